@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBatches } from '../../src/agents/batches.js';
 
-test('what is asked for at once, and while a batch is written, shares the next one', async () => {
+test('requests at the same time, and during a write, share the next batch', async () => {
   const batches: number[][] = [];
   const { add, idle } = createBatches(async (items: readonly number[]) => {
     batches.push([...items]);
@@ -31,7 +31,7 @@ test('a batch has at most 500 items', async () => {
   assert.deepEqual(sizes, [500, 500, 1]);
 });
 
-test('a batch that fails is told to each of its callers, and the next one is written', async () => {
+test('a failed batch rejects for each caller, and the next one is written', async () => {
   let fails = true;
   const { add } = createBatches(async (items: readonly string[]) => {
     if (fails) throw new Error('disk full');

@@ -141,7 +141,7 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
 });
 
-test('a graceful shutdown lets the run under way end and deliver, and the next start runs the rest', async (t) => {
+test('a graceful shutdown lets the running run end and deliver, and the next start executes the rest', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-run-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const mayEnd = join(folder, 'may-end');

@@ -90,7 +90,7 @@ test('http: a failure is tried again with the same id until it is taken; every t
   );
 });
 
-test('http: after the last try it is given up, and the run keeps its reply', async (t) => {
+test('http: after the last attempt the delivery fails, and the run keeps its reply', async (t) => {
   const model = await startAgentServer(t, () => 'reply');
   const receiver = await startAgentServer(t, (_, res) => void res.writeHead(500).end());
   const gateway = await startGateway(t, {

@@ -35,7 +35,7 @@ test('a burst at once gets no further than one after another', async (t) => {
   assert.equal(answers.filter(({ status }) => status === 429).length, 55);
 });
 
-test('right tokens are not counted, however many', async (t) => {
+test('correct tokens are not counted', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
   for (let i = 0; i < 4; i++) await gateway.post('/hooks/agent', message, wrong);
   const answers = await Promise.all(Array.from({ length: 60 }, () => gateway.post('/hooks/agent', message)));
@@ -107,7 +107,7 @@ test('a secret outside ASCII is compared as UTF-8 bytes', async (t) => {
   assert.equal((await send(`${gateway.url}/hooks/agent`, { method: 'POST', headers, body })).status, 200);
 });
 
-test('neither the secret nor a message is ever logged above debug', async (t) => {
+test('neither secrets nor messages are logged above level debug', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks });
   const id = await gateway.queue('a', 'the-private-message');
   await gateway.run(id);

@@ -126,7 +126,7 @@ test('runs: a list newest first in pages, filters, and one in full', async (t) =
   assert.match(one.startedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('what is wrong with a request is a problem that says where', async (t) => {
+test('an invalid request gets a problem that names the field', async (t) => {
   const gateway = await startGateway(t, {
     agents: { a: httpAgent('http://127.0.0.1:9/') },
     isStarted: false,

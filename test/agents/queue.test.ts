@@ -151,7 +151,7 @@ test('a shutdown answers 503, lets the run under way end, and leaves the rest to
   );
 });
 
-test('a run that outlives the grace is interrupted and tried again, and told so', async (t) => {
+test('a run that exceeds the grace period is interrupted, retried, and gets the attempt number', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-stop-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const server = await startAgentServer(t, () => new Promise(() => {}));
@@ -171,7 +171,7 @@ test('a run that outlives the grace is interrupted and tried again, and told so'
   await last.run(id, ({ delivery }) => delivery === 'none');
 });
 
-test('runs of the command line, which nobody holds, are taken in by the running daemon', async (t) => {
+test('runs created by the command line are executed by the running daemon', async (t) => {
   const server = await startAgentServer(t, () => 'done');
   const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
   const run = {

@@ -41,7 +41,7 @@ describe('signatures', () => {
       NOW,
     );
 
-  test('each of several secrets is right, with every scheme', () => {
+  test('each of several secrets is valid, with every scheme', () => {
     for (const [scheme, secret, other, headers] of [
       ['github', 'secret', 'other', github('{}')],
       ['stripe', 'secret', 'other', stripe('{}')],
@@ -111,7 +111,7 @@ describe('templates', () => {
   const fill = (template: string, object: Record<string, unknown>, maxBytes = 100) =>
     compileMessageTemplate(template)(object, maxBytes);
 
-  test('put values into text, and say what is not there', () => {
+  test('put values into text, and report missing ones', () => {
     const object = { issue: { title: 'Crash', labels: ['a', 'b'], 'x y': 7 }, ok: true };
     assert.deepEqual(fill('{$.issue.title}: {$.issue.labels[1]} {$.ok} {x}', object), {
       ok: true,
@@ -194,7 +194,7 @@ describe('POST /hooks/agent/<name>', () => {
     );
   });
 
-  test('says clearly what is wrong, and nothing to who did not sign', async (t) => {
+  test('reports what is wrong, and gives no details without a valid signature', async (t) => {
     const gateway = await startGateway(t, options);
     const refused = await deliver(gateway, 'hub', '{}', github('{}', 'other'));
     assert.deepEqual([refused.status, error(refused)], [401, 'a valid signature is required']);
@@ -226,7 +226,7 @@ describe('POST /hooks/agent/<name>', () => {
     assert.equal(gateway.lines.filter(({ msg }) => msg === 'webhook signature refused').length, 3);
   });
 
-  test('two secrets are right during a change, also when a reload brings it', async (t) => {
+  test('two secrets are valid during a change, also after a reload', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-signed-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const [file, previousFile] = [join(folder, 'secret'), join(folder, 'previous')];

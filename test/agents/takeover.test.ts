@@ -316,7 +316,7 @@ test('many runs are finished at once, each session with its own exchange and wit
   assert.deepEqual({ messages, bytes }, { messages: 2, bytes: 4 });
 });
 
-test('what nobody holds is adopted once, oldest first, and no more than asked for', async (t) => {
+test('runs without an owner are adopted once, oldest first, and at most the requested number', async (t) => {
   const { store } = await opened(t);
   for (const n of [1, 2, 3]) await add(store, n, null);
   assert.deepEqual(

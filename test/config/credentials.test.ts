@@ -31,7 +31,7 @@ describe('admin credentials', () => {
     assert.deepEqual(await readAdminCredentials(env), { username: 'root', password: ' p ' });
   });
 
-  it('are said to come from where they come from', async () => {
+  it('are reported with their source', async () => {
     const by = adminCredentialsGivenBy;
     assert.deepEqual(await by({}), {});
     assert.deepEqual(await by({ PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: 'p' }), {

@@ -200,7 +200,7 @@ describe('a wrong configuration', () => {
     });
   }
 
-  it('is told all at once, in the order of the file', async () => {
+  it('is reported completely, in the order of the file', async () => {
     const message = await messageOf(
       loadText('log: { level: x }\nsocks:\n  port: -1\n  prot: 2\nadmin: { port: a }'),
     );
@@ -237,7 +237,7 @@ describe('a file that cannot be read', () => {
     assert.match(await messageOf(loadText(Buffer.from([0x64, 0x3a, 0x20, 0xff]))), /not valid UTF-8/);
   });
 
-  it('is refused when aliases blow it up', async () => {
+  it('is refused when aliases expand it too much', async () => {
     const bomb = `a: &a [x]\n${['b', 'c', 'd', 'e', 'f', 'g']
       .map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`).join(',')}]`)
       .join('\n')}`;

@@ -142,7 +142,7 @@ describe('the environment', () => {
     }
   });
 
-  it('passes over what names the run of a command, and what Kubernetes tells of services', async () => {
+  it('ignores variables of runs, and those that Kubernetes sets for services', async () => {
     const run = {
       runId: 'r',
       kind: 'message',
@@ -200,7 +200,7 @@ describe('the environment', () => {
     );
   });
 
-  it('cannot be hidden behind a wrong kind in the file', async () => {
+  it('cannot be hidden by a wrong type in the file', async () => {
     assert.match(
       await messageOf(loadText('socks: text', { env: { PULSEGATE_SOCKS__PORT: '1' } })),
       /socks: found a text/,
@@ -234,7 +234,7 @@ describe('units', () => {
 });
 
 describe('warnings', () => {
-  it('tell of a secret that is too short', async () => {
+  it('report a secret that is too short', async () => {
     const { warnings } = await loadText('webhooks: { secret: short }');
     assert.match(warnings.join(), /webhooks\.secret is shorter than 32 characters/);
     assert.deepEqual((await loadText(`webhooks: { secret: ${'x'.repeat(32)} }`)).warnings, []);

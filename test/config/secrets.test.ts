@@ -56,7 +56,7 @@ agents:
 `;
 
 describe('a configuration with secrets', () => {
-  it('shows none of them', async () => {
+  it('contains none of them', async () => {
     const { config, settings } = await loadText(VALID);
     const lines: string[] = [];
     createLogger({ level: 'info', destination: { write: (line: string) => void lines.push(line) } }).info(

@@ -151,7 +151,7 @@ test('the written form of IPv6 is the one of the URL standard, but for mapped ad
   );
 });
 
-test('what node takes for an address is one here, and the other way round', () => {
+test("addresses are the same as Node's", () => {
   const nearly = fc.stringMatching(/^[0-9a-f:.]{0,24}$/);
   const broken = fc
     .tuple(anyIp, fc.nat(40), fc.constantFrom('', '.', ':', '0', '1', 'f', '::', 'g'), fc.nat(2))
@@ -227,7 +227,7 @@ for (const text of [
   test(`${JSON.stringify(text)} is no block`, () => assert.equal(parseCidr(text), null));
 }
 
-test('membership is what node says it is', () => {
+test("membership agrees with Node's BlockList", () => {
   const near = fc.tuple(anyIp, fc.nat(128), fc.nat(127)).map(([bytes, length, flipped]) => {
     const bits = bytes.length * 8;
     const other = Uint8Array.from(bytes);

@@ -26,7 +26,7 @@ test('they grow within a millisecond, past its counter, and when the clock steps
   }
 });
 
-test('they sort after an id that another maker has reached, also one of a clock that was ahead', () => {
+test('they sort after the ids of another generator, also one with a fast clock', () => {
   const ahead = createOrderedIds(() => 1_000_000);
   const behind = createOrderedIds(() => 1000);
   let last = ahead();

@@ -32,7 +32,7 @@ test('what is too long is cut on a whole character or escape', () => {
   assert.equal(printable('a'.repeat(1000)).length, 256);
 });
 
-test('nothing raw is left, it fits, and showing it again changes nothing', () => {
+test('the result has no raw control characters, has the maximum length, and is stable', () => {
   const texts = fc.string({
     unit: fc.oneof(
       fc.string({ unit: 'binary', maxLength: 1 }),

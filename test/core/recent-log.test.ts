@@ -84,7 +84,7 @@ describe('the recent log', () => {
     assert.ok((ids[2] ?? 0) > (ids[0] ?? 0) && (ids[0] ?? 0) > (ids[1] ?? 0), ids.join());
   });
 
-  it('has what the log has: lines of its level, with secrets hidden', () => {
+  it('has the same lines as the log: of its level, with secrets hidden', () => {
     const { recent, read } = recentOf();
     const out: string[] = [];
     const destination = { write: (line: string) => void out.push(line) };

@@ -154,7 +154,7 @@ for (const text of REFUSED) {
   test(`${JSON.stringify(text)} is no date`, () => assert.equal(parseWireDate(text), null));
 }
 
-test('the zone of this machine changes nothing', () => {
+test('the time zone of this machine has no effect', () => {
   const zone = process.env['TZ'];
   for (const other of ['Asia/Shanghai', 'America/St_Johns', 'Europe/Berlin']) {
     process.env['TZ'] = other;

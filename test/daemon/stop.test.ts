@@ -25,7 +25,7 @@ function failedParts({ lines }: TestDaemon): unknown[] {
   return lines.filter(({ msg }) => msg.startsWith('part of the daemon')).map((line) => line['part']);
 }
 
-test('locked for good: exit code 3, every part tried', async (t) => {
+test('locked permanently: exit code 3, after every part was stopped', async (t) => {
   const daemon = await startTestDaemon(t, { config });
   await lock(t, daemon);
   const askedAt = performance.now();

@@ -48,7 +48,7 @@ async function outage(
   };
 }
 
-test('gone, replaced, locked, damaged: named, said once, and over when it is over', async (t) => {
+test('missing, replaced, locked, damaged: logged once with the cause, and recovered afterwards', async (t) => {
   const daemon = await startTestDaemon(t, { config });
   const file = join(daemon.dataDir, 'pulsegate.db');
   await ready(daemon, '200 ok');
@@ -96,7 +96,7 @@ test('gone, replaced, locked, damaged: named, said once, and over when it is ove
   assert.equal(await daemon.exited(), 3);
 });
 
-test('a full disk: named, and over when there is space again; a start on it says so', async (t) => {
+test('a full disk: logged, and recovered with free space; a start on it fails with the reason', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-full-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder], { stdio: 'ignore' });

@@ -11,7 +11,7 @@ import { connectThrough, type RawClient } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-describe('while the database is away', async () => {
+describe('without a database', async () => {
   const t = suiteScope();
   const player = { username: 'ann', password: 'word' };
   /** Has one session at most. */
@@ -159,7 +159,7 @@ describe('while the database is away', async () => {
     session.destroy();
   });
 
-  test('restarted: what was under way is answered truly', async () => {
+  test('restarted: pending requests get correct answers', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `burst-${i}`);
     const answers = names.map((name) =>
       daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: name, Password: 'word' }),

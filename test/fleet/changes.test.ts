@@ -135,7 +135,7 @@ describe('a change at one node', async () => {
     for (const client of clients) await client.closed();
   });
 
-  test('of settings and tokens is heard', async () => {
+  test('of settings and tokens reaches the others', async () => {
     const retention = { heartbeatDays: 3, heartbeatsPerAccount: 50, runDays: 4, loginDays: 5, auditDays: 6 };
     assert.equal((await one.api('PUT', '/api/v1/settings/retention', retention)).status, 200);
     await eventually(async () => {

@@ -75,7 +75,7 @@ function residentMiB(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-describe('clients that only wait', () => {
+describe('idle clients', () => {
   const scope = suiteScope();
   let patient: TestDaemon;
   let strict: TestDaemon;
@@ -104,7 +104,7 @@ describe('clients that only wait', () => {
       await descriptorsBackTo(patient.pid, held);
     });
 
-    it(`they are sent away when they stay ${where} beyond their time`, async (t) => {
+    it(`they are closed when they stay ${where} beyond their time limit`, async (t) => {
       const sentAway = async (count: number) => {
         const crowd = await startCrowd(t, strict.socks.port, count, bytes);
         await eventually(() => assert.equal(crowd.open(), 0));
@@ -292,7 +292,7 @@ describe('clients that never read', () => {
 });
 
 describe('slow names of one account', () => {
-  it('hold up nobody else, and end with their own', async (t) => {
+  it('delay nobody else, and end with their account', async (t) => {
     const names = await startNameServer(t, (name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']));
     const daemon = await startTestDaemon(t, {
       config: { dns: { servers: [names.address], timeout: '1m' } },

@@ -40,7 +40,7 @@ describe('guessing', () => {
     await daemon.addAccount('expired', 'secret', { ExpiresAt: '2020-01-01T00:00:00' });
   });
 
-  it('tells by no byte whether a name is unknown, or the password wrong, or the account closed', async () => {
+  it('replies with the same bytes for unknown names, wrong passwords and disabled accounts', async () => {
     for (const [username, password, reason] of [
       ['nobody', 'secret', 'unknown-user'],
       ['anna', 'guess!', 'wrong-password'],
@@ -89,7 +89,7 @@ describe('guessing', () => {
   });
 });
 
-it('guesses are forgiven when their window is over', async (t) => {
+it('failures are reset at the end of their window', async (t) => {
   const daemon = await startTestDaemon(t, {
     config: { socks: { login: { maxFailuresPerUser: 5, failureWindow: '1s' } } },
   });

@@ -115,7 +115,7 @@ describe('limits of an account', () => {
     client.destroy();
   });
 
-  it('let so many sessions in and no more, until one has ended', async () => {
+  it('allow exactly maxSessions sessions, and another after one has ended', async () => {
     const { id, login } = await account('two-sessions', { maxSessions: 2 });
     const first = await connectThrough(login, '127.0.0.1', target.port);
     const second = await connectThrough(login, '127.0.0.1', target.port);
@@ -138,7 +138,7 @@ describe('limits of an account', () => {
     for (const client of clients) client.destroy();
   });
 
-  it('let so many client addresses in at once', async () => {
+  it('allow exactly maxClientAddresses client addresses', async () => {
     const { login } = await account('one-address', { maxClientAddresses: 1 });
     const from4 = await connectThrough(login, '127.0.0.1', target.port);
     const again = await connectThrough(login, '127.0.0.1', target.port);

@@ -17,7 +17,7 @@ function lifecycle(graceMs = 0) {
   return { life: createLifecycle({ graceMs, stopTimeoutMs: 20, log }), part, steps, logged };
 }
 
-test('parts stop last first; one that fails and one that never ends are logged and hold up nobody', async () => {
+test('parts stop in reverse order; failures and timeouts are logged and do not delay others', async () => {
   const { life, part, steps, logged } = lifecycle();
   await life.use(part('database'));
   await life.use({ name: 'fails', stop: async () => Promise.reject(new Error('cannot')) });
@@ -55,7 +55,7 @@ test('all parts drain at once before any stops; a second stop ends the grace', a
   assert.deepEqual(steps.slice(2), ['drain for 3600000 ms', 'stop sessions', 'stop database']);
 });
 
-test('a part that does not start is stopped all the same, and what started before it', async () => {
+test('a part that fails to start is stopped, and so are the parts before it', async () => {
   const { life, part, steps } = lifecycle();
   await life.use(part('database'));
   const start = async () => Promise.reject(new Error('port in use'));

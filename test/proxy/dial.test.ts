@@ -50,7 +50,7 @@ describe('dialling', () => {
     outcome.stream.close();
   });
 
-  it('starts the next attempt beside one that does not answer', needs('python3'), async (t) => {
+  it('starts the next attempt while one does not respond', needs('python3'), async (t) => {
     const hole = await startBlackHole(t, '127.0.0.7');
     const target = await startTarget(t, echo, '127.0.0.1', hole.port);
     const outcome = await dialled(['127.0.0.7', '127.0.0.1'], target.port);
@@ -77,13 +77,13 @@ describe('dialling', () => {
     assert.deepEqual(await dialled(['127.0.0.7'], hole.port, 200), { code: 'ETIMEDOUT' });
   });
 
-  it('fails with what says most: refused before unreachable', async (t) => {
+  it('fails with the most useful error: refused before unreachable', async (t) => {
     const closed = await startTarget(t, echo);
     // 255.255.255.255 cannot be connected to at all; nothing listens on 127.0.0.9.
     assert.deepEqual(await dialled(['255.255.255.255', '127.0.0.9'], closed.port), { code: 'ECONNREFUSED' });
   });
 
-  it('calls nobody back once it was given up', async (t) => {
+  it('calls no callback after cancel', async (t) => {
     const target = await startTarget(t, echo);
     let called = false;
     const attempt = dial(createNodeIo(), {

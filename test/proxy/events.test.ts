@@ -55,7 +55,7 @@ function slow() {
   return made;
 }
 
-it('what waits for a slow control plane is bounded: lines are dropped and counted, logins and ends are not', () => {
+it('the queue for a slow control plane is limited: log lines are dropped and counted, logins and ends are not', () => {
   const { events, batches, state, flush } = slow();
   for (let i = 0; i < 1_500; i += 1) events.log('info', { i }, 'a line');
   events.sessionOpened(facts(0));
@@ -88,7 +88,7 @@ it('what waits for a slow control plane is bounded: lines are dropped and counte
   assert.ok(batch.length < 1_310, `${batch.length} events`);
 });
 
-it('one that keeps up hears of every destination, and of a session that has gone meanwhile once', () => {
+it('a fast control plane gets every destination, and an ended session once', () => {
   const { events, batches, flush } = channel();
   events.sessionOpened(facts(0));
   for (const port of [1, 2]) {
@@ -100,7 +100,7 @@ it('one that keeps up hears of every destination, and of a session that has gone
   assert.deepEqual(kinds, ['session-passed', 'session-destination', 'session-destination']);
 });
 
-it('what a session says in a long batch does not take the place of what its slot said before it', () => {
+it('an event of a session does not replace one of the previous session in its slot', () => {
   const { events, batches, state, flush } = slow();
   for (let i = 0; i < 300; i += 1) events.log('info', { i }, 'a line');
   events.sessionOpened(facts(0));

@@ -64,7 +64,7 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
   }
 
   for (const workers of [1, 3]) {
-    it(`takes the name that another has given up, ${workers} workers: each name is one account`, async (t) => {
+    it(`takes over the name of a renamed account, ${workers} workers: each name is one account`, async (t) => {
       const [one, two] = [accountRecord(nameOf(0)), accountRecord(nameOf(0, 'other'))];
       const world = await startPlane(t, [], { workers, accounts: [one, two] });
       const target = await startTarget(t, echo);
@@ -108,7 +108,7 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
 });
 
 describe('the limit of connections', { skip: process.platform !== 'linux' }, () => {
-  it('counts one that is on its way to the worker of its account', async (t) => {
+  it('counts a connection that is being passed to another worker', async (t) => {
     const usernames = [nameOf(0), nameOf(1)];
     const world = await startPlane(t, usernames, {
       workers: 3,
@@ -152,7 +152,7 @@ describe('the limit of connections', { skip: process.platform !== 'linux' }, () 
   });
 });
 
-it('fragments that wait share one memory over all workers', () => {
+it('incomplete fragments share one memory limit over all workers', () => {
   const gauges = viewGauges(allocateGauges());
   const [one, two] = [0, 1].map((worker) =>
     createFragmentMemory(1_000, (bytes) => gauges.add(worker, 'fragmentBytes', bytes)),

@@ -8,7 +8,7 @@ import { createIsLocalAddress } from '../../src/proxy/local-addresses.js';
 const ip = (text: string): Uint8Array => parseIp(text) ?? assert.fail(text);
 
 describe('addresses of this machine', () => {
-  it('stay known while the system has no descriptor left to tell them with, and change when it tells again', () => {
+  it('stay cached while no file descriptor is free, and are updated later', () => {
     let now = 0;
     let told: string[] | null = ['203.0.113.7'];
     const isLocal = createIsLocalAddress(

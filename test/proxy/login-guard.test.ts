@@ -27,7 +27,7 @@ const attempts = (made: LoginGuard, count: number, address: string, name: string
   );
 
 describe('the login guard', () => {
-  it('blocks a name for the source that guessed at it, and for no other', () => {
+  it('blocks a user name only for the source with the failures', () => {
     const { guard: made } = guard();
     assert.deepEqual(attempts(made, 5, '192.0.2.1', 'anna'), ['check', 'check', 'check', 'block', 'blocked']);
     assert.equal(made.attempt('192.0.2.2', bytes('anna')), 'check');
@@ -55,7 +55,7 @@ describe('the login guard', () => {
     assert.equal(made.attempt('192.0.2.2', bytes('name-1')), 'check');
   });
 
-  it('forgives when the window is over, however often it was asked meanwhile', () => {
+  it('resets at the end of the window, after any number of attempts', () => {
     const { guard: made, clock } = guard();
     attempts(made, 20, '192.0.2.1', 'anna');
     clock.ms = 59_999;
@@ -64,13 +64,13 @@ describe('the login guard', () => {
     assert.equal(made.attempt('192.0.2.1', bytes('anna')), 'check');
   });
 
-  it('counts what it lets be checked only: an old password in a client blocks its name and not its source', () => {
+  it('counts only checked logins: an old password in a client blocks its user name and not its source', () => {
     const { guard: made } = guard();
     attempts(made, 1000, '192.0.2.1', 'anna');
     assert.equal(made.attempt('192.0.2.1', bytes('bert')), 'check');
   });
 
-  it('takes an IPv6 /64 for one source, and different ones for different', () => {
+  it('counts an IPv6 /64 as one source, and different ones separately', () => {
     const { guard: made } = guard();
     for (let i = 0; i < 10; i += 1)
       assert.equal(made.attempt(`2001:db8::${i + 1}`, bytes(`name-${i}`)), 'check');
@@ -86,7 +86,7 @@ describe('the login guard', () => {
     }
   });
 
-  it('forgives nothing but its own attempt when a login is right', () => {
+  it('a correct login takes back only its own attempt', () => {
     const { guard: made } = guard();
     let guesses = 0;
     for (let i = 0; i < 100; i += 1) {
@@ -96,7 +96,7 @@ describe('the login guard', () => {
     assert.equal(guesses, 10);
   });
 
-  it('does not let someone with an account of his own guess at those of others', () => {
+  it('an attacker with an own account cannot reset the count', () => {
     const { guard: made } = guard();
     let guesses = 0;
     for (let i = 0; i < 100; i += 1) {
@@ -107,7 +107,7 @@ describe('the login guard', () => {
     assert.equal(guesses, 3);
   });
 
-  it('remembers no more than it may, and forgets those not seen for longest', () => {
+  it('keeps a limited number of sources, and drops the least recently seen', () => {
     const { guard: made } = guard({ rows: 100 });
     attempts(made, 4, '198.51.100.1', 'anna');
     for (let i = 0; i < 5000; i += 1) made.attempt(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, bytes('x'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { allocateOwnedDescriptors, OwnedDescriptors } from '../../src/proxy/owned-descriptors.js';
 
-it('what a worker owns, and what is on its way to it, is closed once when it is dead', () => {
+it('descriptors of a dead worker, and those being passed to it, are closed once', () => {
   const memory = allocateOwnedDescriptors(16);
   const owned = new OwnedDescriptors(memory);
   const asPeerSeesIt = new OwnedDescriptors(memory);

@@ -43,9 +43,9 @@ async function assertEchoes(client: RawClient): Promise<void> {
   assert.equal((await client.read(5)).toString(), 'hello');
 }
 
-describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
+describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   for (const engine of ['native', 'node'] as const) {
-    it(`throws (${engine}): its sessions end, it is logged, and another serves`, async (t) => {
+    it(`that threw (${engine}): its sessions end, the error is logged, and another worker serves`, async (t) => {
       const world = await startPlane(t, ['player', 'throw'], { engine });
       const target = await startTarget(t, echo);
       const client = await connectThrough(player(world), '127.0.0.1', target.port);
@@ -69,7 +69,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     });
   }
 
-  it('leaves no descriptor open, native, and a connection made meanwhile is served', async (t) => {
+  it('leaves no descriptor open (native), and a connection made meanwhile is served', async (t) => {
     const world = await startPlane(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     const before = descriptors();
@@ -89,7 +89,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await eventually(() => assert.equal(descriptors(), before));
   });
 
-  it('has each of its descriptors closed once: its number may be that of a player of another worker by then', async (t) => {
+  it('has each descriptor closed once, because another worker may reuse its number', async (t) => {
     const libc = loadLibc();
     const closed: { fd: number; result: number }[] = [];
     const close = (fd: number): number => {
@@ -110,7 +110,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     );
   });
 
-  it('does not turn: it shows, and is ended; questions meanwhile are answered', async (t) => {
+  it('with a stuck loop is detected and terminated; requests meanwhile end', async (t) => {
     const world = await startPlane(t, ['player', 'hang'], { stuckMs: 2_000 });
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
@@ -131,14 +131,14 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     assert.deepEqual(world.brokenBy, []);
   });
 
-  it('cannot be ended: it is said that the daemon must be started again', async (t) => {
+  it('that cannot be terminated: the log says to restart the daemon', async (t) => {
     const world = await startPlane(t, ['block'], { stuckMs: 500 });
     await breakWorker(world, 'block');
     assert.deepEqual(world.brokenBy, [{ hasStuckThread: true }]);
     assert.equal(said(world, /cannot be ended/), 1);
   });
 
-  it("has closed the service manager's sockets, where they cannot be duplicated: the same is said", async (t) => {
+  it('that closed sockets from systemd, without duplicates: the log says to restart the daemon', async (t) => {
     const libc = loadLibc();
     const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
     assert.ok('fd' in listener);
@@ -150,7 +150,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await eventually(() => assert.deepEqual(world.brokenBy, [{ hasStuckThread: false }]));
   });
 
-  it('dies three times within a minute: the node driver serves from the same socket, until it is stopped', async (t) => {
+  it('that died three times within a minute: the node driver serves from the same socket', async (t) => {
     const world = await startPlane(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     for (let death = 1; death <= 3; death += 1) {
@@ -170,7 +170,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await next.closed();
   });
 
-  it('is one of three: players of the others notice nothing, its own are served again', async (t) => {
+  it('is replaced, and does not affect the players of two others', async (t) => {
     const names = Array.from({ length: 12 }, (_, i) => `player${i}`);
     const breaker = ['exit', 'exit1', 'exit2', 'exit3', 'exit4'].find((name) => owner(name) === 0) ?? '';
     const world = await startPlane(t, [...names, breaker], { workers: 3 });
@@ -190,7 +190,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     for (const client of await Promise.all(names.map(connect))) await assertEchoes(client);
   });
 
-  it('is handed a connection at that moment: the connection is closed, and nothing of it stays open', async (t) => {
+  it('that is being passed a connection: the connection is closed, and no descriptor stays open', async (t) => {
     const names = ['exit', 'exit1', 'exit2', 'exit3', 'a', 'b', 'c', 'd', 'e'];
     const owned = names.filter((name) => workerOf(Buffer.from(name), 2) === 0);
     const breaker = owned.find((name) => name.startsWith('exit')) ?? '';
@@ -211,7 +211,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await assertEchoes(client);
   });
 
-  it('is over when everything stops: stopping does not wait for it', async (t) => {
+  it('does not delay stopping', async (t) => {
     const world = await startPlane(t, ['exit']);
     await breakWorker(world, 'exit');
     await world.plane.stop();

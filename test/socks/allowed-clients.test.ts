@@ -124,7 +124,7 @@ for (const [title, socks] of [
       assert.match(right?.line ?? '', / 200 /);
     });
 
-    it('a client without credentials is held to them too', async () => {
+    it('they apply to clients without credentials too', async () => {
       const id = await daemon.addAccount('console', 'secret');
       const authorizedAddresses = ['127.0.4.0/24'];
       const body = { authorizedAddresses, allowedClients: ['127.0.4.1'] };

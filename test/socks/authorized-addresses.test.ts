@@ -139,7 +139,7 @@ describe('an account of addresses', () => {
     assert.deepEqual(answers, [NO_METHOD, '005d000000000000', '005d000000000000', '407']);
   });
 
-  it('a client that is nobody is reported like a failed login; HTTP is asked for credentials first', async () => {
+  it('an unknown client is logged like a failed login; HTTP requests credentials first', async () => {
     const come = async (way: string, address: string): Promise<void> => {
       const client = await RawClient.connect(port, '127.0.0.1', address);
       assert.notEqual(await ways[way]?.(client), null);
@@ -191,7 +191,7 @@ describe('an account of addresses', () => {
     await daemon.waitForLine(({ msg, client: from }) => msg === 'login failed' && from === '127.0.2.3');
   });
 
-  it('credentials win where a client offers them; empty ones are none', async () => {
+  it('credentials take precedence; empty ones count as none', async () => {
     const attempt = async (bytes: Buffer): Promise<string> => {
       const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.1');
       client.send(greeting(0, 2));
@@ -246,7 +246,7 @@ describe('an account of addresses', () => {
     client.destroy();
   });
 
-  it('a listed balancer is nobody without its header, and its clients are whom it names', async () => {
+  it('a load balancer without a PROXY header is refused, and the header determines its clients', async () => {
     for (const [name, way] of Object.entries(ways)) {
       const plain = await RawClient.connect(port, '127.0.0.1', BALANCER);
       assert.notEqual(await way(plain), null, `${name} on the listener without headers`);
@@ -281,7 +281,7 @@ describe('an account of addresses', () => {
     assert.deepEqual([failed['reason'], failed['client']], ['disabled', '127.0.4.1']);
   });
 
-  it('an address that is taken off the list ends its sessions, and only these', async () => {
+  it('removing an address ends only its sessions', async () => {
     const id = await daemon.addAccount('moving', 'secret');
     await authorize(id, ['127.0.5.0/24']);
     const [byAddress, byLogin] = await Promise.all(

@@ -79,7 +79,7 @@ describe('BIND', () => {
     });
   }
 
-  it('turns others away and goes on waiting', async () => {
+  it('refuses other hosts and continues waiting', async () => {
     const { client, first } = await bindFor('127.0.0.1');
     for (let i = 0; i < 3; i += 1) {
       const wrong = await RawClient.connect(first.port, '127.0.0.1', '127.0.0.7');
@@ -92,7 +92,7 @@ describe('BIND', () => {
     await client.closed();
   });
 
-  it('takes nobody whom the egress rules refuse, named or not', async () => {
+  it('accepts no peer that the egress rules deny', async () => {
     const named = await bindFor('127.0.0.66');
     assert.equal(named.first.code, 2);
     const anyone = await bindFor('0.0.0.0');
@@ -101,7 +101,7 @@ describe('BIND', () => {
     anyone.client.destroy();
   });
 
-  it('gives up after its time with a second reply', async () => {
+  it('fails after its timeout with a second reply', async () => {
     const { client, first } = await bindFor('127.0.0.1');
     assert.equal((await readReply(client)).code, 6);
     await client.closed();

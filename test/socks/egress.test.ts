@@ -57,7 +57,7 @@ const SPELLINGS = [
   '１２７.0.0.1', '127。0。0。1', 'ⓛocalhost', 'loc%61lhost', '@127.0.0.1', 'a@127.0.0.1', '127.0.0.1#', '127.0.0.1%00', 'fe80::1%lo', '::1%lo',
 ]; // biome-ignore format: a table
 
-describe('destinations that are not for sale', () => {
+describe('denied destinations', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let target: Target;
@@ -105,7 +105,7 @@ describe('destinations that are not for sale', () => {
     assert.equal(target.accepted() + target6.accepted(), 0);
   });
 
-  it('include a name that changes its address: judged is the one that is dialled, each time anew', async () => {
+  it('include a name that changes its address: each connection checks the address that it uses', async () => {
     for (let i = 0; i < 12; i += 1) {
       const client = await loggedInClient(account);
       client.send(request(`rebind-${i >> 1}.test`, target.port));

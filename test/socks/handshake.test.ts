@@ -112,7 +112,7 @@ describe('the handshake', () => {
     }
   });
 
-  it('answers alike to unknown users, wrong passwords, disabled and expired accounts', async () => {
+  it('gives the same reply to unknown users, wrong passwords, disabled and expired accounts', async () => {
     await daemon.addAccount('disabled', 'secret', { IsEnabled: false });
     await daemon.addAccount('expired', 'secret', { ExpiresAt: '2020-01-01T00:00:00' });
     for (const [name, password, reason] of [

@@ -81,7 +81,7 @@ describe('real clients', () => {
     assert.equal(stdout, 'hello 20000000');
   });
 
-  it('curl is told that a wrong password is wrong', needs('curl'), async () => {
+  it('curl reports a wrong password', needs('curl'), async () => {
     const wrong = `socks5h://${PLAYER.username}:wrong@127.0.0.1:${daemon.socks.port}`;
     const failed = run('curl', ['-sS', '-m', '20', '-x', wrong, `http://localhost:${web.v4}/`], {
       timeout: TIMEOUT_MS,

@@ -104,7 +104,7 @@ describe('PROXY headers', () => {
   });
 });
 
-test('whose headers are believed', () => {
+test('trusted PROXY headers', () => {
   const isSource = createProxySources(['10.0.0.0/8', '2001:db8::1', 'unix']);
   for (const [address, expected] of [
     ['10.1.2.3', true],
@@ -193,7 +193,7 @@ describe('a listener behind a load balancer', () => {
     assert.equal(balancer.unread, 0);
   });
 
-  it('closes on a malformed header without a word, and on SOCKS without one', async () => {
+  it('closes without a reply after a malformed header, and on SOCKS without a header', async () => {
     for (const bytes of ['PROXY TCP4 nonsense\r\n', greeting(2), v2(0x21, 0x11, 'cb007109')]) {
       const peer = await RawClient.connect(daemon.socks.port);
       peer.send(Buffer.concat([Buffer.from(bytes), ...handshake()]));
@@ -209,7 +209,7 @@ describe('a listener behind a load balancer', () => {
     await peer.closed();
   });
 
-  it('believes nobody else: from other sources a header is an error, and SOCKS is served', async () => {
+  it('trusts no other source: from others a header is an error, and SOCKS is served', async () => {
     const liar = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
     liar.send(Buffer.concat([v2(0x21, 0x11, TCP4), ...handshake()]));
     const answer = await liar.readToEnd();

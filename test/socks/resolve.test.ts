@@ -62,7 +62,7 @@ describe('resolution', () => {
     assert.deepEqual([...questions].sort(), ['A a.test', 'A none.test', 'AAAA a.test', 'AAAA none.test']);
   });
 
-  it('asks once for a name that many wait for', async (t) => {
+  it('sends one query for a name that many clients request', async (t) => {
     const { ask, questions } = await resolver(t, () => ['192.0.2.1'].filter((_, i) => i === 0));
     const results = await Promise.all(['a', 'b', 'c', 'd'].map((account) => ask('same.test', account)));
     assert.ok(results.every((result) => result.ok));
@@ -74,7 +74,7 @@ describe('resolution', () => {
     assert.deepEqual(await ask('slow.test'), { ok: false, reason: 'timeout' });
   });
 
-  it('lets one account wait for so many names and no more, at once', async (t) => {
+  it('limits the concurrent lookups of one account', async (t) => {
     const { ask } = await resolver(t, (name) => (name.startsWith('slow') ? 'silence' : ['192.0.2.1']));
     const slow = ['slow1.test', 'slow2.test', 'slow3.test'].map((name) => ask(name));
     assert.deepEqual(await ask('slow4.test'), { ok: false, reason: 'too-many' });
@@ -83,7 +83,7 @@ describe('resolution', () => {
     assert.equal((await ask('other2.test')).ok, true);
   });
 
-  it('keeps places for accounts that wait for nothing, whatever one account and its source ask for', async (t) => {
+  it('reserves capacity for accounts without lookups', async (t) => {
     const { ask } = await resolver(t, () => 'silence', {
       limits: { maxPending: 8, maxPendingPerAccount: 64 },
     });
@@ -104,7 +104,7 @@ describe('resolution', () => {
     await Promise.all(first);
   });
 
-  it('bounds what the accounts behind one source wait for together', async (t) => {
+  it('limits the concurrent lookups of one source', async (t) => {
     const { ask } = await resolver(t, () => 'silence', {
       limits: { maxPending: 100, maxPendingPerAccount: 2, maxPendingPerSource: 3 },
     });
@@ -114,7 +114,7 @@ describe('resolution', () => {
     await Promise.all(waiting);
   });
 
-  it('asks for so many names at once and no more, over all accounts', async (t) => {
+  it('limits the concurrent lookups of all accounts', async (t) => {
     const { ask } = await resolver(t, () => 'silence', { limits: { maxPending: 2 } });
     const slow = [ask('slow1.test', 'a'), ask('slow2.test', 'b')];
     assert.deepEqual(await ask('slow3.test', 'c'), { ok: false, reason: 'too-many' });
@@ -161,7 +161,7 @@ describe('the hosts file', () => {
 });
 
 describe('slow names', () => {
-  it('of one player do not hold up another', async (t) => {
+  it('of one player do not delay another', async (t) => {
     const target = await startTarget(t, echo);
     const names = await startNameServer(t, (name, family) =>
       name.startsWith('slow') ? 'silence' : family === 4 ? ['127.0.0.1'] : [],
@@ -180,7 +180,7 @@ describe('slow names', () => {
     client.destroy();
   });
 
-  it('are answered with 04 when their time is over', async (t) => {
+  it('get reply 04 after the timeout', async (t) => {
     const names = await startNameServer(t, () => 'silence');
     const daemon = await startTestDaemon(t, {
       config: { dns: { servers: [names.address], timeout: '300ms' } },

@@ -16,7 +16,7 @@ import {
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-describe('the parser behind the fence', () => {
+describe('the adapter of the parser', () => {
   it('keeps every byte of an IPv6 destination, zeros too', () => {
     for (const bytes of [
       [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0x0a, 0, 0, 0, 0x01, 0x01, 0],
@@ -59,7 +59,7 @@ describe('the parser behind the fence', () => {
     }
   });
 
-  it('tells what cannot be served by the octet, not by a text', () => {
+  it('reports unsupported values by octet, not by text', () => {
     const failure = (bytes: number[]) => {
       const parser = new SocksParser();
       parser.feed(greeting(2));
@@ -75,7 +75,7 @@ describe('the parser behind the fence', () => {
     assert.equal(new SocksParser().feed(Buffer.from([5, 0]))?.kind, 'error');
   });
 
-  it('hands back what follows a message, however the bytes are cut', () => {
+  it('returns the bytes after a message, with any chunk boundaries', () => {
     const bytes = Buffer.concat([greeting(0, 2), Buffer.from('next')]);
     for (let cut = 1; cut < bytes.length; cut += 1) {
       const parser = new SocksParser();

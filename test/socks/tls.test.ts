@@ -136,7 +136,7 @@ describe('a listener with a certificate', () => {
     assert.match(said, /RENEGOTIATING.*no renegotiation/s);
   });
 
-  it('counts wrong logins to the client that made them', async () => {
+  it('counts failed logins for the client behind TLS', async () => {
     for (let i = 0; i < 3; i += 1) {
       const client = await loggedIn('wrong');
       assert.equal((await client.readToEnd()).toString('hex'), '05020101');
@@ -154,7 +154,7 @@ describe('a listener with a certificate', () => {
     assert.equal(await connectStatus(daemon.socks.port, `127.0.0.1:${port}`, fields), 403);
   });
 
-  it('closes who does not speak TLS, and who does not go on', async () => {
+  it('closes clients that do not use TLS, or stall', async () => {
     const plain = await RawClient.connect(port);
     plain.send(greeting(2));
     await plain.closed();

@@ -104,7 +104,7 @@ describe('through another daemon as the upstream proxy', () => {
     assert.equal(await codeOf(daemon, '127.0.0.66', target.port), 2);
   });
 
-  it('says 01 when the upstream proxy refuses our login or cannot be reached', async () => {
+  it('replies 01 when the upstream proxy refuses the login or cannot be reached', async () => {
     assert.equal(await codeOf(daemon, '127.0.0.77', target.port), 1);
     assert.equal(await codeOf(daemon, '127.0.0.78', target.port), 1);
     for (const reason of ['upstream-login', 'upstream-ECONNREFUSED']) {

@@ -104,7 +104,7 @@ test('restoring over a damaged database works, and keeps the damaged files', asy
   assert.equal(await restored.settings.get('key'), 'value');
 });
 
-test('what is not a backup of ours is refused, and nothing is changed', async (t) => {
+test('a file that is not a backup is refused, and nothing is changed', async (t) => {
   const { store, dataDir } = await openTestStore(t);
   await store.settings.set('key', 'value');
   await store.close();
@@ -228,7 +228,7 @@ test('a restored backup brings back neither console sessions, tokens nor open ru
   });
 });
 
-test('tokens and open runs are restored where that is asked for; console sessions never', async (t) => {
+test('tokens and open runs are restored on request; console sessions never', async (t) => {
   const { from, ids } = await livelyStore(t);
   const keep = async () => ({ tokens: true, runs: true });
   const { restored, ...contents } = await restoredContents(t, { from, keep }, ids);

@@ -126,7 +126,7 @@ test('all rows come back as they were, and new rows follow them', async (t) => {
   assert.equal(added.id, ROWS + 1);
 });
 
-test('a copy that is killed in the middle leaves nothing, and the next one is whole', async (t) => {
+test('a killed copy leaves nothing, and the next one is complete', async (t) => {
   const source = await filledPlace(t, 30);
   const pg = await pgPlace(t, { isEmpty: false });
   const db = connectTo(t, pg);
@@ -168,7 +168,7 @@ test('a copy that is killed in the middle leaves nothing, and the next one is wh
   );
 });
 
-test('what differs after the copy is found, and nothing is kept', async (t) => {
+test('a difference after the copy is detected, and nothing is kept', async (t) => {
   const source = await filledPlace(t, 3);
   const pg = await pgPlace(t, { isEmpty: false });
   const db = connectTo(t, pg);

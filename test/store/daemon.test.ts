@@ -52,7 +52,7 @@ test('a second daemon is refused with the process of the first; a command is not
   await next.close();
 });
 
-test('what a crash leaves behind, a process number and a journal, refuses nobody', async (t) => {
+test('leftovers of a crash, such as a process id and a journal, do not prevent a start', async (t) => {
   const dataDir = await tempDir(t);
   await (await openDaemonStore(options(dataDir))).close();
   await writeFile(join(dataDir, 'pulsegate.pid'), '1\n');
@@ -62,7 +62,7 @@ test('what a crash leaves behind, a process number and a journal, refuses nobody
   await store.close();
 });
 
-test('a command leaves a database of an older version as it is, and says what to do', async (t) => {
+test('a command does not change a database of an older version, and says what to do', async (t) => {
   const { dataDir, file } = await olderDatabase(t);
   const before = await migrationsOf(t, file);
   await assert.rejects(openStore(options(dataDir)), (error: Error & { code?: string }) => {
@@ -74,7 +74,7 @@ test('a command leaves a database of an older version as it is, and says what to
   assert.deepEqual(await migrationsOf(t, file), before);
 });
 
-test('the daemon copies it, migrates it and tells so; one copy is kept', async (t) => {
+test('the daemon copies and migrates it, and logs this; one copy is kept', async (t) => {
   const { dataDir, file, player } = await olderDatabase(t);
   const copy = `${file}.before-migration`;
   await writeFile(copy, 'the copy before');
@@ -99,7 +99,7 @@ test('the daemon copies it, migrates it and tells so; one copy is kept', async (
   assert.equal(events.length, 2);
 });
 
-test('a page that is damaged while nobody reads it is found by the check, and stays found', async (t) => {
+test('the check detects a damaged page that is not read, and keeps reporting it', async (t) => {
   const { store, dataDir, file } = await openTestStore(t);
   await store.close();
   const daemon = await openDaemonStore(options(dataDir));

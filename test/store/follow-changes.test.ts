@@ -52,7 +52,7 @@ function follow(t: TestContext, changes: Change[], part: number) {
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });
 
-test('many changes are taken in at once, some hundreds at a time, each account once', async (t) => {
+test('many changes are applied in batches of some hundreds, each account once', async (t) => {
   const ids = Array.from({ length: 1_203 }, (_, n) => `id-${n}`);
   const changes = ids.flatMap((id) => [accountChange(id), accountChange(id)]);
   const { applied, poll } = follow(t, changes, 10_000);
@@ -64,7 +64,7 @@ test('many changes are taken in at once, some hundreds at a time, each account o
   );
 });
 
-test('what comes in parts is not waited for between them', async (t) => {
+test('there is no wait between the parts of a long list of changes', async (t) => {
   const changes = Array.from({ length: 50 }, (_, n) => accountChange(`id-${n}`));
   const { applied, poll } = follow(t, changes, 10);
   await poll();
@@ -109,7 +109,7 @@ test('what takes long to read holds nothing else up, and is read again when it c
   );
 });
 
-test('a setting that cannot be read holds nothing else up, and is tried again', async (t) => {
+test('a setting that cannot be read delays nothing else, and is retried', async (t) => {
   const changes: Change[] = [
     { topic: 'setting', key: 'broken' },
     { topic: 'setting', key: 'whitelist' },
@@ -125,7 +125,7 @@ test('a setting that cannot be read holds nothing else up, and is tried again', 
   assert.deepEqual(settings, ['whitelist', 'broken']);
 });
 
-test('after the stop nothing more is asked', async (t) => {
+test('after stop there are no more queries', async (t) => {
   const changes = [accountChange('a')];
   const { applied, poll, stop } = follow(t, changes, 100);
   await poll();

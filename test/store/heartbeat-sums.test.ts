@@ -57,7 +57,7 @@ onEachEngine('a step keeps so many GameIDs of an account, and one sum of all oth
   assert.ok(items.every(({ key }) => key !== ' '));
 });
 
-test('what waits for the database is bounded by accounts and minutes, and nothing is lost', async () => {
+test('the queue for the database is limited by accounts and minutes, and nothing is lost', async () => {
   const { now, pass } = clock();
   let isBroken = true;
   const stored: { at: number; rows: number; count: number }[] = [];

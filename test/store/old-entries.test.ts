@@ -21,7 +21,7 @@ const login = (at: number, n = 0): LoginEntry => ({
 const loginTimes = async (store: Store) =>
   (await store.logins.list({}, null, 20_000)).map(({ at }) => at - NOW).reverse();
 
-test('logins go by age to the millisecond, and by count to the entry', async (t) => {
+test('logins are deleted by age to the millisecond, and by number to the entry', async (t) => {
   const { store } = await openTestStore(t);
   await store.logins.add([NOW - 1, NOW, NOW + 1, NOW + 2].map((at) => login(at)));
   assert.equal(await store.logins.trim(NOW, 4, 100), 1);
@@ -55,7 +55,7 @@ async function audited(t: TestContext, moments: readonly number[]) {
   return { store, times };
 }
 
-test('the audit log goes by age to the millisecond, the oldest first', async (t) => {
+test('audit entries are deleted by age to the millisecond, oldest first', async (t) => {
   const { store, times } = await audited(t, [NOW - 3, NOW - 2, NOW - 1, NOW, NOW + 1]);
   assert.equal(await store.audit.trim(NOW, 2), 2);
   assert.deepEqual(await times(), [-1, 0, 1]);
@@ -76,7 +76,7 @@ test('both logs are trimmed by their own days, at the very edge', async (t) => {
   assert.deepEqual(await times(), [-3 * DAY_MS, 0]);
 });
 
-test('more than a statement removes at once is gone at once all the same', async (t) => {
+test('more rows than one statement deletes are deleted in one trim', async (t) => {
   const { store } = await openTestStore(t);
   await store.logins.add(Array.from({ length: 12_000 }, (_, n) => login(NOW, n)));
   await trimLogs({ store, retention, maxLogins: 1_000, now: NOW, signal: AbortSignal.any([]) });

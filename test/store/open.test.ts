@@ -44,7 +44,7 @@ for (const umask of [0o000, 0o022, 0o777]) {
   });
 }
 
-test('folders above the data folder are made too, as private', async (t) => {
+test('parent folders of the data folder are created too, with mode 0700', async (t) => {
   const above = join(await tempDir(t), 'a');
   await openTestStore(t, { dataDir: join(above, 'b', 'c') });
   for (const folder of [above, join(above, 'b'), join(above, 'b', 'c')]) {
@@ -54,14 +54,14 @@ test('folders above the data folder are made too, as private', async (t) => {
 
 const onLinux = { skip: process.platform !== 'linux' };
 for (const dataDir of ['/proc/self/nope/x', '/proc/nope', '/dev/null/x']) {
-  test(`where no folder can be made the start ends, and names it: ${dataDir}`, onLinux, async () => {
+  test(`a folder that cannot be created fails the start with its path: ${dataDir}`, onLinux, async () => {
     const { code, message } = await refusal(dataDir);
     assert.equal(code, 'data-dir-unusable');
     assert.ok(message.includes(`${dataDir}/pulsegate.db`), message);
   });
 }
 
-test('a folder and files that others may read are closed to them', async (t) => {
+test('permissions of existing folder and files are restricted', async (t) => {
   const { store: holder, dataDir, file } = await openTestStore(t);
   await holder.settings.set('key', 'value');
   const all = [file, `${file}-wal`, `${file}-shm`];
@@ -101,7 +101,7 @@ test('a closed store rejects instead of answering', async (t) => {
   await assert.rejects(store.ping());
 });
 
-test('a data folder that cannot be made is said so, with its path', async (t) => {
+test('a data folder that cannot be created is reported with its path', async (t) => {
   const inTheWay = join(await tempDir(t), 'file');
   await writeFile(inTheWay, '');
   for (const dataDir of [inTheWay, join(inTheWay, 'data')]) {
@@ -112,7 +112,7 @@ test('a data folder that cannot be made is said so, with its path', async (t) =>
   }
 });
 
-test('a data folder that cannot be written is said so', {
+test('a data folder that is not writable is reported', {
   skip: process.getuid?.() === 0 && 'root writes anywhere',
 }, async (t) => {
   const dataDir = await tempDir(t);
@@ -120,7 +120,7 @@ test('a data folder that cannot be written is said so', {
   assert.equal((await refusal(dataDir)).code, 'data-dir-unusable');
 });
 
-test('a folder in the place of the file is said so', async (t) => {
+test('a folder instead of the database file is reported', async (t) => {
   const dataDir = await tempDir(t);
   await mkdir(join(dataDir, 'pulsegate.db'));
   assert.equal((await refusal(dataDir)).code, 'data-dir-unusable');
@@ -185,7 +185,7 @@ test('a database of a newer version is refused with the name of what is unknown'
   assert.match(error.message, /9999_future/);
 });
 
-test('a database that needs migrating while another program holds it is said to be locked', async (t) => {
+test('a migration while another program holds the lock is reported as a locked database', async (t) => {
   const dataDir = await tempDir(t);
   const file = join(dataDir, 'pulsegate.db');
   const holder = connectBeside(t, file);
@@ -255,7 +255,7 @@ test('a new folder may be opened by several at the same moment', async (t) => {
   assert.equal((await opened[0]?.store.accounts.all())?.length, 3);
 });
 
-test('what cannot be made to happen everywhere is still said in words', () => {
+test('failures that cannot be caused everywhere have a message too', () => {
   const withCode = (code: string) => Object.assign(new Error(code), { code });
   for (const [code, expected] of [
     ['SQLITE_FULL', 'disk-full'],

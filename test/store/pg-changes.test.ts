@@ -51,7 +51,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const) }) },
 );
 
-test('whatever the order of commits, each committed change is heard once, and no other', async (t) => {
+test('each committed change is read exactly once, in any order of commits', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, WRITERS);
   const reading = connect(t, connection, 1);
@@ -137,7 +137,7 @@ test(`${MANY} writers at once over three stores: each hears all of the other two
   }
 });
 
-test('a connection that drops loses no change', async (t) => {
+test('a lost connection loses no change', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 1);
   const following = connect(t, connection, 1);
@@ -193,7 +193,7 @@ test('what was read is not lost when old changes cannot be forgotten', async (t)
   assert.deepEqual(await hear(feed), ['a']);
 });
 
-test('a reader that was away for longer than changes are kept is told to read everything', async (t) => {
+test('a reader that was disconnected for longer than changes are kept reloads everything', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 2);
   const options = { connection, origin: 'reader', now: Date.now, keptMs: 100 };
@@ -203,7 +203,7 @@ test('a reader that was away for longer than changes are kept is told to read ev
   assert.deepEqual(await feed.next(), [{ topic: 'everything' }]);
 });
 
-test('another database in the place of the one before is read whole', async (t) => {
+test('after the database was replaced, everything is reloaded', async (t) => {
   const [first, second] = await Promise.all([newDatabase(t), newDatabase(t)]);
   let db = connect(t, first, 1);
   const table = (name: string) => db(name);
@@ -217,7 +217,7 @@ test('another database in the place of the one before is read whole', async (t) 
   assert.deepEqual(await feed.next(), []);
 });
 
-test('a change wakes those who listen, also after their connection has dropped', async (t) => {
+test('a change wakes listeners, also after a lost connection', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 2);
   const feed = await createPgChangeFeed(

@@ -147,7 +147,7 @@ test('of several daemons that start at once on an empty database one makes the t
   for (const store of started) assert.equal((await store.accounts.all()).length, 4);
 });
 
-test('a command on an empty database makes nothing unless it may', async (t) => {
+test('a command creates no tables in an empty database, unless it is allowed to', async (t) => {
   const options = await optionsFor(t, await newDatabase(t, { isEmpty: true }));
   await assert.rejects(openStore({ ...options, mayCreate: false }), { code: 'database-missing' });
   await (await openStore(options)).close();
@@ -191,7 +191,7 @@ test('TLS as the connection string asks for it', async (t) => {
   }
 });
 
-test('a list that takes too long is given up, and the next one works', async (t) => {
+test('a list query that takes too long is cancelled, and the next one works', async (t) => {
   const reads = connectPgReaders(await newDatabase(t), { readers: 1, timeoutMs: 1000 });
   t.after(() => reads.destroy());
   await assert.rejects(reads.raw('select pg_sleep(60)').then(), { name: 'QueryTooSlowError' });

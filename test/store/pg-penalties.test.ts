@@ -8,7 +8,7 @@ import { newDatabase } from '../helpers/shared-postgres.js';
 
 const HOUR = 3_600_000;
 
-test('penalties are announced by their keys; those that end first make room', async (t) => {
+test('penalties are published by key; at the limit those that end first are deleted', async (t) => {
   const db = connectPg(await newDatabase(t), 4);
   t.after(() => db.destroy());
   const store = createPgPenaltyStore({ db, following: db }, createPgChangeRecorder(db, 'node'), 3);

@@ -39,7 +39,7 @@ const wanted = (limits: Partial<WantedPermit>): WantedPermit => ({
   ...limits,
 });
 
-test('of three nodes that ask at once, for two accounts, each account gets its limit and no more', async (t) => {
+test('with three nodes and two accounts at once, each account gets exactly its limit', async (t) => {
   const db = await open(t);
   const nodes = await Promise.all([addNode(db), addNode(db), addNode(db)]);
   const questions = Array.from({ length: 300 }, (_, n) =>
@@ -76,7 +76,7 @@ test('addresses count over all nodes, each once; a known address may have more s
   assert.equal(await ask(0, '192.0.2.2'), 'granted');
 });
 
-test('what has ended leaves room, and what is held counts', async (t) => {
+test('ended sessions do not count, and held ones do', async (t) => {
   const { exchange } = await addNode(await open(t));
   const [first, second] = [wanted({ maxSessions: 1 }), wanted({ maxSessions: 1 })];
   const { id, accountId, client } = first;
@@ -85,7 +85,7 @@ test('what has ended leaves room, and what is held counts', async (t) => {
   assert.equal((await exchange({ endedIds: [first.id], wanted: [second] })).size, 0);
 });
 
-test('the row that a dead node has left does not count, and goes with the node', async (t) => {
+test('the row of a dead node does not count, and is deleted with the node', async (t) => {
   const db = await open(t);
   const [living, dead] = [await addNode(db), await addNode(db)];
   const question = () => wanted({ maxSessions: 1 });

@@ -10,7 +10,7 @@ import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
-test('a query that nothing answers fails as away, and the next one works when the wire does', async (t) => {
+test('a query without a response fails as "database away", and works again after reconnecting', async (t) => {
   const wire = await startDatabaseWire(t, await newDatabase(t));
   const db = connectPg(wire.connection, 2, { answerMs: 200 });
   t.after(() => db.destroy());
@@ -31,7 +31,7 @@ test('a slow query of a server that answers others is waited for', async (t) => 
   await db.raw('select pg_sleep(5.5)');
 });
 
-test('an account whose COMMIT was done, but not answered, is read back', async (t) => {
+test('an account whose COMMIT succeeded without a response is read back', async (t) => {
   const wire = await startDatabaseWire(t, await newDatabase(t));
   const store = await openStore({
     client: 'pg',

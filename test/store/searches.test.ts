@@ -23,7 +23,7 @@ function login(username: string, fields: Partial<LoginEntry> = {}): LoginEntry {
   return { at: 1, accountId: null, username, client: '192.0.2.1', outcome: 'success', times: 1, ...fields };
 }
 
-test('a write does not wait for the searches that were asked for before it', async (t) => {
+test('a write does not wait for earlier searches', async (t) => {
   const { dataDir } = await openTestStore(t);
   const engine = await openSqlite({ client: sqliteClient, busyTimeoutMs: 5000, dataDir }, { is: 'command' });
   t.after(() => engine.close());
@@ -45,7 +45,7 @@ test('a write does not wait for the searches that were asked for before it', asy
   assert.deepEqual(await Promise.all(searches), [1, 1, 1]);
 });
 
-test('a query that takes too long is given up, as is one that waits too long, and the next one works', async (t) => {
+test('a query that runs or waits too long is cancelled, and the next one works', async (t) => {
   const { file } = await openTestStore(t);
   const reads = connectReaders(sqliteClient, file, { readers: 1, timeoutMs: 1000 });
   t.after(() => reads.destroy());
@@ -105,7 +105,7 @@ for (const [reason, advice] of [
     assert.equal(logged.length, 1);
   });
 
-test('a search finds every piece of a name and an address, and takes nothing in it for a command', async (t) => {
+test('a search finds every part of a name or address, and treats special characters literally', async (t) => {
   const { store, file } = await openTestStore(t);
   const text = fc.oneof(
     fc.stringMatching(/^[abAB*"'()^:.-]{0,6}$/),

@@ -140,7 +140,7 @@ test('a program that does not read its input is not at fault, however long the i
   assert.deepEqual(output, { ok: true, reply: 'done' });
 });
 
-test('told to end, it may end by itself', async () => {
+test('after SIGTERM it may end by itself', async () => {
   const { abort, output, groups } = start(
     sh('trap "echo bye; exit 0" TERM; echo up >&2; while :; do sleep 0.05; done'),
   );

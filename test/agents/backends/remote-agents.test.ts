@@ -92,7 +92,7 @@ for (const [name, answer, expected] of httpAnswers) {
   });
 }
 
-test('http: 429 and 503 with Retry-After are tried again, without it they are not', async (t) => {
+test('http: 429 and 503 with Retry-After are retried, without it they are not', async (t) => {
   let left = 2;
   const again = await ask(t, (_, res) =>
     left-- > 0 ? void res.writeHead(left ? 429 : 503, { 'retry-after': '0' }).end() : 'at last',
@@ -105,7 +105,7 @@ test('http: 429 and 503 with Retry-After are tried again, without it they are no
   assert.ok(!always.output.ok && always.output.error === 'HTTP 429: busy');
 });
 
-test('http: a refused connection is tried again, and then says so', async () => {
+test('http: a refused connection is retried, and then reported', async () => {
   const agent = createHttpAgent({
     url: 'http://127.0.0.1:9/',
     apiKey: () => null,
@@ -222,7 +222,7 @@ test('openai: a model that refuses has answered', async (t) => {
   assert.deepEqual(output, { ok: true, reply: 'I will not' });
 });
 
-test('openai: a wake asks only whether the server answers', async (t) => {
+test('openai: a wake only checks whether the server responds', async (t) => {
   const wake = { kind: 'wake', message: null } as const;
   const awake = await complete(t, () => ({ data: [] }), {}, wake);
   assert.deepEqual(awake.output, { ok: true, reply: '' });

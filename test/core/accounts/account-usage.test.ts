@@ -69,7 +69,7 @@ async function setUp(t: TestContext, given?: Store) {
 
 const DAILY = { quotaBytes: 100, quotaPeriod: 'day' } as const;
 
-test('a daily quota that an account got before its first byte is there again the next day', async (t) => {
+test('a daily quota that was set before the first byte is renewed on the next day', async (t) => {
   const { addMany, setLimits, isOver, move, until } = await setUp(t);
   const [player] = await addMany(1);
   assert.ok(player);
@@ -82,7 +82,7 @@ test('a daily quota that an account got before its first byte is there again the
   assert.equal(isOver(player.id), false);
 });
 
-test('and so it is after a start, and after another process gave it', async (t) => {
+test('the same after a restart, and when another process set it', async (t) => {
   const first = await setUp(t);
   const [known, later] = await first.addMany(2);
   assert.ok(known && later);
@@ -99,7 +99,7 @@ test('and so it is after a start, and after another process gave it', async (t) 
   for (const { id } of [known, later]) assert.equal(second.isOver(id), false);
 });
 
-test('many accounts are refreshed at once: each gets its own limits, period and traffic', async (t) => {
+test('a refresh of many accounts gives each its own limits, period and traffic', async (t) => {
   const { store, addMany, accounts, usage, view, move } = await setUp(t);
   const players = await addMany(40);
   const elsewhere = await setUp(t, store);
@@ -169,7 +169,7 @@ test('what another process changes waits for no write of traffic, and the quota 
   assert.equal(second.isOver(id), false);
 });
 
-test('another period counts at once what its days have moved, and a reset starts from nothing', async (t) => {
+test('a new quota period counts its past traffic immediately; a reset starts from zero', async (t) => {
   const { store, usage, accounts, addMany, setLimits, isOver, periodBytes, view, move, until } =
     await setUp(t);
   const [player] = await addMany(1);
@@ -193,7 +193,7 @@ test('another period counts at once what its days have moved, and a reset starts
   assert.equal(await accounts.resetUsage(randomUUID(), DAEMON), false);
 });
 
-test('what an import brings is written with the account, counts at once, and is passed over where something was used', async (t) => {
+test('imported usage is stored with the account, counts immediately, and is ignored for accounts that have usage', async (t) => {
   const { store, accounts, addMany, periodBytes, view, move } = await setUp(t);
   const used = { totalBytesUp: 60, totalBytesDown: 40, periodBytes: 25 };
   const [fresh, moved] = await addMany(2);
@@ -223,7 +223,7 @@ test('what an import brings is written with the account, counts at once, and is 
 });
 
 for (const period of ['day', 'week', 'month'] as const) {
-  test(`a clock that goes to the next ${period} and back grants no quota anew`, async (t) => {
+  test(`a clock that moves to the next ${period} and back does not renew the quota`, async (t) => {
     const { store, usage, addMany, setLimits, isOver, periodBytes, move, until } = await setUp(t);
     const [player, idle] = await addMany(2);
     assert.ok(player && idle);
@@ -259,7 +259,7 @@ for (const period of ['day', 'week', 'month'] as const) {
   });
 }
 
-test('an account is announced when its quota is used up, and when it begins again, once each', async (t) => {
+test('listeners are notified once when a quota is used up, and once when it is renewed', async (t) => {
   const { usage, addMany, setLimits, move, until, directory, sessions } = await setUp(t);
   const [player] = await addMany(1);
   assert.ok(player);

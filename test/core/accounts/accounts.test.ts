@@ -163,14 +163,14 @@ const REFUSED: [string, object, string][] = [
   ['U+0000 in the remarks', { remarks: 'a\0b' }, 'invalid-remarks'],
 ];
 for (const [name, fields, reason] of REFUSED) {
-  test(`${name} is refused before the database is asked`, async () => {
+  test(`${name} is refused without a query`, async () => {
     const { accounts, calls } = setUp();
     assert.deepEqual(await accounts.add({ ...player, ...fields }), { ok: false, reason });
     assert.deepEqual(calls, []);
   });
 }
 
-test('a taken name is refused, and the account that has it stays', async () => {
+test('a user name that exists is refused, and its account is unchanged', async () => {
   const { accounts, directory } = setUp();
   await accounts.add(player);
   assert.deepEqual(await accounts.add(player), { ok: false, reason: 'username-taken' });
@@ -186,7 +186,7 @@ test('unknown accounts are not found', async () => {
   assert.equal(accounts.getByUsername('nobody'), null);
 });
 
-test('memory changes only once the database has answered', async () => {
+test('memory changes only after the write has succeeded', async () => {
   const { accounts, directory, events, hold, release } = setUp();
   await accounts.add(player);
   hold();
@@ -199,7 +199,7 @@ test('memory changes only once the database has answered', async () => {
   assert.deepEqual(events, ['player account-disabled']);
 });
 
-test('a failed write rejects and leaves memory as it was', async () => {
+test('a failed write rejects and does not change memory', async () => {
   const { accounts, directory, events, fail } = setUp();
   await accounts.add(player);
   const before = directory.byId('id-1');
@@ -215,7 +215,7 @@ test('a failed write rejects and leaves memory as it was', async () => {
   assert.ok((await accounts.remove('id-1')).ok, 'the next change is not held up by the failed ones');
 });
 
-test('changes of one account are taken in one after another: a removed account does not come back', async () => {
+test('changes of one account are applied in order: a removed account does not reappear', async () => {
   const { accounts, directory, calls, hold, release } = setUp();
   await accounts.add(player);
   hold();
@@ -244,14 +244,14 @@ test('changes of different accounts do not wait for one another', async () => {
   await slow;
 });
 
-test('a removal ends the sessions, and then forgets the heartbeat data they may have added to', async () => {
+test('a removal ends the sessions before it deletes their heartbeat data', async () => {
   const { accounts, events } = setUp();
   await accounts.add(player);
   await accounts.remove('id-1');
   assert.deepEqual(events, ['player account-removed', 'pool forgets id-1']);
 });
 
-test('refresh takes over what another process did', async () => {
+test('refresh applies the changes of another process', async () => {
   const { accounts, directory, rows, events } = setUp();
   await accounts.add(player);
   const mine = rows.get('id-1');
@@ -280,7 +280,7 @@ test('a view carries the statistics of the pool', async () => {
   }
 });
 
-test('an account that a change of many names twice is changed once, by both', async () => {
+test('a bulk change that lists an account twice applies both changes in one write', async () => {
   const { accounts, calls } = setUp();
   const added = await accounts.add({ ...ACCOUNT_DEFAULTS, username: 'a', password: 'b' });
   assert.ok(added.ok);
@@ -327,7 +327,7 @@ test('a change of record and limits is one write and one event', async () => {
   assert.ok(changed.ok && changed.account.limits.quotaPeriod === 'day');
 });
 
-test('an egress class that the configuration does not have is refused; one that an account has already may stay', async () => {
+test('an unknown egress class is refused, unless the account already has it', async () => {
   const { accounts, rows, calls } = setUp();
   const by = { name: 'test', via: 'cli', address: null } as const;
   const reason = 'unknown-egress-class';

@@ -37,7 +37,7 @@ for (const [allowed, client, isAllowed] of CASES) {
   });
 }
 
-test('the list is refused with the reason, and its bound holds at the edge', () => {
+test('an invalid list is refused with the reason; the maximum length is exact', () => {
   assert.deepEqual(read('203.0.113.9/24', '::ffff:198.51.100.1'), ['203.0.113.0/24', '198.51.100.1']);
   assert.deepEqual(read('0.0.0.0/0', '10.0.0.0/8', '::/0'), ['0.0.0.0/0', '::/0']);
   assert.match(String(read('player.example')), /"player\.example" is neither an address/);

@@ -11,14 +11,14 @@ const read = (...entries: string[]): unknown => {
   return result.ok ? result.addresses : fillText(ADDRESS_TEXTS[result.refusal.code], result.refusal.values);
 };
 
-test('each entry has one text, and one that another holds is left out', () => {
+test('entries are stored in canonical form, without those that another contains', () => {
   assert.deepEqual(read(' 203.0.113.7 ', '2001:DB8:0::1'), ['203.0.113.7', '2001:db8::1']);
   assert.deepEqual(read('203.0.113.9/24', '203.0.113.7', '203.0.113.0/24'), ['203.0.113.0/24']);
   assert.deepEqual(read('::ffff:203.0.113.7', '203.0.113.7/32'), ['203.0.113.7']);
   assert.deepEqual(read(), []);
 });
 
-test('what is refused says why, and the bound holds at its edge', () => {
+test('refusals have a reason; the maximum length is exact', () => {
   assert.match(String(read('player.example')), /"player\.example" is neither an address/);
   assert.match(String(read('0.0.0.0/0')), /0\.0\.0\.0\/0 is too wide: at least \/8/);
   assert.match(String(read('2001::/15')), /too wide/);
@@ -27,7 +27,7 @@ test('what is refused says why, and the bound holds at its edge', () => {
   assert.match(String(read('192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4')), /at most 3/);
 });
 
-test('the index says what comparing with every network says', () => {
+test('the index agrees with a comparison with every network', () => {
   const block = fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 24, max: 32 }));
   const networks = fc.array(
     block.map(([last, bits]) => `198.51.100.${last}/${bits}`),

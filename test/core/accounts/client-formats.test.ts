@@ -28,7 +28,7 @@ describe('client formats', () => {
     );
   });
 
-  it('plain: host:port:user:password, the password being the rest of the line', () => {
+  it('plain: host:port:user:password, where the password is the rest of the line', () => {
     assert.equal(of('plain'), `gate.example:4443:${access.username}:${access.password}`);
     assert.equal(
       of('plain', { host: '2001:db8::1', username: 'a' }),
@@ -38,7 +38,7 @@ describe('client formats', () => {
     assert.equal(of('plain', { password: 'two\nlines' }), null);
   });
 
-  it('Clash reads its YAML as it was meant', () => {
+  it('Clash: the YAML has the expected values', () => {
     for (const each of [
       access,
       { ...access, username: '\u2028yes', password: '\u0001 #: - null', host: '::1' },
@@ -59,7 +59,7 @@ describe('client formats', () => {
     }
   });
 
-  it('sing-box reads its JSON as it was meant', () => {
+  it('sing-box: the JSON has the expected values', () => {
     assert.deepEqual(JSON.parse(of('sing-box') ?? ''), {
       outbounds: [
         {
@@ -75,7 +75,7 @@ describe('client formats', () => {
     });
   });
 
-  it('Proxifier: marks of XML are written as entities, and what XML cannot hold is refused', () => {
+  it('Proxifier: special characters of XML are escaped, and characters that XML does not allow are refused', () => {
     const profile = of('proxifier') ?? '';
     const elementOf = (tag: string) => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(profile)?.[1];
     const text = (escaped = '') =>
@@ -87,7 +87,7 @@ describe('client formats', () => {
     assert.equal(of('proxifier', { password: 'a\u0001' }), null);
   });
 
-  it('Shadowrocket: user:password@host:port in base64, unless a mark would part it elsewhere', () => {
+  it('Shadowrocket: user:password@host:port in base64, refused with ambiguous separators', () => {
     const [, inner = '', name = ''] = /^socks:\/\/([\w+/=]+)#(.*)$/.exec(of('shadowrocket') ?? '') ?? [];
     assert.equal(
       Buffer.from(inner, 'base64').toString(),

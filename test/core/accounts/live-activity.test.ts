@@ -5,7 +5,7 @@ import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 
 const STILL = { up: 0, down: 0 };
 
-test('rates and the day: bytes of sessions are counted once, and midnight begins anew', () => {
+test('rates and daily traffic: bytes are counted once, and midnight resets the day', () => {
   let now = Date.UTC(2026, 0, 1, 23, 59, 50);
   const activity = new LiveActivity(now);
   activity.addTraffic('s', 'a', 400, 3_000);

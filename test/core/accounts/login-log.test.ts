@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLoginLog, type LoginEntry } from '../../../src/core/accounts/login-log.js';
 
-test('logins are grouped for a minute, bounded, and kept when they cannot be written', async () => {
+test('logins are grouped for a minute, limited in number, and kept after a failed write', async () => {
   let now = 1_000_000;
   let isBroken = true;
   const written: LoginEntry[] = [];
@@ -62,7 +62,7 @@ test('logins are grouped for a minute, bounded, and kept when they cannot be wri
   );
 });
 
-test('a blocked source fills neither the log nor the memory, whatever names it tries and for how long', async () => {
+test('a blocked source fills neither the log nor the memory, with any number of user names', async () => {
   let [now, monotonic] = [Date.UTC(2031, 0, 1), 0];
   const written: LoginEntry[] = [];
   const store = {

@@ -111,7 +111,7 @@ function countCrypto(t: TestContext) {
   };
 }
 
-test('every login computes exactly one digest, whatever comes of it', (t) => {
+test('every login computes exactly one digest, for every result', (t) => {
   const { callsOf } = countCrypto(t);
   for (const [what, username, password] of CASES) {
     const calls = callsOf(() => attempt(username, password));
@@ -141,7 +141,7 @@ test('an unknown user, a wrong password, a disabled and an expired account cost 
     );
 });
 
-test('only an imported password asks to be hashed anew', () => {
+test('only a login with an imported hash requests a new hash', () => {
   for (const [username, expected] of [
     ['imported', true],
     ['player', false],

@@ -18,7 +18,7 @@ function find(rules: PacRules, proxies = PROXIES, proxyHost = 'gate.example') {
   };
 }
 
-test('the first rule that matches counts, then what is said of all others', () => {
+test('the first matching rule applies, then the default', () => {
   const ask = find({
     rules: [
       { match: 'Not.Game.example', via: 'direct' },
@@ -57,7 +57,7 @@ test('the first rule that matches counts, then what is said of all others', () =
     assert.equal(ask(host), 'DIRECT', host);
 });
 
-test('what the proxy does not reach goes direct, unless a rule says otherwise', () => {
+test('destinations that the proxy cannot reach are direct, unless a rule matches', () => {
   const ask = find({ rules: [{ match: '10.1.0.0/16', via: 'proxy' }], otherwise: 'proxy' });
   for (const host of [
     ...['gate.example', 'localhost', 'printer', '127.0.0.1', '10.2.0.1', '172.31.0.1', '192.168.1.1', '::1'],
@@ -69,7 +69,7 @@ test('what the proxy does not reach goes direct, unless a rule says otherwise', 
   assert.equal(find({ rules: [], otherwise: 'proxy' }, PROXIES, '203.0.113.9')('203.0.113.9'), 'DIRECT');
 });
 
-test('the proxies are those that the listeners speak, encrypted first', () => {
+test('the file lists the protocols of the listeners, encrypted ones first', () => {
   const to = { host: 'gate.example', port: 1080 };
   assert.equal(
     pacProxies(to, { protocols: ['socks5', 'socks4', 'http'], httpsPorts: [443] }),

@@ -41,7 +41,7 @@ test('days from the first login add up until there is one', () => {
   assert.deepEqual([days(null), days(30), days(30, plan())], [30, 60, 60]);
 });
 
-test('an upgrade leaves the expiry alone', () => {
+test('an upgrade does not change the expiry', () => {
   const change = planFor({ ...account, expiresAt: NOW + DAY }, plan(), 'upgrade', UNUSED, NOW);
   assert.deepEqual([change.expiresAt, change.daysFromFirstLogin, change.plan], [undefined, undefined, 'p']);
 });

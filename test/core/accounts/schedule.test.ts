@@ -112,7 +112,7 @@ test('nothing changes before the next change, and that is one', () => {
   );
 });
 
-test('a clock that is set back is believed', () => {
+test('a clock that is set back is accepted', () => {
   const schedules = createSchedules('UTC');
   const text = 'mon 08:00-09:00';
   assert.equal(schedules.isOpen(text, Date.parse('2026-11-23T09:00:00Z')), false);

@@ -66,7 +66,7 @@ function granted(answer: PermitAnswer): SessionPermit {
   return answer.permit;
 }
 
-test('the database decides, and learns of each end', async (t) => {
+test('the database decides, and every end is stored', async (t) => {
   const { permits, rows, refused } = world(t, { maxSessions: 1 });
   const permit = granted(await permits.acquire('ann', '192.0.2.1'));
   assert.deepEqual([...rows.values()], ['192.0.2.1']);
@@ -77,7 +77,7 @@ test('the database decides, and learns of each end', async (t) => {
   await eventually(() => rows.size === 0);
 });
 
-test('questions that come while the database is asked go together', async (t) => {
+test('requests during a query are batched', async (t) => {
   const { permits, world: database } = world(t, {});
   await Promise.all(Array.from({ length: 500 }, (_, n) => permits.acquire('ann', `192.0.2.${n % 200}`)));
   assert.equal(database.rows.size, 500);
@@ -108,7 +108,7 @@ for (const how of ['fails', 'is silent']) {
   });
 }
 
-test('a database that is back, or another in its place, is told everything, and decides again', async (t) => {
+test('after an outage, or with another database, all permits are stored again, and the database decides', async (t) => {
   const { permits, timers, world: database } = world(t, { maxSessions: 4 });
   granted(await permits.acquire('ann', '192.0.2.1'));
   database.answer = () => Promise.reject(away());
@@ -147,7 +147,7 @@ test('sessions that were open before their account was limited are written', asy
 });
 
 for (const isAway of [false, true]) {
-  test(`a lower limit revokes the newest permits, ${isAway ? 'while the database is away' : 'as the database decides'}`, async (t) => {
+  test(`a lower limit revokes the newest permits, ${isAway ? 'without the database' : 'as the database decides'}`, async (t) => {
     const limits = { maxSessions: 4 };
     const { permits, world: database } = world(t, limits);
     const revoked: number[] = [];

@@ -12,7 +12,7 @@ import {
   uniqueTags,
 } from '../../../src/core/accounts/tags.js';
 
-test('a tag is a short word without what separates tags', () => {
+test('a tag is a short text without separators', () => {
   for (const tag of ['vip', '月付', 'shop 2', 'x'.repeat(MAX_TAG_CHARS), '<b>'])
     assert.ok(isValidTag(tag), tag);
   const wrong = [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAttemptLimit } from '../../../src/core/auth/attempt-limit.js';
 
-test('guesses are counted by source, an IPv6 /64 being one, and forgiven in time', () => {
+test('failures are counted per source (IPv6: per /64), and reset after the window', () => {
   let now = 0;
   const limit = createAttemptLimit({ maxFailures: 2, windowMs: 1_000, maxSources: 2, now: () => now });
   assert.deepEqual([limit.attempt('a'), limit.attempt('a'), limit.attempt('a')], [null, null, 1_000]);

@@ -35,7 +35,7 @@ test('keeps the session that made the change, when it was valid right before', a
   assert.ok(sessions.find(value));
 });
 
-test('does not revive a session whose credentials somebody else changed before', async () => {
+test('does not restore a session whose credentials were changed before', async () => {
   const { state, sessions, rows } = openSessions();
   const value = (await sessions.open('o', 'id', '::1', 'old')) ?? '';
   const hash = sessions.find(value)?.hash ?? '';

@@ -52,7 +52,7 @@ test('a source that has reached the limit at one node is refused by the other un
   assert.equal(database.rows.length, 1, 'a penalty of another node is not published again');
 });
 
-test('a right attempt at the limit is no penalty', async () => {
+test('a correct attempt at the limit causes no penalty', async () => {
   const { clock, one, database } = world();
   const here = one.limit();
   for (let n = 0; n < 3; n += 1) assert.equal(here.attempt(SOURCE), null);
@@ -63,7 +63,7 @@ test('a right attempt at the limit is no penalty', async () => {
   assert.equal(here.attempt(SOURCE), null);
 });
 
-test('while the database is away a penalty holds at its node, and is published later, unless it has ended', async () => {
+test('without the database a penalty applies on its node, and is published later unless it has ended', async () => {
   const { clock, one, database } = world();
   const here = one.limit();
   database.isAway = true;
@@ -85,7 +85,7 @@ test('while the database is away a penalty holds at its node, and is published l
   assert.equal(database.rows.length, 1);
 });
 
-test('penalties of other nodes take no more room than own ones', async () => {
+test('penalties of other nodes are limited like own ones', async () => {
   const { two, database } = world();
   const there = two.limit(2);
   for (const n of [1, 2, 3]) database.rows.push({ key: `admin 192.0.2.${n}`, leftMs: 1_000 });

@@ -30,7 +30,7 @@ function memorySettings() {
   };
 }
 
-test('the first start makes a random password, shows it once and stores only its hash', async () => {
+test('the first start generates a random password, shows it once and stores only its hash', async () => {
   const { settings, values } = memorySettings();
   const credentials = createAdminCredentials({ settings });
   assert.equal(credentials.verify('admin', ''), false, 'nothing logs in before there are credentials');
@@ -89,7 +89,7 @@ for (const given of [
   { password: ' ' },
   { password: 'x'.repeat(256) },
 ]) {
-  test(`the given credentials ${JSON.stringify(given).slice(0, 40)} stop the start`, async () => {
+  test(`the start fails with the credentials ${JSON.stringify(given).slice(0, 40)}`, async () => {
     const { settings, writes } = memorySettings();
     await assert.rejects(createAdminCredentials({ settings }).ensure(given), RangeError);
     assert.equal(writes(), 0);
@@ -111,7 +111,7 @@ test('set changes the password, and the user name if there is one', async () => 
   assert.ok((await credentials.set(undefined, '密码密码密码密码')).ok, 'characters, not bytes');
 });
 
-test('what gave the credentials to the last start is known to every process', async () => {
+test('every process knows the source of the credentials of the last start', async () => {
   const { settings } = memorySettings();
   const givenBy = () => createAdminCredentials({ settings }).givenBy();
   assert.deepEqual(await givenBy(), {});
@@ -122,7 +122,7 @@ test('what gave the credentials to the last start is known to every process', as
   assert.deepEqual(await givenBy(), {});
 });
 
-test('reload takes over what another process set; credentials that cannot be read let nobody in', async () => {
+test('reload applies the credentials of another process; unreadable credentials refuse all logins', async () => {
   const { settings, values } = memorySettings();
   const daemon = createAdminCredentials({ settings });
   await daemon.ensure({ password: 'old' });
@@ -137,7 +137,7 @@ test('reload takes over what another process set; credentials that cannot be rea
   }
 });
 
-test('credentials that could not be written do not count', async () => {
+test('credentials that could not be stored are not used', async () => {
   const { settings, fail } = memorySettings();
   const credentials = createAdminCredentials({ settings });
   await credentials.ensure({ password: 'old' });
@@ -146,7 +146,7 @@ test('credentials that could not be written do not count', async () => {
   assert.ok(credentials.verify('admin', 'old') && !credentials.verify('admin', 'new password'));
 });
 
-test('the whitelist lets nobody in until it is known, and everyone when it was never set', async () => {
+test('the whitelist refuses all until it is loaded, and allows all when it was never set', async () => {
   const { settings } = memorySettings();
   const whitelist = createWhitelistSetting(settings);
   assert.equal(whitelist.allows('127.0.0.1'), false);
@@ -155,7 +155,7 @@ test('the whitelist lets nobody in until it is known, and everyone when it was n
   assert.equal(whitelist.allows('203.0.113.1'), true);
 });
 
-test('a saved whitelist counts at once, keeps its spelling, and survives', async () => {
+test('a saved whitelist applies immediately, keeps its text, and survives a restart', async () => {
   const { settings, values } = memorySettings();
   const whitelist = createWhitelistSetting(settings);
   await whitelist.reload();
@@ -174,7 +174,7 @@ test('a saved whitelist counts at once, keeps its spelling, and survives', async
   assert.equal(again.allows('11.0.0.1'), false);
 });
 
-test('a whitelist that cannot be read or written leaves the old one in force', async () => {
+test('after a failed read or write the old whitelist applies', async () => {
   const { settings, values, fail } = memorySettings();
   const whitelist = createWhitelistSetting(settings);
   await whitelist.save('10.0.0.1');

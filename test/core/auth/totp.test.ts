@@ -17,7 +17,7 @@ for (const [seconds, code] of [
   });
 }
 
-test('a code is good for the step before and after, and once', () => {
+test('a code is valid for the previous and next step, and only once', () => {
   const secret = Buffer.from('12345678901234567890');
   const now = 1_900_000_000_000;
   const step = totpStep(now);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseWhitelist } from '../../../src/core/auth/whitelist.js';
 import { explainWhitelist } from '../../../src/core/auth/whitelist-explain.js';
 
-test('what a whitelist entry is said to hold is what it holds', () => {
+test('the description of a whitelist entry matches the addresses that it contains', () => {
   for (const entry of [
     '10.0.0.0/8',
     '10.1.2.3/32',

@@ -163,12 +163,12 @@ for (const text of BAD) {
   });
 }
 
-test('every bad entry is named, and one is enough to refuse the list', () => {
+test('all invalid entries are reported, and one is enough to refuse the list', () => {
   const result = parseWhitelist('1.1.1.1, nonsense，10.*,\n bad one \n');
   assert.deepEqual(result, { ok: false, badEntries: ['nonsense', 'bad one'] });
 });
 
-test('entries say what they are, as the operator wrote them', () => {
+test("entries are described with the operator's text", () => {
   const kinds = read(' * ,10.*, 10.0.0.0/8,::FFFF:1.2.3.4').entries.map(({ text, kind }) => [text, kind]);
   assert.deepEqual(kinds, [
     ['*', 'any'],
@@ -178,7 +178,7 @@ test('entries say what they are, as the operator wrote them', () => {
   ]);
 });
 
-test('any text is a list or a list of bad entries, and any address gets an answer', () => {
+test('any text gives a list or its invalid entries, and any address gets a result', () => {
   const texts = fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f.:*/, ，\n%]{0,60}$/));
   fc.assert(
     fc.property(texts, fc.string(), (text, address) => {
@@ -190,7 +190,7 @@ test('any text is a list or a list of bad entries, and any address gets an answe
   );
 });
 
-test('an IPv4 wildcard lets in exactly the addresses whose text begins so', () => {
+test('an IPv4 wildcard allows exactly the addresses with this prefix', () => {
   const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 }).map(formatIp);
   const cut = fc.tuple(ipv4, ipv4, fc.integer({ min: 1, max: 15 }));
   fc.assert(

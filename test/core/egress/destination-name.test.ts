@@ -185,7 +185,7 @@ test('underscores only where the operator allows them', () => {
   assert.deepEqual(check('a_b.1', true), { ok: false, reason: 'numeric' });
 });
 
-test('any bytes give an answer, and an accepted name is accepted again unchanged', () => {
+test('any bytes give a result, and an accepted name is accepted again unchanged', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 255 }),
     fc.stringMatching(/^[-_0-9a-zA-Zx.:[\]%]{0,40}$/).map((text) => Uint8Array.from(Buffer.from(text))),

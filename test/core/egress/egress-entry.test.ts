@@ -77,7 +77,7 @@ const BAD_ENTRIES = [
   ],
 ];
 for (const entry of BAD_ENTRIES) {
-  test(`entry ${JSON.stringify(entry)} stops the start`, () => {
+  test(`the start fails with the entry ${JSON.stringify(entry)}`, () => {
     for (const list of ['allow', 'deny'] as const) {
       assert.throws(
         () => policy({ [list]: ['10.0.0.0/8', entry] }),

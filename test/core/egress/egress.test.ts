@@ -78,7 +78,7 @@ const PUBLIC = words(`
 `);
 
 for (const address of [...NEVER_V4, ...NEVER_V6]) {
-  test(`${address} is never reached, whatever the lists say`, () => {
+  test(`${address} is always denied, with any lists`, () => {
     assert.equal(verdict({}, address), 'always-denied');
     const open = {
       private: 'allow' as const,
@@ -100,7 +100,7 @@ for (const address of PUBLIC) {
 }
 
 for (const [name, embed] of Object.entries(EMBEDDINGS)) {
-  test(`${name}: what is carried inside is judged too`, () => {
+  test(`${name}: the embedded IPv4 address is checked too`, () => {
     for (const address of NEVER_V4) {
       // ::0.0.0.0 and ::0.0.0.1 are the unspecified and the loopback address; the local prefix cannot tell zeros from padding.
       if (address.startsWith('0.0.0.') && /compatible|local/.test(name)) continue;
@@ -125,7 +125,7 @@ for (const [name, embed] of Object.entries(EMBEDDINGS)) {
   });
 }
 
-test('our own listeners come first, whatever the lists say', () => {
+test('own listeners are always denied, with any lists', () => {
   const asked: string[] = [];
   const isOwnListener = (ip: IpBytes, port: number) => {
     asked.push(formatIp(ip));
@@ -174,7 +174,7 @@ test('deny beats allow, in any form', () => {
   }
 });
 
-test('a name that is allowed lets its private addresses through, another name does not', () => {
+test('an allowed name permits its private addresses, another name does not', () => {
   assert.equal(verdict({ allow: ['db.example:5432'] }, '10.1.2.3', 5432, 'db.example'), 'ok');
   assert.equal(verdict({ allow: ['DB.Example.'] }, '::1', 5432, 'db.example'), 'ok');
   assert.equal(verdict({ allow: ['db.example'] }, '10.1.2.3', 5432, 'DB.EXAMPLE.'), 'ok');
@@ -228,7 +228,7 @@ test('port ranges include both ends', () => {
   }
 });
 
-test('no way of carrying a denied IPv4 address gets it through', () => {
+test('a denied IPv4 address is denied in every embedded form', () => {
   const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(

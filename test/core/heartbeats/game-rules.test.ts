@@ -131,7 +131,7 @@ test('the first rule that matches wins', () => {
   assert.equal(outcome([], 'x - 1'), null);
 });
 
-test('rules that cannot be read are refused with their place', async (t) => {
+test('invalid rules are refused with their position', async (t) => {
   const good: GameRule = { id: 'good' };
   const cases: [string, GameRule, string][] = [
     ['neither id nor pattern', {}, '[1]'],
@@ -240,7 +240,7 @@ test('any cut of any first bytes gives the same GameID', () => {
   );
 });
 
-test('a GameID that may go on waits for its end', async (t) => {
+test('a GameID that may continue is reported at its end', async (t) => {
   const open: GameRule = { gameId: 'ID=([a-z]+)' };
   const fed = (text: string, rule = open, to?: string) => {
     const inspect = matcher([rule], to);
@@ -275,7 +275,7 @@ test('a GameID that may go on waits for its end', async (t) => {
   });
 });
 
-test('bytes past maxBytes are not looked at', () => {
+test('bytes after maxBytes are ignored', () => {
   assert.deepEqual(matcher([{ ...byName, maxBytes: 25 }]).feed(latin1(PAYLOAD)), { gameId: 'ARENA42' });
   assert.equal(matcher([{ ...byName, maxBytes: 24 }]).feed(latin1(PAYLOAD)), 'done');
   const inspect = matcher([byName]);
@@ -350,7 +350,7 @@ test('what becomes of captured text', async (t) => {
   }
 });
 
-test('four thousand single bytes cost a bounded number of looks', () => {
+test('four thousand single bytes cause a bounded number of searches', () => {
   let looks = 0;
   let bytes = 0;
   const counting = () => ({

@@ -74,7 +74,7 @@ test('a GameID whose entries retention has removed is forgotten', () => {
   assert.deepEqual([pool.count('a'), pool.latestGameId('a')], [1, null]);
 });
 
-test('a full pool gives up the oldest beats first, then the oldest of the rest', () => {
+test('a full pool drops the oldest beats first, then the oldest of the rest', () => {
   const pool = new HeartbeatPool({ maxPending: 4, maxPerAccount: 100 });
   const open = entry('a', 'open');
   const beat1 = entry('a');
@@ -105,7 +105,7 @@ test('exactly maxPending entries fit, the batch being written included', () => {
   assert.deepEqual([pool.dropped, pool.pendingSize, pool.count('a')], [1, 3, 3]);
 });
 
-test('a failed batch is taken again first, in its order', () => {
+test('a failed batch is retried first, in its order', () => {
   const pool = new HeartbeatPool({ maxPending: 100, maxPerAccount: 100 });
   const entries = Array.from({ length: 9 }, (_, i) => entry('a', i % 2 ? 'open' : 'beat'));
   for (const each of entries.slice(0, 6)) pool.record(each);

@@ -81,7 +81,7 @@ test('an IPv6 destination stands in brackets', () => {
   assert.equal(last()?.destination, '[2001:db8::1]:80');
 });
 
-test('beats come at the interval exactly, only while bytes move', () => {
+test('beats are recorded exactly at the interval, only while bytes are transferred', () => {
   const live = session();
   recorder.opened(live);
   live.traffic.up = 1;
@@ -129,7 +129,7 @@ test('a clock set back does not silence a session', () => {
   assert.deepEqual(kinds(), ['open', 'beat']);
 });
 
-test('closing is noted once, and nothing comes after it', () => {
+test('the close entry is recorded once, and none follows it', () => {
   const live = session();
   recorder.opened(live);
   recorder.closed(live);
@@ -180,7 +180,7 @@ test('a session has at most one game entry a second, whichever GameIDs it has, a
   assert.deepEqual([last()?.kind, last()?.gameId], ['close', 'z'], 'the close entry has the last one');
 });
 
-test('a payload rule is fed until it has decided', () => {
+test('a payload rule receives bytes until it has decided', () => {
   const live = session('other.example', 9000);
   const inspect = recorder.opened(live);
   assert.ok(inspect);
@@ -224,7 +224,7 @@ test('a flow that ends before its rule has seen enough falls back to the next fi
   assert.deepEqual(kinds(), ['open', 'close', 'open', 'close']);
 });
 
-test('a UDP association has no destination at open: no rule is asked', () => {
+test('a UDP association has no destination at open: no rule applies', () => {
   const live = session('eu.arena.example', 0, 'udp-associate');
   assert.equal(recorder.opened(live), null);
   assert.equal(live.gameId, null);
@@ -241,7 +241,7 @@ test('ten thousand sessions beat in one pass', () => {
   assert.equal(entries.length, 25_000);
 });
 
-test('a session that was over when it was heard of has one entry, which counts all its bytes', () => {
+test('a session that ended before it was reported has one entry with all its bytes', () => {
   const sessions = new SessionRegistry();
   sessions.subscribe(
     createRecorder({

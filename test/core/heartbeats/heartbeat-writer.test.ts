@@ -178,7 +178,7 @@ test('a failing database is reported once per outage, keeps everything, and its 
   );
 });
 
-test('the timer writes, tries again after a failure, and stops', async () => {
+test('the timer writes, retries after a failure, and stops', async () => {
   const { pool, timers, store, writer, events } = setup();
   const { append } = store;
   store.append = () => Promise.reject(new Error('locked'));
@@ -207,7 +207,7 @@ test('stop writes the rest', async () => {
   assert.equal(batches.flat().length, 1);
 });
 
-test('stop gives a failing database a few chances, then says what is lost', async () => {
+test('stop retries a failing database a few times, then logs what is lost', async () => {
   const { pool, events, timers, store, writer } = setup();
   let tries = 0;
   store.append = () => {
@@ -223,7 +223,7 @@ test('stop gives a failing database a few chances, then says what is lost', asyn
   assert.ok(last?.kind === 'entries-lost' && last.entries === 1);
 });
 
-test('entries given up are reported in one sum', async () => {
+test('dropped entries are logged as one sum', async () => {
   const pool = new HeartbeatPool({ maxPending: 10, maxPerAccount: 100 });
   const { events, timers, writer } = setup({ pool, flushIntervalMs: 90_000 });
   for (let i = 0; i < 25; i += 1) pool.record(entry(ann, i));
@@ -258,7 +258,7 @@ test('old entries go in slices, and flushes get their turn in between', async ()
   assert.equal(pool.count(ann.id), 0);
 });
 
-test('a failing trim is reported and tried again', async () => {
+test('a failed trim is logged and retried', async () => {
   const { events, timers, store, writer } = setup();
   store.trim = () => Promise.reject(new Error('locked'));
   writer.start();

@@ -49,7 +49,7 @@ test('a fixed rule makes a game entry that names the destination', () => {
   assert.equal(session.gameId, 'arena');
 });
 
-test('the address that a name led to counts, and so does the protocol', () => {
+test('rules match the resolved address and the protocol', () => {
   to('other.example', 7000, '198.51.100.9');
   assert.equal(session.gameId, 'arena');
   to('192.0.2.1', 7000, '192.0.2.1');
@@ -87,7 +87,7 @@ test('many destinations under inspection are bounded: the oldest is decided', ()
   assert.equal(session.gameId, 'second');
 });
 
-test('nothing is asked for a session that is not open', () => {
+test('no rule applies to a session that is not open', () => {
   recorder.closed(session);
   assert.equal(to('eu.arena.example', 7000), null);
   assert.deepEqual(seen(), ['open null *:0', 'close null *:0']);

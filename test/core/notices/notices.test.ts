@@ -45,7 +45,7 @@ const notices = (url: string) => ({
   loginFailures: 3,
 });
 
-test('an account that expires, a quota used up and wrong logins are told, once and signed', async (t) => {
+test('notices of expiry, quota and failed logins are sent once, and signed', async (t) => {
   const receiver = await startReceiver(t, [500]);
   const config = { notices: notices(receiver.url) };
   const daemon = await startTestDaemon(t, { config });
@@ -91,7 +91,7 @@ test('an account that expires, a quota used up and wrong logins are told, once a
   assert.equal(receiver.received.length, told + 1, 'what was told is not told again');
 });
 
-test('a run that failed is told', async (t) => {
+test('a failed run causes a notice', async (t) => {
   const receiver = await startReceiver(t);
   const daemon = await startTestDaemon(t, {
     config: {
@@ -106,7 +106,7 @@ test('a run that failed is told', async (t) => {
   assert.deepEqual([failed?.json.data['run'], failed?.json.data['agent']], [runId, 'broken']);
 });
 
-test('a notice is given up after as many tries as there may be, and nothing is told when nobody asked', async (t) => {
+test('a notice fails after maxTries attempts; without a channel none is sent', async (t) => {
   const receiver = await startReceiver(t, [500, 500, 500, 500]);
   const config = { notices: { ...notices(receiver.url), maxTries: 2 } };
   const daemon = await startTestDaemon(t, { config });

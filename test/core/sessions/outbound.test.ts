@@ -23,7 +23,7 @@ function outboundTo(remotes: readonly SocketEnd[], found: boolean | null, local 
   return { isOwn, asked };
 }
 
-it('knows a connection of ours by both its ends, without asking the system', async () => {
+it('recognizes an own connection by both its ends, without a system call', async () => {
   const { isOwn, asked } = outboundTo([at('127.0.0.1', 9000), ADMIN], false);
   assert.equal(await isOwn(LOCAL, ADMIN), true);
   assert.equal(isOwn(at('127.0.0.1', 40_001), ADMIN), false, 'no question for a port that is not ours');

@@ -21,7 +21,7 @@ function follow() {
   return { sessions, heard };
 }
 
-test('every byte is published once, and before what else is said of its session', () => {
+test('every byte is published once, and before other events of its session', () => {
   const { sessions, heard } = follow();
   const [one, idle] = [new FakeSession({ id: 'one' }), new FakeSession({ id: 'idle' })];
   sessions.opened(one);
@@ -53,7 +53,7 @@ test('every byte is published once, and before what else is said of its session'
   ]);
 });
 
-test('a session that was over when it was heard of is never listed', () => {
+test('a session that ended before it was reported is never listed', () => {
   const { sessions, heard } = follow();
   const short = new FakeSession({ id: 'short' });
   short.traffic.up = 7;

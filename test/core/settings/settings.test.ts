@@ -44,7 +44,7 @@ test('a change by another process reaches the setting of its key and then the li
   assert.deepEqual(heard, ['one 1 0', 'of another version 1 0', 'two 1 2']);
 });
 
-test('what cannot be read or written leaves the value as it was', async () => {
+test('a failed read or write does not change the value', async () => {
   const stored = new Map([['n', '7']]);
   const setting = numberSetting(stored);
   await setting.reload();
@@ -61,7 +61,7 @@ test('what cannot be read or written leaves the value as it was', async () => {
   assert.deepEqual([setting.value(), stored.get('n'), values], [8, '8', [8]]);
 });
 
-test('changes and reloads take turns', async () => {
+test('changes and reloads are serialized', async () => {
   const stored = new Map([['n', '1']]);
   const setting = numberSetting(stored);
   const increase = () =>

@@ -72,7 +72,7 @@ describe('a shared rate', () => {
     for (const each of moved) assert.ok(Math.abs(each - fair) <= fair * 0.05, moved.join(' '));
   });
 
-  it('does not let a flow that was quiet claim the past', () => {
+  it('gives an idle flow no credit for its idle time', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let nowMs = 0;
     const shared = createSharedRate(

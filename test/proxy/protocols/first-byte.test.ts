@@ -6,7 +6,7 @@ import { protocolOf } from '../../../src/proxy/protocols/first-byte.js';
 const LIMITS = { maxHeaderBytes: 16_384, maxHeaderFields: 100 };
 const EVERY = ['socks5', 'socks4', 'http'] as const;
 
-it('tells every protocol by its first byte, and nothing else begins one', () => {
+it('selects every protocol by its first byte, and no other byte is accepted', () => {
   const begun = Array.from({ length: 256 }, (_, byte) => protocolOf(byte, EVERY, LIMITS)?.name ?? null);
   const expected = Array.from({ length: 256 }, (_, byte) => {
     if (byte === 5) return 'socks5';
@@ -17,7 +17,7 @@ it('tells every protocol by its first byte, and nothing else begins one', () => 
   assert.equal(protocolOf(undefined, EVERY, LIMITS), null);
 });
 
-it('knows only those that the listener serves', () => {
+it('accepts only the protocols of the listener', () => {
   assert.equal(protocolOf(5, ['http'], LIMITS), null);
   assert.equal(protocolOf(0x43, ['socks5'], LIMITS), null);
 });

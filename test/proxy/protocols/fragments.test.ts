@@ -63,7 +63,7 @@ test('a repeated fragment changes nothing', () => {
   assert.equal(add(3 | LAST, 'three'), 1, 'the sequence is over: this one is of no use');
 });
 
-test('a lower number gives the sequence up (RFC 1928 §7) and may begin a new one', () => {
+test('a lower number drops the sequence (RFC 1928 §7) and may begin a new one', () => {
   add(1, 'old ');
   add(2, 'old ');
   assert.equal(add(1, 'new '), 2);
@@ -79,7 +79,7 @@ test('a number that is skipped is never waited for', () => {
   assert.ok(isAllFree());
 });
 
-test('a first fragment with other data begins anew', () => {
+test('a first fragment with other data starts a new sequence', () => {
   add(1, 'lost ');
   assert.equal(add(1, 'kept '), 1);
   assert.equal(add(2 | LAST, 'too'), 'kept too');
@@ -93,7 +93,7 @@ test('a sequence has one destination', () => {
   assert.equal(add(2 | LAST, 'due', { port: 7001 }), 'uno due');
 });
 
-test('a sequence is given up when its time is over, at least 5 s after it began (RFC 1928 §7)', () => {
+test('a sequence is dropped when its timer expires, at least 5 s after its start (RFC 1928 §7)', () => {
   assert.ok(REASSEMBLY_TIMEOUT_MS >= 5_000);
   add(1, 'one ');
   assert.equal(reassembly.expire(REASSEMBLY_TIMEOUT_MS - 1), 0);
@@ -109,14 +109,14 @@ test('a sequence is given up when its time is over, at least 5 s after it began 
   assert.equal(reassembly.isActive, false);
 });
 
-test('no datagram becomes larger than one can be', () => {
+test('no reassembled datagram exceeds the maximum size', () => {
   const part = Buffer.alloc(40_000);
   assert.equal(add(1, part), 0);
   assert.equal(add(2 | LAST, part), 2);
   assert.ok(isAllFree());
 });
 
-test('what waits is bounded over all associations', () => {
+test('the memory for incomplete sequences is limited over all associations', () => {
   const others = Array.from({ length: 10 }, () => new Reassembly(memory));
   const outcomes = others.map((to) => add(1, Buffer.alloc(50_000), { to }));
   assert.equal(outcomes.filter((outcome) => outcome === 0).length, 3);

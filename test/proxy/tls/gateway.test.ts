@@ -6,7 +6,7 @@ import { makeCertificate, servedAt } from '../../helpers/certificate.js';
 import { eventually } from '../../helpers/eventually.js';
 import { needs } from '../../helpers/programs.js';
 
-it('a thread that fails is started again with the listeners it had', needs('openssl'), async (t) => {
+it('a failed thread is restarted with its listeners', needs('openssl'), async (t) => {
   const { cert, keyText: key, fingerprint } = makeCertificate(t);
   const errors: string[] = [];
   const gateway = new TlsGateway({

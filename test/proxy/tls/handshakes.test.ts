@@ -15,7 +15,7 @@ class FakeConnection {
 
 const connection = (): FakeConnection => new FakeConnection();
 
-it('of one source the oldest makes room, others are not touched', () => {
+it('at the limit of a source its oldest is closed, others are not', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const other = connection();
   const [first, second, third] = [connection(), connection(), connection()];
@@ -27,7 +27,7 @@ it('of one source the oldest makes room, others are not touched', () => {
   );
 });
 
-it('of all the oldest makes room', () => {
+it('at the total limit the oldest is closed', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const all = Array.from({ length: 5 }, () => connection());
   for (const [i, each] of all.entries()) assert.ok(handshakes.begin(each, `192.0.2.${i}`));
@@ -37,7 +37,7 @@ it('of all the oldest makes room', () => {
   );
 });
 
-it('one that has ended holds no place', () => {
+it('an ended handshake does not count', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const first = connection();
   handshakes.begin(first, '192.0.2.1');

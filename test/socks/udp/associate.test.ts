@@ -376,7 +376,7 @@ describe('a UDP association', () => {
       assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'through NAT'), 'through NAT');
     });
 
-    it('may declare a name, which says nothing', async (t) => {
+    it('may declare a name, which is ignored', async (t) => {
       const echo = await startUdpEcho(t);
       const client = await associateThrough(t, await newAccount(), { host: Buffer.from('me.test'), port: 1 });
       assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'named'), 'named');
@@ -425,7 +425,7 @@ describe('names and addresses that datagrams are sent to', async () => {
     },
   });
 
-  it('are looked at again while datagrams flow: a name that moves is followed, and never to a denied address', async (t) => {
+  it('are checked again while datagrams flow: a changed address of a name is used, but never a denied one', async (t) => {
     const [old, moved] = [await UdpEnd.open(t, '127.0.0.21'), await UdpEnd.open(t, '127.0.0.22')];
     const denied = await UdpEnd.open(t, '127.0.0.66', old.port);
     moved.close();
@@ -518,7 +518,7 @@ describe('names and addresses that datagrams are sent to', async () => {
   });
 });
 
-describe('datagrams that nobody asked for', () => {
+describe('unsolicited datagrams', () => {
   const scope = suiteScope();
   const account = { port: 0, username: 'player', password: 'secret' };
 

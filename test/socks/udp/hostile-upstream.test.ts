@@ -170,7 +170,7 @@ const behindStrict = sharedDaemon(suiteScope(), {
 describe('an upstream proxy that does not let datagrams through', () => {
   const behindImpatient = sharedDaemon(suiteScope(), { connectTimeout: '500ms' });
 
-  it('is asked once, and again after pauses that grow', async (t) => {
+  it('gets one request, and others after growing delays', async (t) => {
     const upstream = await startUpstream(t);
     upstream.answer = () => reply(7, '0.0.0.0', 0);
     const { daemon, client } = await behind(t, upstream);
@@ -241,7 +241,7 @@ describe('an upstream proxy that does not let datagrams through', () => {
     assert.deepEqual(await droppedBy(daemon, client), { 'upstream-is-this-proxy': 1 });
   });
 
-  it('is not asked when that would be one connection too many', async (t) => {
+  it('gets no request at the limit of connections', async (t) => {
     const upstream = await startUpstream(t);
     // The client's connection and its association.
     const { daemon, client } = await startBehind(t, upstream, { maxConnections: 2 });
@@ -264,7 +264,7 @@ describe('an upstream proxy that does not let datagrams through', () => {
     await eventually(() => assert.ok(upstream.controls[0]?.destroyed));
   });
 
-  it('keeps no more waiting than maxWaitingForUpstream', async (t) => {
+  it('queues at most maxWaitingForUpstream datagrams', async (t) => {
     const upstream = await startUpstream(t);
     upstream.answer = () => 'silence';
     const { daemon, client } = await behindStrict(t, upstream);
@@ -281,7 +281,7 @@ describe('an upstream proxy that does not let datagrams through', () => {
     assert.deepEqual(await droppedBy(daemon, client), { waiting: 2 });
   });
 
-  it('lets 32 wait where nothing else is said', async (t) => {
+  it('queues 32 datagrams by default', async (t) => {
     const upstream = await startUpstream(t);
     upstream.answer = () => 'silence';
     const { daemon, client } = await behindImpatient(t, upstream);
@@ -404,7 +404,7 @@ describe('an upstream proxy that lets datagrams through', () => {
     });
   });
 
-  it('brings only what the client has sent to, with fullCone false', async (t) => {
+  it('forwards only from addresses that the client has sent to, with fullCone false', async (t) => {
     const upstream = await startUpstream(t);
     const { daemon, client } = await behindStrict(t, upstream);
     client.send(FAR, FAR_PORT, 'x');

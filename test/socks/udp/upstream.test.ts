@@ -156,7 +156,7 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal((await client.receive()).data.toString(), 'first second');
     });
 
-    it('pass egress rules by what is known here', async (t) => {
+    it('pass the egress rules for names and ports', async (t) => {
       const account = await newAccount();
       const echo = await startUdpEcho(t, '127.0.0.5');
       const client = await associateThrough(t, account);

@@ -85,7 +85,7 @@ test('larger than a frame is sent one by one', async (t) => {
 });
 
 for (const errno of [EIO, EINVAL]) {
-  test(`a socket that cannot cut messages (errno ${errno}) sends one by one, and is not asked again`, async (t) => {
+  test(`a socket without segmentation (errno ${errno}) sends one by one, and does not try it again`, async (t) => {
     const { send, calls, refuseWith, socket } = await openBatch(t);
     refuseWith((run) => (run > 1 ? errno : null));
     assert.deepEqual(await send([9, 9, 9, 5]), [9, 9, 9, 5]);
@@ -105,7 +105,7 @@ test('what is too large for the path to be cut to is sent one by one from then o
   assert.deepEqual(calls, [[2], [1, 1], [1, 1, 2]]);
 });
 
-test('what the system says of one message loses that one', async (t) => {
+test('a system error of one message loses only this message', async (t) => {
   const { send, refuseWith } = await openBatch(t);
   let isFirst = true;
   refuseWith(() => {

@@ -69,7 +69,7 @@ test('zones are names of interfaces where there are names, and numbers elsewhere
   assert.deepEqual(readSockaddr(bytes), { address: 'fe80::1%987654', port: 9 });
 });
 
-test('keys tell addresses, ports and zones apart', () => {
+test('keys differ by address, port and zone', () => {
   const all = ['10.0.0.1', '10.0.0.2', '::1', '::2', 'fe80::1%1', 'fe80::1%2'].flatMap((address) =>
     [1, 256, 65_535].map((port) => keyOf(address, port)),
   );

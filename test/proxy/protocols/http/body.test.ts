@@ -49,7 +49,7 @@ it('chunks are followed to the end of the trailer', () => {
   }
 });
 
-it('what could be read in two ways is malformed', () => {
+it('ambiguous framing is malformed', () => {
   for (const body of [
     '3\nabc\n0\n\n',
     '3\r\nabc0\r\n\r\n',
@@ -76,7 +76,7 @@ it('what could be read in two ways is malformed', () => {
   }
 });
 
-it('however a chunked body is cut, it ends at the same byte', () => {
+it('a chunked body ends at the same byte with any chunk boundaries', () => {
   const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 6 });
   fc.assert(
     fc.property(

@@ -78,7 +78,7 @@ describe('a CONNECT', () => {
     });
   });
 
-  it('is refused with 400 where it could be read in two ways', () => {
+  it('is refused with 400 when it is ambiguous', () => {
     for (const bytes of [
       connect('a'),
       connect('a:'),
@@ -116,7 +116,7 @@ describe('a CONNECT', () => {
     }
   });
 
-  it('needs Basic credentials that an account could have: else 407', () => {
+  it('needs Basic credentials within the limits of accounts: else 407', () => {
     const b64 = (text: string): string => Buffer.from(text).toString('base64');
     for (const fields of ['', 'Authorization: Basic cGxheWVyOnNlY3JldA==\r\n'])
       assert.equal(outcome(connect('a:1', fields)), 'address-login', fields);
@@ -163,7 +163,7 @@ describe('a CONNECT', () => {
     assert.equal(outcome(`TRACE http://a/ HTTP/1.1\r\n${LOGIN}\r\n`), 501);
   });
 
-  it('is read alike however it is cut', () => {
+  it('is read the same with any chunk boundaries', () => {
     const bytes = Buffer.from(`${connect('example.com:443', `Host: x\r\n${LOGIN}`)}early`, 'latin1');
     const whole = outcome(connect('example.com:443', `Host: x\r\n${LOGIN}`));
     fc.assert(
@@ -177,7 +177,7 @@ describe('a CONNECT', () => {
     );
   });
 
-  it('never throws, whatever comes', () => {
+  it('never throws, with any bytes', () => {
     const alphabet = fc.constantFrom(
       ...'CONNECT a:1 HTTP/1.1\r\n\r\nHost: x\r\n\t\0\xff'.split(''),
       connect('a:1'),
@@ -190,7 +190,7 @@ describe('a CONNECT', () => {
   });
 });
 
-it('a refusal says why, and nothing about our network', () => {
+it('a refusal has a reason, and reveals nothing about the network', () => {
   const proxy = new HttpProxy(LIMITS);
   const statuses = Object.values(Reply).map((code) => statusOf(proxy.reply(code)));
   assert.deepEqual(statuses, [200, 503, 403, 502, 502, 502, 504, 501, 400]);

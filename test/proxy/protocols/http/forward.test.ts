@@ -52,7 +52,7 @@ describe('a request in absolute form', () => {
     assert.equal(passed('OPTIONS http://a/ HTTP/1.1').lines[0], 'OPTIONS / HTTP/1.1');
   });
 
-  it('loses what ends at a proxy, and gains nothing that tells of one', () => {
+  it('loses hop-by-hop fields, and gains none that reveals a proxy', () => {
     const { lines } = passed(
       'POST http://a/ HTTP/1.1',
       'Host: a',
@@ -113,7 +113,7 @@ describe('a request in absolute form', () => {
     assert.equal(refusal('POST http://a/ HTTP/1.0', 'Transfer-Encoding: chunked'), 400);
   });
 
-  it('is refused where it is for somebody else', () => {
+  it('is refused when it is not for this proxy', () => {
     for (const [line, status] of [
       ['GET / HTTP/1.1', 400],
       ['GET * HTTP/1.1', 400],

@@ -71,7 +71,7 @@ it('without a framing ends with its connection', () => {
   assert.equal(answer('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc')?.mayEnd, false);
 });
 
-it('loses what ends at a proxy', () => {
+it('loses hop-by-hop fields', () => {
   const response =
     'HTTP/1.1 200 OK\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: x\r\nProxy-Authenticate: Basic\r\n' +
     'Upgrade: h2c\r\nContent-Length: 0\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n';
@@ -90,7 +90,7 @@ it('to a client of HTTP/1.0 comes without interim answers, and ends the connecti
   assert.equal(answer('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', old), null);
 });
 
-it('is none when it could be read in two ways, asks for a login, or goes beyond the limits', () => {
+it('is an error when it is ambiguous, requests a login, or exceeds the limits', () => {
   for (const response of [
     'SSH-2.0-OpenSSH_9\r\n\r\n',
     'HTTP/2 200 OK\r\n\r\n',
@@ -112,7 +112,7 @@ it('is none when it could be read in two ways, asks for a login, or goes beyond 
   }
 });
 
-it('however it is cut, the client gets the same', () => {
+it('the client gets the same bytes with any chunk boundaries', () => {
   const response = Buffer.from(
     'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x\r\nhello\r\n0\r\nA: b\r\n\r\n',
   );
