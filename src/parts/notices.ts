@@ -116,6 +116,10 @@ export function createNoticesPart(uses: {
     });
   }
 
+  /** Loads what a channel needs before it is used: by then an upgrade may have replaced the program's files. */
+  const prepare = () => {
+    for (const channel of CHANNELS) senderOf(channel);
+  };
   const outboxes = CHANNELS.map(outboxOf);
   const wake = () => {
     for (const outbox of outboxes) outbox.wake();
@@ -139,8 +143,12 @@ export function createNoticesPart(uses: {
     },
 
     start() {
+      prepare();
       wake();
-      setting.onChanged(wake);
+      setting.onChanged(() => {
+        prepare();
+        wake();
+      });
       tasks.every(lookEveryMs, 'notices', announce);
     },
     async stop() {

@@ -4,15 +4,21 @@ import type { SenderUses, SendNotice } from './send-notice.js';
 
 const MAX_DETAIL = 300;
 
+/** Loaded only where e-mail is set up, because the package is a sixth of the program. */
+let mailer: Promise<typeof import('nodemailer')> | null = null;
+
+/** Loads the package too. Returns null when e-mail is not set up. */
 export function createEmailSender(
   { host, port, security, user, password, from }: NoticeSettings['email'],
   { timeoutMs }: SenderUses,
 ): SendNotice | null {
   if (host === null || from === '') return null;
-  return async ({ id, to, subject, text }, signal) => {
-    // Imported here because few daemons send e-mail, and the package is a sixth of the program.
-    const { createTransport } = await import('nodemailer');
-    const transport = createTransport({
+  mailer ??= import('nodemailer');
+  const loaded = mailer;
+  // A sender that cannot load it says so at each attempt.
+  loaded.catch(() => {});
+  const openTransport = async () =>
+    (await loaded).createTransport({
       host,
       port,
       secure: security === 'tls',
@@ -22,18 +28,23 @@ export function createEmailSender(
       disableFileAccess: true,
       disableUrlAccess: true,
     });
+  return async ({ id, to, subject, text }, signal) => {
     const late = AbortSignal.timeout(timeoutMs);
+    const opened = openTransport();
     try {
       // RFC 5322 §3.6.4: every attempt of a message has the same id, by which mailboxes detect repeats.
       const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
       const until = AbortSignal.any([signal, late]);
-      const sent = await transport.sendMail({ from, to, subject, text, messageId, signal: until });
+      const sent = await (await opened).sendMail({ from, to, subject, text, messageId, signal: until });
       return { ok: true, detail: oneLine(sent.response) };
     } catch (error) {
       const detail = late.aborted ? `no answer within ${timeoutMs} ms` : oneLine(explain(error));
       return { ok: false, detail, again: isTemporary(error) };
     } finally {
-      transport.close();
+      await opened.then(
+        (transport) => transport.close(),
+        () => {},
+      );
     }
   };
 }
