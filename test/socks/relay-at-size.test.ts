@@ -27,7 +27,11 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
     // An association counts as two connections. None of these opens the fourth descriptor that it might.
     daemon = await startTestDaemon(scope, {
       config: {
-        socks: { maxConnections: 2 * ASSOCIATIONS + 100, udp: { maxAssociationsPerAccount: ASSOCIATIONS } },
+        socks: {
+          maxConnections: 2 * ASSOCIATIONS + 100,
+          // One account has all of them, and the first datagram of each needs a decision.
+          udp: { maxAssociationsPerAccount: ASSOCIATIONS, maxDecisionsPerSecond: 100 * ASSOCIATIONS },
+        },
       },
     });
   });
