@@ -1,7 +1,7 @@
-// What shells complete: the answers of the hidden command, and the script of each shell that is installed.
+// Shell completion: the output of the hidden command, and the script of each installed shell.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -9,6 +9,8 @@ import { type CommandLine, commandLine } from '../helpers/command.js';
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
+
+const MANUAL = new URL('../../../etc/man/pulsegate.1', import.meta.url);
 
 const CASES: readonly (readonly [words: string[], completed: string[]])[] = [
   [['ac'], ['account']],
@@ -56,7 +58,7 @@ describe('completion', () => {
     return stdout.trimEnd().split('\n');
   }
 
-  it('offers what may follow', async () => {
+  it('offers commands, options and values', async () => {
     for (const [words, completed] of CASES) {
       const { code, stdout } = await cli.run(['__complete', '--', ...words]);
       const found = stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
@@ -64,11 +66,27 @@ describe('completion', () => {
     }
   });
 
-  it('refuses shells that it does not know', async () => {
+  it('offers no command and no option that the manual page lacks', async () => {
+    const manual = (await readFile(MANUAL, 'utf8')).replaceAll('\\-', '-').replace(/\\f[BIR]/g, '');
+    const offered = async (words: string[]) =>
+      (await cli.run(['__complete', '--', ...words])).stdout.split('\n').map((line) => line.split('\t'));
+    async function visit(command: readonly string[]): Promise<void> {
+      for (const [option = ''] of await offered([...command, '--']))
+        assert.match(manual, new RegExp(`${option}(?![a-z-])`), `${command.join(' ')} ${option}`);
+      for (const [name = '', description = ''] of await offered([...command, ''])) {
+        if (description === '') continue;
+        assert.match(manual, new RegExp(`\\b${name}\\b`), [...command, name].join(' '));
+        await visit([...command, name]);
+      }
+    }
+    await visit([]);
+  });
+
+  it('refuses unknown shells', async () => {
     assert.match((await cli.run(['completion', 'csh'])).stderr, /Allowed choices are bash, zsh, fish/);
   });
 
-  it('works in bash, with a colon too', needs('bash'), async () => {
+  it('works in bash, also with a colon', needs('bash'), async () => {
     const script = `source <(pulsegate completion bash)
       for COMP_LINE in 'pulsegate acc' 'pulsegate token create x --scope accounts:r'; do
         COMP_POINT=\${#COMP_LINE}; _pulsegate; echo "\${COMPREPLY[@]}"
@@ -82,7 +100,7 @@ describe('completion', () => {
     assert.match(line ?? '', /^add\tadd an account/);
   });
 
-  it('can be read by zsh', needs('zsh'), async () => {
+  it('is valid for zsh', needs('zsh'), async () => {
     const script = 'compdef() { print $1 $2 }; source <(pulsegate completion zsh); whence -w _pulsegate';
     assert.deepEqual(await inShell('zsh', ['-f', '-c', script]), [
       '_pulsegate pulsegate',
