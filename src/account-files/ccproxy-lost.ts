@@ -35,7 +35,7 @@ export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
   'bandwidth-quota': 'bandwidth quota',
   'outgoing-address': 'outgoing address',
   services: 'services other than SOCKS switched off',
-  'group-account': 'group, which is no account',
+  'group-account': 'group (not an account)',
 };
 
 /** The settings of one account that are lost. */

@@ -65,7 +65,7 @@ function* toRecords(
   const isEnabled = of('Enable') !== '0' && of('EnableSocks') !== '0';
   const up = bytesPerSecond(of('BandWidth'));
   const fields = {
-    // Spaces in front of them are theirs.
+    // Spaces at the start belong to the value.
     username: values.get('username') || undefined,
     password: decodePassword(values.get('password') || undefined),
     isEnabled,
@@ -85,12 +85,12 @@ function bytesPerSecond(text: string | undefined): number | undefined {
   return kibibytes > 0 ? Math.round(kibibytes * 1024) : undefined;
 }
 
-/** The addresses bind an account with a password; without one they are how CCProxy knows the account. */
+/** With a password, the addresses restrict the account; without one, CCProxy identifies the account by them. */
 function addressFields(of: (name: string) => string | undefined) {
   const [low, high] = [of('IPAddressLow'), of('IPAddressHigh')];
   const first = low ?? high;
   if (of('EnableIPAddress') !== '1' || first === undefined) return {};
-  // What is no range stays as it is written, and the import says that it is no address.
+  // An invalid range stays as written; the import then reports that it is not an address.
   const written = high === undefined || high === first ? first : `${first}-${high}`;
   const networks = networksOfRange(first, high ?? first) ?? [written];
   return of('EnableUserPassword') === '0' ? { authorizedAddresses: networks } : { allowedClients: networks };

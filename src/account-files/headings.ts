@@ -23,15 +23,15 @@ const KNOWN = new Map(
 );
 
 /** A cache, because every cell needs a lookup. Bounded, because JSON files may contain any names. */
-const asked = new Map<string, string>();
+const known = new Map<string, string>();
 const MAX_REMEMBERED = 1_000;
 
 /** The field name for a heading, in lower case: `User_Name`, `username` and `用户名（必填）` are the same. */
 export function fieldNamed(heading: string): string {
-  const known = asked.get(heading);
-  if (known !== undefined) return known;
+  const remembered = known.get(heading);
+  if (remembered !== undefined) return remembered;
   const plain = heading.normalize('NFKC').trim().toLowerCase();
   const field = KNOWN.get(plain.replace(/\(.*\)$/, '').trim()) ?? plain.replace(/[ _-]/g, '');
-  if (asked.size < MAX_REMEMBERED) asked.set(heading, field);
+  if (known.size < MAX_REMEMBERED) known.set(heading, field);
   return field;
 }

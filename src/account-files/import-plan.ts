@@ -117,10 +117,10 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     const planned = addresses.set(username, kind === 'replace' ? from : {});
     if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
     const { authorizedAddresses, allowedClients } = planned;
-    const its = kind === 'replace' ? from : existing;
+    const fields = kind === 'replace' ? from : existing;
     const after = {
-      remarks: its.remarks === undefined ? existing.remarks : its.remarks,
-      expiresAt: its.expiresAt === undefined ? existing.expiresAt : its.expiresAt,
+      remarks: fields.remarks === undefined ? existing.remarks : fields.remarks,
+      expiresAt: fields.expiresAt === undefined ? existing.expiresAt : fields.expiresAt,
       authorizedAddresses: authorizedAddresses ?? existing.authorizedAddresses,
       allowedClients: allowedClients ?? existing.allowedClients,
     };
@@ -137,7 +137,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
 
   function planAddition(line: number, from: FileAccount): Plan {
     const { username } = from;
-    // It is another seller's: the caller does not know it.
+    // The name belongs to an account of another owner, which the caller may not see.
     if (uses.accounts.hasUsername(username))
       return settled(line, username, 'failed', because('taken-meanwhile'));
     const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);

@@ -35,7 +35,7 @@ export const REASON_TEXTS = {
   'not-replaced': 'not replaced: the database could not be written',
   'not-completed': 'limits and usage were not imported: the database could not be written',
   'not-csv': 'invalid CSV; nothing after this line was read',
-  'no-heading': 'no username column (or 用户名, 账号) in the header row, which has {found}; nothing was read',
+  'no-heading': 'the header row has no column username; it has {found}; nothing was read',
   encoding: 'invalid {encoding} text; nothing after this line was read',
   'too-large': 'the file is larger than 16 MiB; nothing was read',
   'not-json': 'invalid JSON; nothing after this line was read',
@@ -45,7 +45,6 @@ export const REASON_TEXTS = {
 } as const;
 
 export type ReasonCode = keyof typeof REASON_TEXTS;
-export const REASON_CODES = Object.keys(REASON_TEXTS) as [ReasonCode, ...ReasonCode[]];
 
 export interface Reason {
   readonly code: ReasonCode;

@@ -35,10 +35,10 @@ export interface FileAccount {
   readonly tags?: readonly string[] | undefined;
   readonly createdAt?: number | undefined;
   readonly expiresAt?: number | null | undefined;
-  /** In the place of an expiry. */
+  /** In place of an expiry date. */
   readonly daysFromFirstLogin?: number | undefined;
   readonly plan?: string | undefined;
-  /** As the file has them: the import reads them. */
+  /** As written in the file; the import parses them. */
   readonly authorizedAddresses?: readonly string[] | undefined;
   readonly allowedClients?: readonly string[] | undefined;
   readonly schedule?: string | null | undefined;

@@ -29,7 +29,7 @@ export function addAdd(account: Command, io: CommandIo): void {
     .option('--remarks <text>', 'notes about the account')
     .option('--expires <when>', EXPIRES_HELP)
     .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
-    .option('--plan <name>', 'a plan, which sets expiry and limits; --expires takes precedence')
+    .option('--plan <name>', 'name of a plan, which sets expiry and limits; --expires takes precedence')
     .option('--disabled', 'create the account disabled')
     .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
     .option('--allowed-clients <addresses>', `${ALLOWED_HELP}; default: everywhere`, readAddresses)

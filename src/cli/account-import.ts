@@ -121,7 +121,7 @@ interface Report {
   skipped: number;
   failed: number;
   lines: ReturnType<typeof presentLine>[];
-  /** What the accounts cannot keep of the file. */
+  /** Settings in the file that accounts cannot keep. */
   lost: { setting: LostSetting; accounts: number }[];
 }
 

@@ -8,8 +8,8 @@ export const EXPIRES_HELP =
 
 export const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
 export const SCHEDULE_HELP =
-  'days and hours at which it may be used, in the time zone of the configuration: "mon-fri 08:00-23:00; sat,sun 00:00-24:00"';
-export const ALLOWED_HELP = 'client addresses or networks from which it may log in';
+  'days and hours at which the account may be used, in the time zone of the configuration: "mon-fri 08:00-23:00; sat,sun 00:00-24:00"';
+export const ALLOWED_HELP = 'client addresses or networks from which the account may log in';
 
 /** Splits `a, b` as well as repeated options. */
 export const readAddresses = (text: string, before: readonly string[] = []): readonly string[] => [

@@ -1,4 +1,4 @@
-// `pulsegate account renew` and `account upgrade`: accounts get by a plan what they have paid for.
+// `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
 import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
@@ -14,11 +14,11 @@ import { countOf, printTable } from './table.js';
 
 const TEXTS: Readonly<Record<PlanUse, string>> = {
   renew:
-    'add the days of a plan to the later of now and the expiry, and set its limits; a quota without period is added to what is left',
+    'add the days of a plan to the later of now and the expiry, and set its limits; a quota that never resets is added to the remaining traffic',
   upgrade: 'set the limits of another plan; the expiry stays',
 };
 
-export function addPlanUses(account: Command, io: CommandIo): void {
+export function addRenewAndUpgrade(account: Command, io: CommandIo): void {
   for (const use of ['renew', 'upgrade'] as const) addUse(account, use, io);
 }
 
@@ -30,10 +30,10 @@ interface UseOptions {
 
 function addUse(account: Command, use: PlanUse, io: CommandIo): void {
   const command = account.command(use).argument('<account...>', 'user names or ids').description(TEXTS[use]);
-  if (use === 'upgrade') command.requiredOption('--plan <name>', 'the new plan');
-  else command.option('--plan <name>', 'default: the plan that each account has');
+  if (use === 'upgrade') command.requiredOption('--plan <name>', 'name of the new plan');
+  else command.option('--plan <name>', "plan name (default: each account's own plan)");
   command
-    .option('--dry-run', 'only show what would hold')
+    .option('--dry-run', 'show what would change without writing anything')
     .option('--yes', 'skip the confirmation')
     .action(async (names: string[], options: UseOptions, invoked: Command) => {
       const loaded = await load(invoked, io);
@@ -54,7 +54,7 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
           cliActor(),
         );
         if (done.length < new Set(changes.map(({ before }) => before.id)).size)
-          throw new CommandError('Some of the accounts were removed meanwhile; the others were changed.');
+          throw new CommandError('Some of the accounts no longer exist; the others were changed.');
         printLine(io.stdout, `${countOf(done.length, 'account')} changed.`);
       });
     });
@@ -76,7 +76,7 @@ function changeOf(core: Core, before: Account, use: PlanUse, name: string | unde
 function show(io: CommandIo, changes: readonly Change[]): void {
   printTable(
     io,
-    ['USER NAME', 'PLAN', 'EXPIRES NOW', 'WILL EXPIRE', 'WILL HAVE'],
+    ['USER NAME', 'PLAN', 'EXPIRES', 'NEW EXPIRY', 'NEW LIMITS'],
     changes.map(({ before, change }) => {
       const { expiresAt, daysFromFirstLogin } = toUpdate(change);
       const after = {

@@ -11,13 +11,13 @@ import { readLinkAddress } from './link.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
 
-const PAC_HELP = 'the address of the PAC file, in place of that of the page';
+const PAC_HELP = 'use the address of the PAC file instead of the page';
 const kindOf = ({ pac }: { readonly pac?: true }): PlayerLinkKind => (pac ? 'pac' : 'page');
 
 export function addPlayerLinkCommands(account: Command, io: CommandIo): void {
   const link = account
     .command('player-link')
-    .description("the secret address of a player's own page, or of its PAC file")
+    .description("manage the secret address of a player's own page, or of its PAC file")
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account player-link create player\n  pulsegate account player-link revoke player --yes',
@@ -31,7 +31,7 @@ function addShow(link: Command, io: CommandIo): void {
   link
     .command('show')
     .argument('<account>', 'user name or id')
-    .description('print when the address was made')
+    .description('show when the address was created')
     .option('--pac', PAC_HELP)
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { pac?: true; json?: true }, command: Command) => {
@@ -43,7 +43,7 @@ function addShow(link: Command, io: CommandIo): void {
         if (options.json) return printJson(io, { createdAt });
         printLine(
           io.stdout,
-          createdAt ? `Address made ${createdAt}.` : `${account.username} has no such address.`,
+          createdAt ? `Address created ${createdAt}.` : `${account.username} has no such address.`,
         );
       });
     });
@@ -53,7 +53,7 @@ function addCreate(link: Command, io: CommandIo): void {
   link
     .command('create')
     .argument('<account>', 'user name or id')
-    .description('make the address anew and print it once; the one before opens nothing any more')
+    .description('create a new address and print it once; the previous one stops working')
     .option('--pac', PAC_HELP)
     .option('--yes', 'skip the confirmation')
     .option('--json', 'print JSON')
@@ -70,10 +70,10 @@ function addCreate(link: Command, io: CommandIo): void {
           await confirm(
             io,
             options.yes ?? false,
-            `The present address of ${account.username} will open nothing.`,
+            `The current address of ${account.username} will stop working.`,
           );
         const made = await core.playerLinks.create(account, kind, cliActor());
-        if (!made) throw new CommandError(`${account.username} was removed meanwhile.`);
+        if (!made) throw new CommandError('The account no longer exists.');
         const { token, createdAt } = made;
         const origin = playerPage.url ?? (await guessedOrigin(loaded.config, core));
         const url = origin + playerPath(kind, token);
@@ -99,7 +99,7 @@ function addRevoke(link: Command, io: CommandIo): void {
       const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const { account } = findAccount(core, nameOrId);
-        await confirm(io, options.yes ?? false, `The address of ${account.username} will open nothing.`);
+        await confirm(io, options.yes ?? false, `The address of ${account.username} will stop working.`);
         if (!(await core.playerLinks.revoke(account, kindOf(options), cliActor())))
           throw new CommandError(`${account.username} has no such address.`);
         printLine(io.stdout, `Revoked the address of ${account.username}.`);

@@ -26,7 +26,7 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile'
   'invalid-tags': `At most ${MAX_TAGS} tags, and ${TAG_RULE}.`,
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
   'invalid-schedule': `The schedule must be ${SCHEDULE_RULE}.`,
-  'invalid-email': 'The e-mail address is not one address such as name@example.com.',
+  'invalid-email': 'The e-mail address must be one address such as name@example.com.',
   'invalid-telegram': 'The Telegram chat must be a number, or @ and the name of a channel.',
   'unknown-egress-class': 'The configuration has no such egress class.',
   'invalid-addresses': 'The authorized addresses cannot be stored.',

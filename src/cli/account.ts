@@ -5,7 +5,7 @@ import { addExport } from './account-export.js';
 import { addImport } from './account-import.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink } from './account-link.js';
-import { addPlanUses } from './account-plan.js';
+import { addRenewAndUpgrade } from './account-plan.js';
 import { addPlayerLinkCommands } from './account-player-link.js';
 import { refused } from './account-refusals.js';
 import { addList, addShow, findAccount, toJson } from './account-show.js';
@@ -22,7 +22,7 @@ export const addAccountCommands: AddCommands = (program, io) => {
   addShow(account, io);
   addUpdate(account, io);
   addRename(account, io);
-  addPlanUses(account, io);
+  addRenewAndUpgrade(account, io);
   addLink(account, io);
   addPlayerLinkCommands(account, io);
   addRemove(account, io);

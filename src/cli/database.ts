@@ -88,7 +88,7 @@ async function dataFolderOf(to: string): Promise<string> {
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() || (!found && !/\.\w+$/.test(basename(path)))) return path;
   throw new CommandError(
-    `--to ${to} is no data folder. The SQLite database is the file pulsegate.db in it.`,
+    `--to ${to} is not a data folder. The SQLite database is the file pulsegate.db in it.`,
     2,
   );
 }

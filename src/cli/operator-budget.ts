@@ -6,9 +6,9 @@ import { NONE } from './limit-options.js';
 import { formatBytes } from './table.js';
 
 export const BUDGET_HELP = {
-  accounts: 'budget of a seller: accounts it may create, or none for no bound',
-  days: 'budget of a seller: days it may give, added up over its accounts, or none',
-  traffic: 'budget of a seller: traffic it may grant by quotas (500GiB), or none',
+  accounts: 'budget of a seller: accounts to create; none removes the limit',
+  days: 'budget of a seller: days to give to accounts, in total; none removes the limit',
+  traffic: 'budget of a seller: traffic to grant by quotas (500GiB); none removes the limit',
 };
 
 export interface BudgetOptions {
@@ -23,7 +23,7 @@ export function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Bu
   return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
 }
 
-/** Describes used amount and bound of each of the three parts; empty texts for an operator who is no seller. */
+/** Describes used amount and bound of each of the three parts; empty texts for other roles. */
 export function budgetWords({ role, budget, used }: Operator): readonly string[] {
   if (role !== 'seller') return ['', '', ''];
   const of = (amount: string, bound: string | null): string =>

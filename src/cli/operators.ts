@@ -26,10 +26,10 @@ const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use 
 export const addOperatorCommands: AddCommands = (program, io) => {
   const operator = program
     .command('operator')
-    .description('operators beside the administrator, with a role each')
+    .description('manage the operators besides the administrator')
     .addHelpText(
       'after',
-      '\nRoles:\n  viewer    sees every account and changes nothing\n  seller    works on its own accounts within its budget, and knows no others\n  operator  works on every account, but not on settings, nodes and agents\n' +
+      '\nRoles:\n  viewer    sees every account and changes nothing\n  seller    works on its own accounts within its budget, and sees no others\n  operator  works on every account, but not on settings, nodes and agents\n' +
         '\nExamples:\n  pulsegate operator add kim --role viewer\n  pulsegate operator add shop --role seller --accounts 100 --days 3000 --traffic 5TiB\n  pulsegate operator update kim --disable',
     );
   addList(operator, io);
@@ -51,7 +51,7 @@ function addList(operator: Command, io: CommandIo): void {
         if (list.length === 0)
           return printLine(
             io.stderr,
-            'No operators beside the administrator. See: pulsegate operator add --help',
+            'No operators besides the administrator. See: pulsegate operator add --help',
           );
         printTable(
           io,
@@ -71,9 +71,9 @@ function addList(operator: Command, io: CommandIo): void {
 function addAdd(operator: Command, io: CommandIo): void {
   operator
     .command('add')
-    .argument('<name>', 'user name, with which the operator signs in')
-    .description('add an operator; a running daemon knows it within a second')
-    .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]).makeOptionMandatory())
+    .argument('<name>', 'user name of the operator')
+    .description('add an operator; takes effect within a second')
+    .addOption(new Option('--role <role>', 'role of the operator').choices([...ROLES]).makeOptionMandatory())
     .option('--password-stdin', 'read the password from stdin')
     .option('--accounts <n>', BUDGET_HELP.accounts, parseCount)
     .option('--days <n>', BUDGET_HELP.days, parseCount)
@@ -115,16 +115,16 @@ function addUpdate(operator: Command, io: CommandIo): void {
   operator
     .command('update')
     .argument('<name>', 'operator name or id')
-    .description('update an operator; what you do not give stays as it is')
-    .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]))
-    .option('--rename <name>', 'another user name')
+    .description('update an operator; fields you do not give stay as they are')
+    .addOption(new Option('--role <role>', 'role of the operator').choices([...ROLES]))
+    .option('--rename <name>', 'new user name')
     .option('--password', 'prompt for a new password')
     .option('--password-stdin', 'read a new password from stdin')
     .option('--accounts <n>', BUDGET_HELP.accounts, parseCount)
     .option('--days <n>', BUDGET_HELP.days, parseCount)
     .option('--traffic <size>', BUDGET_HELP.traffic, parseByteSize)
-    .option('--enable', 'allow it to sign in')
-    .option('--disable', 'end its sessions, and refuse it and its tokens')
+    .option('--enable', 'allow sign-in')
+    .option('--disable', 'end sessions, and refuse sign-in and tokens')
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: UpdateOptions, command: Command) => {
       if (options.enable && options.disable)

@@ -1,4 +1,4 @@
-// `pulsegate plan`: what accounts are created, renewed and upgraded by.
+// `pulsegate plan`: lists, sets and removes plans.
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   isPlanName,
@@ -14,12 +14,12 @@ import { type AddCommands, CommandError, type CommandIo, load, printJson, printL
 import { type LimitOptions, toLimits, withLimitOptions } from './limit-options.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
-import { formatBytes, printTable } from './table.js';
+import { countOf, formatBytes, printTable } from './table.js';
 
 export const addPlanCommands: AddCommands = (program, io) => {
   const plan = program
     .command('plan')
-    .description('plans, by which accounts are created, renewed and upgraded')
+    .description('manage the plans by which accounts are created, renewed and upgraded')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate plan set month --days 30 --quota 50GiB --max-addresses 2 --rate-down 3MiB/s\n  pulsegate account add player --generate --plan month\n  pulsegate account renew player',
@@ -32,21 +32,20 @@ export const addPlanCommands: AddCommands = (program, io) => {
 function addList(plan: Command, io: CommandIo): void {
   plan
     .command('list')
-    .description('plans in the order in which they are offered')
+    .description('list plans in the order in which they are offered')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command: Command) => {
       const loaded = await load(command, io);
       await withCore(loaded, async ({ plans }) => {
         const list = plans.list();
         if (options.json) return printJson(io, list);
-        if (list.length === 0)
-          return printLine(io.stderr, 'There are no plans. See: pulsegate plan set --help');
+        if (list.length === 0) return printLine(io.stderr, 'No plans. See: pulsegate plan set --help');
         printTable(
           io,
           ['NAME', 'DAYS', 'COUNTED FROM', 'LIMITS'],
           list.map((each) => [
             each.name,
-            each.days === null ? 'for ever' : String(each.days),
+            each.days === null ? 'forever' : String(each.days),
             each.startsAtFirstLogin ? 'first login' : 'creation',
             limitWords(each.limits),
           ]),
@@ -61,13 +60,13 @@ interface SetOptions extends LimitOptions {
 }
 
 function addSet(plan: Command, io: CommandIo): void {
-  withLimitOptions(plan.command('set').argument('<name>', 'its name'))
-    .description('make a plan, or change one; what is not given stays, none takes a limit away')
-    .option('--days <n>', 'how long it lasts, or forever', readDays)
+  withLimitOptions(plan.command('set').argument('<name>', 'plan name'))
+    .description('create or change a plan; values you do not give stay as they are; none removes a limit')
+    .option('--days <n>', 'duration in days, or forever', readDays)
     .option('--from-first-login', 'count the days of new accounts from their first login')
-    .option('--no-from-first-login', 'count them from the creation')
+    .option('--no-from-first-login', 'count the days of new accounts from their creation')
     .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command: Command) => {
-      if (!isPlanName(name)) throw new CommandError(`A name is 1 to ${MAX_PLAN_NAME} characters.`, 2);
+      if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
       const loaded = await load(command, io);
       await withCore(loaded, async ({ plans }) => {
         const before = plans.byName(name);
@@ -80,12 +79,12 @@ function addSet(plan: Command, io: CommandIo): void {
         };
         const list = plans.list();
         if (!before && list.length >= MAX_PLANS)
-          throw new CommandError(`There are ${MAX_PLANS} plans already.`);
+          throw new CommandError(`The limit of ${MAX_PLANS} plans is reached. Remove a plan first.`);
         await plans.save(
           before ? list.map((each) => (each.name === name ? next : each)) : [...list, next],
           cliActor(),
         );
-        const length = next.days === null ? 'for ever' : `${next.days} days`;
+        const length = next.days === null ? 'forever' : `${next.days} days`;
         printLine(io.stdout, `${name}: ${length}, ${limitWords(next.limits)}`);
       });
     });
@@ -94,8 +93,8 @@ function addSet(plan: Command, io: CommandIo): void {
 function addRemove(plan: Command, io: CommandIo): void {
   plan
     .command('remove')
-    .argument('<name>', 'its name')
-    .description('remove a plan; accounts keep what they have got by it')
+    .argument('<name>', 'plan name')
+    .description('remove a plan; accounts keep their expiry and limits')
     .option('--yes', 'skip the confirmation')
     .action(async (name: string, options: { yes?: true }, command: Command) => {
       const loaded = await load(command, io);
@@ -104,36 +103,38 @@ function addRemove(plan: Command, io: CommandIo): void {
         await confirm(
           io,
           options.yes ?? false,
-          `The plan ${name} will be removed; accounts keep what they have.`,
+          `The plan ${name} will be removed. Accounts keep their expiry and limits.`,
         );
         await plans.save(
           plans.list().filter((each) => each.name !== name),
           cliActor(),
         );
-        printLine(io.stdout, `${name} was removed.`);
+        printLine(io.stdout, `Removed ${name}.`);
       });
     });
 }
 
 export function noPlan(name: string): CommandError {
-  return new CommandError(`There is no plan ${JSON.stringify(name)}. See: pulsegate plan list`);
+  return new CommandError(`No such plan: ${JSON.stringify(name)}. See: pulsegate plan list`);
 }
 
 function readDays(text: string): number | null {
   if (text === 'forever') return null;
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 1 && days <= MAX_PLAN_DAYS) return days;
-  throw new InvalidArgumentError(`It is a whole number from 1 to ${MAX_PLAN_DAYS}, or forever.`);
+  throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_PLAN_DAYS}, or forever.`);
 }
 
 /** `50 GiB per month, 2 addresses, 3 MiB/s down`; `no limits` where there are none. */
 export function limitWords(limits: PlanLimits): string {
   const { quotaBytes, quotaPeriod, maxSessions, maxClientAddresses } = limits;
-  const period = quotaPeriod === 'never' ? 'in all' : `per ${quotaPeriod}`;
+  const period = quotaPeriod === 'never' ? 'in total' : `per ${quotaPeriod}`;
   const words = [
     quotaBytes === null ? null : `${formatBytes(quotaBytes)} ${period}`,
-    maxSessions === null ? null : `sessions ${maxSessions}`,
-    maxClientAddresses === null ? null : `addresses ${maxClientAddresses}`,
+    maxSessions === null ? null : countOf(maxSessions, 'session'),
+    maxClientAddresses === null
+      ? null
+      : `${maxClientAddresses} ${maxClientAddresses === 1 ? 'address' : 'addresses'}`,
     limits.bytesPerSecondDown === null ? null : `${formatBytes(limits.bytesPerSecondDown)}/s down`,
     limits.bytesPerSecondUp === null ? null : `${formatBytes(limits.bytesPerSecondUp)}/s up`,
   ].filter((word) => word !== null);

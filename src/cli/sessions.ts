@@ -21,8 +21,8 @@ interface Page {
 }
 
 const DEFAULT_LIMIT = 100;
-/** The maximum page size of the API. */
-const MAX_PAGE_SIZE = 200;
+/** Sessions in one response. */
+const PAGE_SIZE = 200;
 /** Enough of a random id to identify a live session in practice. */
 const SHOWN_ID_CHARACTERS = 8;
 /** The maximum number of sessions in one request to end sessions. */
@@ -126,7 +126,7 @@ async function listSessions(
   const items: Session[] = [];
   let cursor: string | null = null;
   for (;;) {
-    const query = new URLSearchParams({ limit: String(Math.min(MAX_PAGE_SIZE, limit - items.length)) });
+    const query = new URLSearchParams({ limit: String(Math.min(PAGE_SIZE, limit - items.length)) });
     for (const [name, value] of Object.entries({ search, game, accountId, cursor }))
       if (typeof value === 'string') query.set(name, value);
     const page = (await requestDaemon(config, { path: `/sessions?${query}` })) as Page;

@@ -55,7 +55,7 @@ export const addTokenCommands: AddCommands = (program, io) => {
     .argument('<name>', 'token name')
     .description('create a token and print its secret once')
     .addOption(
-      new Option('--scope <scope...>', 'permissions of the token')
+      new Option('--scope <scope...>', 'scopes of the token')
         .choices([...TOKEN_SCOPES])
         .makeOptionMandatory(),
     )

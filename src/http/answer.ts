@@ -74,7 +74,7 @@ export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
 }
 
 /** Answers 429 to a source with too many failed logins. */
-export function refuseForAWhile(ctx: Context, retryAfterS: number): void {
+export function refuseAttempts(ctx: Context, retryAfterS: number): void {
   if (isV1(ctx.path)) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS });
   ctx.set('Retry-After', String(retryAfterS));
   refuse(ctx, 'too-many-attempts', TOO_MANY_ATTEMPTS.detail);

@@ -30,8 +30,8 @@ export function healthRoutes({ trouble, playersTrouble }: HealthUses): Middlewar
 }
 
 async function answer(ctx: Context, route: () => Promise<string | null>): Promise<void> {
-  const what = await route();
-  ctx.status = what === null ? 200 : 503;
+  const code = await route();
+  ctx.status = code === null ? 200 : 503;
   ctx.set('Content-Type', 'text/plain; charset=utf-8');
-  ctx.body = what === null ? 'ok\n' : `not ready: ${what}\n`;
+  ctx.body = code === null ? 'ok\n' : `not ready: ${code}\n`;
 }

@@ -69,13 +69,13 @@ export function createHttpServers(
       const connection = connections.admit(raw);
       if (!connection) return;
       if (tls) awaitHandshake(connection);
-      else take(raw, connection);
+      else serveOn(raw, connection);
       for (const listener of begin) listener.call(server, raw);
     });
     server.on('secureConnection', (socket: Socket) => {
       const connection = handshakes.get(endsOf(socket));
       handshakes.delete(endsOf(socket));
-      if (connection) take(socket, connection);
+      if (connection) serveOn(socket, connection);
       else socket.destroy();
     });
     server.timeout = limits.idleTimeoutMs;
@@ -99,7 +99,8 @@ export function createHttpServers(
     handle(req, res);
   };
 
-  function take(socket: Socket, connection: Connection): void {
+  /** Sets the socket that carries the requests of a connection. */
+  function serveOn(socket: Socket, connection: Connection): void {
     connection.socket = socket;
     bySocket.set(socket, connection);
   }

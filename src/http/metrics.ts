@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { inCidr, parseCidr, parseIp } from '../core/ip.js';
+import { isLoopback } from './client.js';
 import type { AdminAttempts } from './guards/attempts.js';
 import { headerValues } from './header-values.js';
 import type { AdminState } from './state.js';
@@ -44,8 +44,6 @@ export interface MetricsUses {
   readonly certificateExpiresAt: () => number | null;
 }
 
-const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
-
 export function metricsRoute({
   measure,
   metricsToken,
@@ -56,10 +54,10 @@ export function metricsRoute({
   // Not async: every other request passes here.
   return (ctx, next) => {
     if (ctx.path !== '/metrics' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
-    return tell(ctx);
+    return answer(ctx);
   };
 
-  async function tell(ctx: ParameterizedContext<AdminState>): Promise<void> {
+  async function answer(ctx: ParameterizedContext<AdminState>): Promise<void> {
     ctx.set('Content-Type', 'text/plain; charset=utf-8');
     const given = headerValues(ctx.req, 'authorization');
     // A request without a token is no guess, like a request without a password.
@@ -71,9 +69,9 @@ export function metricsRoute({
       ctx.body = 'too many failures\n';
       return;
     }
-    const mayAsk =
+    const isAllowed =
       metricsToken === null ? isLoopback(ctx.state.client) : isSame(given, `Bearer ${metricsToken}`);
-    if (!mayAsk) {
+    if (!isAllowed) {
       ctx.status = metricsToken === null ? 403 : 401;
       if (metricsToken !== null) ctx.set('WWW-Authenticate', 'Bearer realm="Pulsegate metrics"');
       ctx.body = 'not allowed\n';
@@ -84,11 +82,6 @@ export function metricsRoute({
     ctx.set('Content-Type', registry.contentType);
     ctx.body = await registry.metrics();
   }
-}
-
-function isLoopback(client: string): boolean {
-  const ip = parseIp(client);
-  return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
 }
 
 function isSame(given: readonly string[], expected: string): boolean {
@@ -112,16 +105,19 @@ function createRegistry({
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers });
 
-  const build = gauge('pulsegate_build_info', 'Always 1; the version is a label.', ['version']);
+  const build = gauge('pulsegate_build_info', 'Always 1; the label is the version.', ['version']);
   const accounts = gauge('pulsegate_accounts', 'Accounts by state; expired ones may be enabled.', ['state']);
   const online = gauge('pulsegate_accounts_online', 'Accounts with at least one live session.');
   const bytes = counter('pulsegate_relayed_bytes_total', 'Bytes relayed for players.', ['direction']);
-  const logins = counter('pulsegate_logins_total', 'Logins of players by what came of them.', ['outcome']);
-  const heartbeats = counter('pulsegate_heartbeats_total', 'Heartbeat entries made.');
-  const pending = gauge('pulsegate_heartbeats_pending', 'Heartbeat entries that wait to be written.');
-  const dropped = counter('pulsegate_heartbeats_dropped_total', 'Heartbeat entries given up.');
-  const runs = gauge('pulsegate_runs', 'Runs of agents that are not finished, by state.', ['state']);
-  const database = gauge('pulsegate_database_bytes', 'What the database takes on disk.');
+  const logins = counter('pulsegate_logins_total', 'Logins of players by outcome.', ['outcome']);
+  const heartbeats = counter('pulsegate_heartbeats_total', 'Heartbeat entries created.');
+  const pending = gauge('pulsegate_heartbeats_pending', 'Heartbeat entries not yet written to the database.');
+  const dropped = counter(
+    'pulsegate_heartbeats_dropped_total',
+    'Heartbeat entries dropped before they were written.',
+  );
+  const runs = gauge('pulsegate_runs', 'Unfinished runs of agents by state.', ['state']);
+  const database = gauge('pulsegate_database_bytes', 'Size of the database on disk.');
   const sessions = gauge('pulsegate_sessions', 'Live SOCKS sessions.');
   const workers = gauge('pulsegate_proxy_workers', 'Workers of the data plane by engine.', ['engine']);
 

@@ -57,7 +57,7 @@ export function secureContext({ cert, key }: Tls): SecureContextOptions {
   return { cert, key: key.reveal(), minVersion: 'TLSv1.2' };
 }
 
-const PLAIN = 'This port speaks HTTPS: ask for https:// instead of http://.\n';
+const PLAIN = 'This port speaks HTTPS: use https:// instead of http://.\n';
 
 function refusePlain(socket: Socket): void {
   const head = [

@@ -1,4 +1,4 @@
-// Accounts in files: what is written is read again unchanged, what is wrong is told with its line, nothing runs in a spreadsheet.
+// Files of accounts: reading a written file gives the same accounts, errors name their line, and no cell becomes a formula.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -122,7 +122,7 @@ const viewOf: fc.Arbitrary<FileView> = fc
 
 for (const [name, { read, write }] of Object.entries(FORMATS)) {
   describe(`${name} files`, () => {
-    it('bring back exactly what was written', async () => {
+    it('are read exactly as they were written', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(viewOf, { maxLength: 5 }), async (views) => {
           const content = await text(write(views, { withHashes: true }));
@@ -179,13 +179,13 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
       );
     });
 
-    it('hold hashes only when asked for', async () => {
+    it('contain password hashes only on request', async () => {
       const [view] = fc.sample(viewOf, 1);
       assert.ok(view);
       assert.doesNotMatch(await text(write([view], { withHashes: false })), /sha256|passwordHash/);
     });
 
-    it('ends with the error of what could not be written, or read', async () => {
+    it('report the error when writing or reading fails', async () => {
       const views = function* (): Generator<FileView> {
         yield* fc.sample(viewOf, 1);
         throw new Error('no more');
@@ -226,7 +226,7 @@ function readRfc4180(content: string): string[][] {
 }
 
 describe('a CSV file', () => {
-  it('survives 10,000 texts: RFC 4180, no formula after any separator, and read again unchanged', async () => {
+  it('keeps 10,000 texts: RFC 4180, no formula after any separator, read again unchanged', async () => {
     const part = fc.oneof(
       fc.constantFrom(...'=+-@＝＋－＠\'",;|:\t\r\n \u00a0\u2028x0', '\r\n', '""', "'=", ';=', '\ufeff'),
       fc.string({ unit: 'binary', maxLength: 3 }),
@@ -259,7 +259,7 @@ describe('a CSV file', () => {
     assert.match(row, /^"player","true","a\rb","1970-01-01T00:00:00",,"[0-9a-f-]{36}",,7,/);
   });
 
-  it('opened by LibreOffice has the same texts and no formula', needs('soffice'), async (t) => {
+  it('has the same texts and no formula in LibreOffice', needs('soffice'), async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-office-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const texts = ['=1+1', 'a;=1+1', 'a\t=1+1', ' =1+1', '"=1+1', 'a\n=1+1', "it's; '+1", 'plain'];
@@ -283,7 +283,7 @@ describe('a CSV file', () => {
     }
   });
 
-  it('tells the line of each fault and reads on', async () => {
+  it('reports each error with its line and continues', async () => {
     const content = [
       'Username,Password,IsEnabled,Remarks,ExpiresAt,PasswordHash',
       'good,pw,true,,,',
@@ -320,7 +320,7 @@ describe('a CSV file', () => {
     'username,password\na"b",c',
     `username\n${'x'.repeat(70_000)}`,
   ]) {
-    it(`ends with a fault: ${JSON.stringify(content.slice(0, 30))}`, async () => {
+    it(`ends with an error: ${JSON.stringify(content.slice(0, 30))}`, async () => {
       assert.match(
         faults(await all(readCsv(inPieces(content, 1000)))).join(),
         /invalid CSV; nothing after this line was read/,
@@ -356,7 +356,7 @@ describe('a JSON file', () => {
     });
   }
 
-  it('is read as JSON.parse would', async () => {
+  it('is read like JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), { maxLength: 4 }),
@@ -380,7 +380,7 @@ describe("CCProxy's AccInfo.ini", () => {
     );
   };
 
-  it('is read: encoded and plain passwords, closed users, expiry, connections', async () => {
+  it('is read: encoded and plain passwords, disabled users, expiry, connections', async () => {
     const [first, second, third] = (await accounts(
       file([
         '[User001]\r\nUserName=one\r\nPassword=902901900\r\nEnable=1\r\nMaxConn=5\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05',
@@ -400,7 +400,7 @@ describe("CCProxy's AccInfo.ini", () => {
     assert.deepEqual([third?.['password'], third?.['isEnabled']], ['pl=ain', false]);
   });
 
-  it('is read with its addresses and rates, and tells what is lost', async () => {
+  it('is read with its addresses and rates; settings that are lost are reported', async () => {
     const lost: string[] = [];
     const content = file([
       '[User001]\r\nUserName=bound\r\nPassword=x\r\nEnableIPAddress=1\r\nIPAddressLow=192.0.2.4\r\nIPAddressHigh=192.0.2.10\r\nEnableMACAddress=1\r\nMACAddress=001122334455\r\nBandWidth=100\r\nBandWidth2=200\r\nWebFilter=0\r\nTimeSchedule=1',
@@ -429,7 +429,7 @@ describe("CCProxy's AccInfo.ini", () => {
     ]);
   });
 
-  it('binds no account to a part of its range', async () => {
+  it('never restricts an account to a part of its address range', async () => {
     const ranges = [
       'Low=192.0.2.9\r\nIPAddressHigh=192.0.2.4',
       'Low=192.0.2.9\r\nIPAddressHigh=home',
@@ -449,7 +449,7 @@ describe("CCProxy's AccInfo.ini", () => {
     );
   });
 
-  it('is read in GBK when it is not UTF-8, and its faults are told with their line', async () => {
+  it('is read as GBK when it is not UTF-8; errors name their line', async () => {
     const gbk = Buffer.concat([
       Buffer.from('[User001]\nUserName='),
       Buffer.from([0xcd, 0xe6, 0xbc, 0xd2]),
@@ -460,7 +460,7 @@ describe("CCProxy's AccInfo.ini", () => {
     assert.deepEqual([nobody?.['line'], nobody?.['fault']], [4, { code: 'no-username', values: {} }]);
   });
 
-  it('brings back names, states, expiry and connections, and never a password', async () => {
+  it('is written with names, states, expiry and connections, without passwords', async () => {
     await fc.assert(
       fc.asyncProperty(viewOf, fc.constantFrom('UTC', 'Asia/Shanghai'), async (view, zone) => {
         const content = await text(writeCcproxy([view], zone));

@@ -80,7 +80,7 @@ const EXPECTED = [
   'ken failed: an account has at most 16 addresses and networks (socks.maxAuthorizedAddresses)',
 ];
 
-test('a dry run and the import say the same of every line', async (t) => {
+test('a dry run and the import report the same for every line', async (t) => {
   const admin = await open(t);
   assert.deepEqual(await run(admin, FILE, { dryRun: true }), EXPECTED);
   assert.deepEqual(admin.accounts.getByUsername('alice')?.account.authorizedAddresses, ['192.0.2.1']);
@@ -103,7 +103,7 @@ test('an account that is kept keeps its addresses', async (t) => {
   ]);
 });
 
-test('an address that another account gets after its line was read fails that line alone', async (t) => {
+test('an address that another account gets after the line was planned fails only that line', async (t) => {
   const admin = await open(t);
   const patch = (name: string, address: string) =>
     admin.accounts.patch(
@@ -129,7 +129,7 @@ test('an address that another account gets after its line was read fails that li
   assert.equal(admin.accounts.getByUsername('carol'), null);
 });
 
-test('other work of the daemon has its turn after every twenty lines', async (t) => {
+test('the event loop continues after every twenty lines', async (t) => {
   const admin = await open(t);
   let sinceTurn = 0;
   let most = 0;

@@ -1,4 +1,4 @@
-// Files as people and spreadsheets make them: any of four encodings, Chinese headings, dates in the zone of the writer.
+// Files as people and spreadsheets write them: four encodings, Chinese headings, dates in the time zone of the author.
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -41,13 +41,13 @@ async function decoded(bytes: Buffer, size: number): Promise<[string, FileEncodi
 describe('the encoding of a file', () => {
   const text = `用户名,密码,备注\r\n${'player,secret,\r\n'.repeat(200)}玩家一,秘密,微信 wx_1（张三）\r\n`;
   for (const [name, encoding, encode] of ENCODERS) {
-    it(`is found out: ${name}`, async () => {
+    it(`is detected: ${name}`, async () => {
       for (const size of [1, 7, 64 * 1024])
         assert.deepEqual(await decoded(encode(text), size), [text, encoding], `${size} bytes at a time`);
     });
   }
 
-  it('does not lose a byte, wherever the first one beyond ASCII stands', async () => {
+  it('loses no byte, wherever the first non-ASCII byte is', async () => {
     const chars = fc.constantFrom('a', '\n', ',', '模', '一', '张', '；');
     await fc.assert(
       fc.asyncProperty(
@@ -68,7 +68,7 @@ describe('the encoding of a file', () => {
     assert.deepEqual(await decoded(Buffer.from(long), 64 * 1024), [long, 'utf-8']);
   });
 
-  it('that is given is taken, and bytes that are not in it are told', async () => {
+  it('can be given; invalid bytes are reported', async () => {
     const input = () => inPieces(encodeGbk('username,password\n张三,x\n'), 100);
     const [record] = await all(readCsv(input(), { encoding: 'gb18030' }));
     assert.ok(record && 'account' in record && record.account.username === '张三');
@@ -104,7 +104,7 @@ describe('the headings of a sheet', () => {
     });
   }
 
-  it('without a user name are told, once and with what was found', async () => {
+  it('without a user name are reported once, with the headings found', async () => {
     const records = await read('name,pw\na,b\nc,d\n');
     assert.deepEqual(records, [
       {

@@ -1,4 +1,4 @@
-// `pulsegate agent` and `pulsegate run`, with the daemon running and without it.
+// `pulsegate agent` and `pulsegate run`, with and without a running daemon.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCommand } from '../helpers/command.js';
@@ -73,7 +73,7 @@ test('agent send, agent list, run list and run show', async (t) => {
   );
 });
 
-test('without the daemon a run is stored, and run when it starts; what cannot be is refused', async (t) => {
+test('without the daemon a run is stored and executed at its start; invalid requests are refused', async (t) => {
   const first = await startTestDaemon(t, { config });
   first.signal('SIGTERM');
   await first.exited();

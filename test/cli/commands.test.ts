@@ -1,4 +1,4 @@
-// The command line as a script sees it: a real database, exit codes, what is on stdout and on stderr.
+// The command line as a script sees it: a real database, exit codes, stdout and stderr.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -75,7 +75,7 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
   [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],
 ];
 
-describe('a wrong use', () => {
+describe('wrong usage', () => {
   const scope = suiteScope();
   let cli: CommandLine;
   before(async () => {
@@ -108,7 +108,7 @@ describe('accounts', () => {
     assert.match(stdout, /socks5h:\/\/pl%C3%A4yer%201:p%40ss%3Aw%2F%C3%B6rd@\[::1\]:4321/);
   });
 
-  it('are added with a password made at random, which is told once', async () => {
+  it('are added with a random password, which is printed once', async () => {
     const result = await cli.run([
       'account',
       'add',
@@ -128,7 +128,7 @@ describe('accounts', () => {
     );
   });
 
-  it('are linked in the format asked for, alone on stdout', async () => {
+  it('have a link in the requested format, alone on stdout', async () => {
     const link = (format: string, ...more: string[]) =>
       cli.run(['account', 'link', 'pläyer 1', '--password-stdin', '--format', format, ...more], {
         stdin: 'p@ss:w/örd\n',
@@ -166,7 +166,7 @@ describe('accounts', () => {
     assert.deepEqual(byId, shown);
   });
 
-  it('keep what an update does not name', async () => {
+  it('keep the fields that an update does not give', async () => {
     assert.equal(
       (await cli.run(['account', 'update', 'pläyer 1', '--expires', '2030-01-02T03:04:05'])).code,
       0,
@@ -195,7 +195,7 @@ describe('accounts', () => {
     assert.deepEqual([updated['remarks'], updated['expiresAt'], updated['isEnabled']], [null, null, true]);
   });
 
-  it('are removed only when that is confirmed, and all or none', async () => {
+  it('are removed only after a confirmation, all or none', async () => {
     const refused = await cli.run(['account', 'remove', 'random']);
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, /random and 0 heartbeat entries will be removed\. Use --yes/);
@@ -205,12 +205,12 @@ describe('accounts', () => {
     assert.equal((await cli.run(['account', 'show', 'random'])).code, 1);
   });
 
-  it('are safe to show on a terminal', async () => {
+  it('are printed without control characters', async () => {
     await cli.run(['account', 'add', 'evil', '--generate', '--remarks', 'a\u001b[31mred\u202e']);
     assert.doesNotMatch((await cli.run(['account', 'list'])).stdout.replaceAll('\n', ''), /\p{Cc}|\p{Cf}/u);
   });
 
-  it('stop quietly when the reader goes away', async () => {
+  it('are listed until the reader closes the pipe, without an error', async () => {
     const { code, stderr } = await runProcess(cli.folder, ['account', 'list', '--json']);
     assert.deepEqual([code, stderr], [0, '']);
   });
@@ -227,7 +227,7 @@ describe('files of accounts', () => {
     );
   });
 
-  it('are only looked at with --dry-run', async () => {
+  it('are not imported with --dry-run', async () => {
     const { code, stdout } = await cli.run(['account', 'import', 'in.csv', '--dry-run']);
     assert.equal(code, 1);
     assert.match(stdout, /line 4: failed: the user name is missing/);
@@ -239,7 +239,7 @@ describe('files of accounts', () => {
     assert.deepEqual((await cli.run(['account', 'list', '--json'])).json(), []);
   });
 
-  it('of CCProxy show what will be lost', async () => {
+  it('of CCProxy: the settings that will be lost are shown', async () => {
     await writeFile(join(cli.folder, 'AccInfo.ini'), '[User001]\nUserName=old\nPassword=x\nTimeSchedule=0\n');
     const { code, stdout } = await cli.run(['account', 'import', 'AccInfo.ini', '--dry-run']);
     assert.equal(code, 0);
@@ -255,7 +255,7 @@ describe('files of accounts', () => {
     assert.equal(((await cli.run(['account', 'list', '--json'])).json() as unknown[]).length, 2);
   });
 
-  it('leave alone or replace what exists, as chosen', async () => {
+  it('skip or replace existing accounts, as chosen', async () => {
     await writeFile(join(cli.folder, 'more.json'), '[{"username":"bob","remarks":"new"},{"username":"cat"}]');
     const skip = await cli.run(['account', 'import', 'more.json']);
     assert.match(
@@ -270,7 +270,7 @@ describe('files of accounts', () => {
     assert.equal(remarks, 'new');
   });
 
-  it('come from stdin as -, are read twice, and never ask there', async () => {
+  it('are read twice from stdin (-), without a question', async () => {
     const csv = 'username,password,remarks\nbob,,piped\nfay,six,\n';
     const run = (...args: string[]) => cli.run(['account', 'import', '-', ...args], { stdin: csv });
     assert.match(
@@ -289,7 +289,7 @@ describe('files of accounts', () => {
     await cli.run(['account', 'remove', 'fay', 'gil', '--yes']);
   });
 
-  it('move accounts to another place, ids and passwords with them', async () => {
+  it('move accounts with ids and passwords to another installation', async () => {
     const other = await commandLine(scope);
     for (const format of ['csv', 'json']) {
       const file = join(other.folder, `out.${format}`);
@@ -305,7 +305,7 @@ describe('files of accounts', () => {
 });
 
 describe('the whitelist', () => {
-  it('is set, shown and asked', async (t) => {
+  it('is set, shown and checked', async (t) => {
     const cli = await commandLine(t);
     await cli.run(['account', 'add', 'x', '--generate']);
     assert.match((await cli.run(['whitelist', 'show'])).stdout, /empty: every address is allowed/);
@@ -323,7 +323,7 @@ describe('the whitelist', () => {
 });
 
 describe('config', () => {
-  it('check says ok, or everything that is wrong', async (t) => {
+  it('check prints ok, or all problems', async (t) => {
     const cli = await commandLine(t);
     assert.equal((await cli.run(['config', 'check'])).stdout, 'pulsegate.yaml: ok\n');
     await writeFile(join(cli.folder, 'pulsegate.yaml'), 'socks: { port: -1, prot: 2 }');
@@ -333,7 +333,7 @@ describe('config', () => {
     assert.match(stderr, /1:20: socks\.prot: .* did you mean socks\.port\?/);
   });
 
-  it('check names every file that cannot be read, and what it should hold', async (t) => {
+  it('check names every unreadable file and its purpose', async (t) => {
     const cli = await commandLine(t);
     const named = (name: string) => join(cli.folder, name);
     await writeFile(named('empty'), '\n');
@@ -372,7 +372,7 @@ agents:
     assert.match(wrongForm.stderr, /signature\.secretFile: .*plain must contain whsec_ and base64/);
   });
 
-  it('check warns of a folder and a program of agents that are not there', async (t) => {
+  it('check warns of missing programs and folders of agents', async (t) => {
     const cli = await commandLine(
       t,
       'agents: { a: { type: command, command: [/nowhere/x], cwd: /nowhere } }',
@@ -383,7 +383,7 @@ agents:
     assert.match(stderr, /agents\.a\.command\[0\]: not an executable file: \/nowhere\/x/);
   });
 
-  it('print can be read back, and hides secrets', async (t) => {
+  it('print is a valid configuration and hides secrets', async (t) => {
     const cli = await commandLine(
       t,
       'webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2 }\nsocks: { idleTimeout: 7m }',
@@ -398,7 +398,7 @@ agents:
 });
 
 describe('doctor', () => {
-  it('says what would stop the daemon', async (t) => {
+  it('reports what would stop the daemon', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     t.after(() => taken.close());
@@ -423,7 +423,7 @@ describe('doctor', () => {
     await assert.rejects(stat(join(cli.folder, 'data')));
   });
 
-  it('is content with a place that is fine, and says what the node engine does not hold', async (t) => {
+  it('passes on a healthy machine, and reports the limitation of the node engine', async (t) => {
     const cli = await commandLine(t, 'socks: { port: 0, engine: node }\nadmin: { port: 0 }');
     const added = await cli.run(['account', 'add', 'x', '--generate']);
     assert.match(
@@ -441,7 +441,7 @@ describe('doctor', () => {
 });
 
 describe('a backup', () => {
-  it('is written, refuses to overwrite, and brings back what was there', async (t) => {
+  it('is written, never overwrites a file, and restores the data', async (t) => {
     const cli = await commandLine(t, 'agents: { a: { type: command, command: ["true"] } }');
     await cli.run(['account', 'add', 'kept', '--generate']);
     await cli.run(['agent', 'send', 'a', 'hello']);
@@ -457,7 +457,7 @@ describe('a backup', () => {
     assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
   });
 
-  it('goes to stdout and comes from stdin as -', async (t) => {
+  it('is written to stdout and read from stdin (-)', async (t) => {
     const cli = await commandLine(t);
     await cli.run(['account', 'add', 'kept', '--generate']);
     const pipe = `"${process.execPath}" "${BIN}" backup - > b.db && ls data && "${process.execPath}" "${BIN}" restore - --yes < b.db`;

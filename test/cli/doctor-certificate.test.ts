@@ -1,4 +1,4 @@
-// What `pulsegate doctor` says of the certificate in admin.tls, as of times around its ends.
+// `pulsegate doctor` on the certificate of admin.tls, at times around its start and end.
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -22,7 +22,7 @@ describe('checkCertificate', needs('openssl'), () => {
     return finding?.state;
   };
 
-  it('stops at its end, warns for the fourteen days before it, and stops before its beginning', async () => {
+  it('fails after the end and before the start, and warns in the last fourteen days', async () => {
     const { expiresAt } = own;
     assert.equal(await stateAt(expiresAt), 'stop');
     assert.equal(await stateAt(expiresAt - 1), 'warn');
@@ -32,13 +32,13 @@ describe('checkCertificate', needs('openssl'), () => {
     assert.equal(await stateAt(expiresAt - 30 * DAY_MS - 1), 'stop');
   });
 
-  it('stops on a pair that cannot be used', async () => {
+  it('fails for an invalid pair', async () => {
     const [finding] = await look('/nowhere/cert.pem', own.keyFile, Date.now());
     assert.equal(finding?.state, 'stop');
     assert.match(finding.text, /admin\.tls\.cert: the file \/nowhere\/cert\.pem cannot be read/);
   });
 
-  it('looks at the certificates of listeners too', async () => {
+  it('also checks the certificates of listeners', async () => {
     const listener = `{ host: "::1", port: 1, tls: { cert: ${own.certFile}, key: /nowhere/key.pem } }`;
     const { config } = await loadText(`socks: { listeners: [{ host: "::1", port: 2 }, ${listener}] }`);
     const [finding] = await checkCertificate(config, Date.now());
@@ -49,7 +49,7 @@ describe('checkCertificate', needs('openssl'), () => {
     );
   });
 
-  it('warns of a key that everybody may read', async () => {
+  it('warns of a key that all users can read', async () => {
     chmodSync(own.keyFile, 0o640);
     assert.equal((await look(own.certFile, own.keyFile, Date.now())).length, 1);
     chmodSync(own.keyFile, 0o644);
@@ -57,7 +57,7 @@ describe('checkCertificate', needs('openssl'), () => {
     assert.deepEqual([finding?.state, /other users can read/.test(finding?.text ?? '')], ['warn', true]);
   });
 
-  it('has nothing to say without a certificate', async () => {
+  it('reports nothing without a certificate', async () => {
     assert.deepEqual(await checkCertificate((await loadText(null)).config, Date.now()), []);
   });
 });

@@ -1,4 +1,4 @@
-// What `pulsegate doctor` says of a disk that is full, or nearly.
+// `pulsegate doctor` on a full or nearly full disk.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { checkDisk, freeSpaceFinding } from '../../src/cli/doctor-disk.js';
 
 const MIB = 1024 * 1024;
 
-test('below 512 MiB it warns, below 16 MiB it stops', () => {
+test('warns below 512 MiB and fails below 16 MiB', () => {
   const state = (bytes: number) => freeSpaceFinding('/data', bytes).state;
   assert.deepEqual([512 * MIB, 512 * MIB - 1].map(state), ['ok', 'warn']);
   assert.deepEqual([16 * MIB, 16 * MIB - 1, 0].map(state), ['warn', 'stop', 'stop']);
@@ -18,7 +18,7 @@ test('below 512 MiB it warns, below 16 MiB it stops', () => {
   );
 });
 
-test('a data folder that is still to be made is judged by the disk it will be on', async (t) => {
+test('checks the disk of a data folder that does not exist yet', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-disk-'));
   t.after(() => rm(folder, { recursive: true }));
   const [finding, ...others] = await checkDisk(join(folder, 'not', 'yet'));

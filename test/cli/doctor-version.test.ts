@@ -1,4 +1,4 @@
-// What `pulsegate doctor` says of the version: installed and running, and how old.
+// `pulsegate doctor` on the version: installed, running, and its age.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { versionFinding } from '../../src/cli/doctor-version.js';
@@ -7,7 +7,7 @@ const BUILD = { commit: '0123456789abcdef', date: '2026-04-26T10:00:00.000Z' };
 const after = (days: number): number => Date.parse(BUILD.date) + days * 86_400_000;
 
 describe('doctor on the version', () => {
-  it('warns of a daemon that still runs another version than the installed one, newer or older', () => {
+  it('warns of a daemon that runs another version than the installed one, newer or older', () => {
     for (const [installed, running] of [
       ['0.3.0', '0.2.0'],
       ['0.2.0', '0.3.0'],
@@ -18,7 +18,7 @@ describe('doctor on the version', () => {
     }
   });
 
-  it('says of which commit it is, and warns from 180 days on', () => {
+  it('shows the commit, and warns from 180 days', () => {
     const text = '0.3.0 of 2026-04-26, commit 0123456789ab';
     for (const running of ['0.3.0', null])
       assert.deepEqual(versionFinding('0.3.0', running, BUILD, after(180) - 1), {
@@ -30,7 +30,7 @@ describe('doctor on the version', () => {
     assert.deepEqual([old.state, old.text], ['warn', `${text}, 180 days old: look for a newer release`]);
   });
 
-  it('has only the version of a program that is no package', () => {
+  it('shows only the version of a program that is not a package', () => {
     assert.deepEqual(versionFinding('0.3.0', '0.3.0', null, after(1_000)), {
       check: 'version',
       state: 'ok',

@@ -1,4 +1,4 @@
-// Commands that only read never make a database: in the wrong folder an empty one would be taken for the daemon's.
+// Commands that only read never create a database: in the wrong folder, an empty one would look like the daemon's.
 import assert from 'node:assert/strict';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ describe('without a database', () => {
   });
 
   for (const args of READERS) {
-    it(`${args.join(' ')} makes none, and says what to do`, async () => {
+    it(`${args.join(' ')} creates none and names the next step`, async () => {
       const { code, stdout, stderr } = await cli.run([...args, '--config', config]);
       assert.equal(code, 1);
       assert.equal(stdout, '');
@@ -45,7 +45,7 @@ describe('without a database', () => {
     });
   }
 
-  it('an empty file is none', async () => {
+  it('an empty file is not a database', async () => {
     await writeFile(join(cli.folder, 'pulsegate.db'), '');
     const { code, stderr } = await cli.run(['account', 'list', '--config', config], {
       env: { PULSEGATE_DATA_DIR: cli.folder },
@@ -55,7 +55,7 @@ describe('without a database', () => {
     assert.equal((await stat(join(cli.folder, 'pulsegate.db'))).size, 0);
   });
 
-  it('account add, account import and admin set-password begin one', async () => {
+  it('account add, account import and admin set-password create one', async () => {
     const file = join(cli.folder, 'in.csv');
     await writeFile(file, 'username,password\nann,one\n');
     const writers: [args: string[], stdin?: string][] = [

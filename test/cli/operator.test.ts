@@ -1,4 +1,4 @@
-// What the command line asks of the running daemon, or changes beside it: sessions, tokens, limits, the audit log.
+// Commands beside a running daemon: operators, sessions, tokens, limits, the audit log.
 import assert from 'node:assert/strict';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ describe('with the daemon running', () => {
   const sessions = async (...args: string[]) =>
     (await run('session', 'list', '--json', ...args)).json() as { id: string; username: string }[];
 
-  it('operators are added, listed, changed and removed, and the daemon knows them at once', async () => {
+  it('operators are added, listed, changed and removed, and the daemon applies this at once', async () => {
     const list = '/ProxyAccount/GetProxyAccountList';
     const statusOf = async (name: string) => {
       const authorization = `Basic ${Buffer.from(`${name}:a-good-password`).toString('base64')}`;
@@ -100,13 +100,13 @@ describe('with the daemon running', () => {
     assert.match((await run('audit', '--search', 'nobody')).stderr, /No audit entries found/);
   });
 
-  it('its control socket is for its own user alone', async () => {
+  it('the control socket is accessible to its own user only', async () => {
     const { mode } = await stat(join(daemon.dataDir, 'control.sock'));
     assert.equal(mode & 0o777, 0o600);
     assert.equal((await stat(daemon.dataDir)).mode & 0o777, 0o700);
   });
 
-  it('a token is made, used, and refused within a second of its end', async () => {
+  it('a token is created and used, and refused within a second after it is revoked', async () => {
     const made = (
       await run('token', 'create', 'billing', '--scope', 'accounts:read', '--expires', '90d', '--json')
     ).json();
@@ -130,7 +130,7 @@ describe('with the daemon running', () => {
     assert.match((await run('token', 'list')).stderr, /No API tokens/);
   });
 
-  it('limits are set, hold within a second, and are shown with what is used now', async () => {
+  it('limits are set, apply within a second, and are shown with the current usage', async () => {
     await run('account', 'limits', 'set', 'bob', '--max-sessions', '1', '--quota', '50GiB');
     const player = await play('bob');
     await eventually(async () => assert.equal((await sessions('--search', 'bob')).length, 1));
@@ -158,7 +158,7 @@ describe('without the daemon', () => {
   });
   const limits = (...args: string[]) => cli.run(['account', 'limits', ...args]);
 
-  it('there are no sessions, and it is said what to do', async () => {
+  it('there are no sessions, and the error names the next step', async () => {
     for (const args of [['list'], ['end', '3f2a', '--yes'], ['end', '--account', 'ann', '--yes']]) {
       const { code, stdout, stderr } = await cli.run(['session', ...args]);
       assert.deepEqual([code, stdout], [1, '']);
@@ -169,7 +169,7 @@ describe('without the daemon', () => {
     assert.match((await cli.run(['session', 'list'])).stderr, /^No daemon is running/);
   });
 
-  it('limits are set, taken away one by one, and what cannot be is refused', async () => {
+  it('limits are set and removed one by one; invalid ones are refused', async () => {
     const set = [
       '--max-sessions',
       '4',
@@ -211,7 +211,7 @@ describe('without the daemon', () => {
     assert.match((await limits('reset-usage', 'ann', '--yes')).stdout, /Usage of ann reset/);
   });
 
-  it('tokens are kept for it; a scope, a name and an end that cannot be are refused', async () => {
+  it('tokens are stored; an invalid scope, name or expiry is refused', async () => {
     const create = (...args: string[]) => cli.run(['token', 'create', ...args]);
     assert.match((await create('ops', '--scope', 'audit:read')).stdout, /^pg_\S+ {3}\(shown only once/);
     assert.match((await create('ops')).stderr, /--scope <scope\.\.\.>' not specified/);

@@ -1,4 +1,4 @@
-// A daemon and commands on a PostgreSQL database, as on SQLite.
+// A daemon and commands on a PostgreSQL database.
 import assert from 'node:assert/strict';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { suiteScope } from '../helpers/suite.js';
 describe('commands on an empty PostgreSQL database', async () => {
   const t = suiteScope();
 
-  test('say what to do, find it sound, and fill it', async () => {
+  test('name the next step, pass doctor, and create the tables', async () => {
     const { folder, run } = await commandLine(t, 'database: { client: pg, connectionFile: connection }\n');
     const unread = await run(['doctor']);
     assert.match(unread.stdout + unread.stderr, /database.connectionFile: connection cannot be read/);
@@ -31,7 +31,7 @@ describe('commands on an empty PostgreSQL database', async () => {
     assert.match(restore.stderr, /pg_restore/);
   });
 
-  test('refuse a configuration that leaves it open which database is meant', async () => {
+  test('refuse an ambiguous configuration of the database', async () => {
     const cases: [string, RegExp][] = [
       ['{ client: pg }', /database.connection/],
       ['{ client: pg, connection: "mysql://db/x" }', /postgres:\/\/pulsegate/],

@@ -47,7 +47,7 @@ async function serve(
 }
 
 describe('serve', () => {
-  it('shows the first password at the first start that succeeds', async (t) => {
+  it('shows the generated password at the first successful start', async (t) => {
     const { folder } = await commandLine(t, FREE);
     const taken = createServer().listen(0, '127.0.0.1');
     t.after(() => taken.close());
@@ -62,7 +62,7 @@ describe('serve', () => {
     assert.ok(ready['admin']);
   });
 
-  it('tells where it listens, ends with 0 on SIGTERM, and says so', async (t) => {
+  it('logs its addresses, and exits with 0 on SIGTERM', async (t) => {
     const { folder } = await commandLine(t, FREE);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { child, ready, lines, closed } = await serve(t, folder);
@@ -76,7 +76,7 @@ describe('serve', () => {
     }
   });
 
-  it('shows the first password once, with commands that work', async (t) => {
+  it('shows the generated password once, with commands that work', async (t) => {
     const { folder } = await commandLine(t, FREE);
     const first = await serve(t, folder);
     first.child.kill();
@@ -104,7 +104,7 @@ describe('serve', () => {
     assert.equal(await second.stderr, '');
   });
 
-  it('keeps the first password out of the journal', async (t) => {
+  it('does not write the generated password to the journal', async (t) => {
     const { folder } = await commandLine(t, FREE);
     const { child, stderr } = await serve(t, folder, { env: { INVOCATION_ID: 'x' } });
     child.kill();
@@ -114,14 +114,14 @@ describe('serve', () => {
     );
   });
 
-  it('is ready for scripts whatever the log level', async (t) => {
+  it('writes the ready line at every log level', async (t) => {
     const { folder } = await commandLine(t, FREE);
     const { ready, lines } = await serve(t, folder, { args: ['--log-level', 'silent'] });
     assert.equal(ready['level'], 'info');
     assert.equal(lines.length, 1);
   });
 
-  it('ends at once on a second signal while a session holds on', async (t) => {
+  it('exits at once on a second signal while a session is open', async (t) => {
     const daemon = await startTestDaemon(t, { config: { shutdownGrace: '1h' } });
     await daemon.addAccount('a', 'b');
     const target = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
@@ -162,14 +162,14 @@ describe('serve refuses to start, in one message without a stack', () => {
     }
   });
 
-  it('when the address is not of this machine', async (t) => {
+  it('when the address does not belong to this machine', async (t) => {
     const cli = await commandLine(t, FREE);
     const { code, stderr } = await cli.run(['serve', '--socks-host', '192.0.2.1']);
     assert.equal(code, 1);
     assert.match(stderr, /Set socks\.host to an address of this machine/);
   });
 
-  it('when the data folder is a file, or the database is none', async (t) => {
+  it('when the data folder is a file, or the file is not a database', async (t) => {
     const cli = await commandLine(t, FREE);
     await writeFile(join(cli.folder, 'file'), 'not a database');
     assert.equal((await cli.run(['serve', '--data-dir', 'file'])).code, 1);
@@ -197,7 +197,7 @@ describe('a running daemon', async () => {
   });
   const folder = join(daemon.configFile, '..');
 
-  it('takes over what commands change within a second', async () => {
+  it('applies changes by commands within a second', async () => {
     const soon = (check: () => Promise<unknown>) => eventually(check);
     const run = (...args: string[]) => runCommand(folder, args);
     assert.equal((await run('account', 'add', 'late', '--generate')).code, 0);
@@ -276,7 +276,7 @@ describe('a running daemon', async () => {
     );
   });
 
-  it('takes over the log level on SIGHUP, and keeps the old configuration when the new one is wrong', async () => {
+  it('applies the log level on SIGHUP, and keeps the old configuration when the new one is invalid', async () => {
     const yaml = await readFile(daemon.configFile, 'utf8');
     await writeFile(daemon.configFile, `${yaml}nonsense: 1\n`);
     daemon.signal('SIGHUP');

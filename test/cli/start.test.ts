@@ -37,7 +37,7 @@ async function start(root: string, ...nodeOptions: string[]) {
 const BUILT = { 'dist/program/cli.js': 'export const main = () => {};\n' };
 
 describe('bin/pulsegate.js', () => {
-  it('says which Node is needed', async (t) => {
+  it('names the required Node version', async (t) => {
     const root = await install(t, {
       ...BUILT,
       'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.18.3' });",
@@ -48,14 +48,14 @@ describe('bin/pulsegate.js', () => {
     });
   });
 
-  it('can be read by any Node: nothing in it is newer than ES5', async () => {
+  it('uses only ES5, so that every Node version can parse it', async () => {
     const source = await readFile(join(PROJECT, 'bin/pulsegate.js'), 'utf8');
     const emitted = (target: ts.ScriptTarget) =>
       ts.transpileModule(source, { compilerOptions: { target, module: ts.ModuleKind.CommonJS } }).outputText;
     assert.equal(emitted(ts.ScriptTarget.ES5), emitted(ts.ScriptTarget.ESNext));
   });
 
-  it('says that it is not built, or lacks what it should come with', async (t) => {
+  it('reports a missing build or missing packages', async (t) => {
     const clone = await install(t, { 'src/cli.ts': '' });
     assert.deepEqual(await start(clone), {
       code: 1,
@@ -65,7 +65,7 @@ describe('bin/pulsegate.js', () => {
     assert.equal(damaged.stderr, 'pulsegate is incomplete: dist is missing. Reinstall the package.\n');
   });
 
-  it('shows a defect of the program as what it is', async (t) => {
+  it('shows a defect of the program with its stack', async (t) => {
     const root = await install(t, { 'dist/program/cli.js': "import './gone.js';\n" });
     const { code, stderr } = await start(root);
     assert.equal(code, 1);
@@ -79,7 +79,7 @@ describe('a missing part of sqlite3', () => {
       throw error;
     });
 
-  it('is told from a missing package', () => {
+  it('is reported differently from a missing package', () => {
     const code = 'MODULE_NOT_FOUND';
     assert.throws(
       failing(Object.assign(new Error("Cannot find module 'sqlite3'\nRequire stack"), { code })),
@@ -93,7 +93,7 @@ describe('a missing part of sqlite3', () => {
     });
   });
 
-  it('of another client is told too, with what to install', () => {
+  it('of another client is reported too, with the command to install it', () => {
     const gone = Object.assign(new Error("Cannot find module 'better-sqlite3'"), {
       code: 'MODULE_NOT_FOUND',
     });
@@ -110,7 +110,7 @@ describe('a missing part of sqlite3', () => {
     );
   });
 
-  it('is said by every command, and by doctor where there is no database yet; no file is made', async (t) => {
+  it('is reported by every command, and by doctor without a database; no file is created', async (t) => {
     const cli = await commandLine(
       t,
       'socks: { port: 0 }\nadmin: { port: 0 }\ndns: { servers: ["127.0.0.1:1"], timeout: 1s }',

@@ -1,4 +1,4 @@
-// What the command line asks on a terminal: passwords without echo, and before what cannot be undone.
+// Questions of the command line on a terminal: passwords without echo, and confirmations.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,7 +58,7 @@ describe('on a terminal', needs('python3'), () => {
     return { code: child.exitCode, shown };
   }
 
-  it('a password is asked for twice and never shown', async () => {
+  it('a password is prompted for twice and never shown', async () => {
     const { code, shown } = await talk(
       ['account', 'add', 'typed'],
       [
@@ -71,7 +71,7 @@ describe('on a terminal', needs('python3'), () => {
     assert.doesNotMatch(shown, /hunter/);
   });
 
-  it('a password that is typed differently changes nothing', async () => {
+  it('two different passwords change nothing', async () => {
     const { code, shown } = await talk(
       ['admin', 'set-password'],
       [
@@ -83,7 +83,7 @@ describe('on a terminal', needs('python3'), () => {
     assert.match(shown, /The passwords do not match; nothing was changed/);
   });
 
-  it('Ctrl-C leaves any question with 130, Ctrl-D the one that wants a yes, and nothing changes', async () => {
+  it('Ctrl-C exits every question with 130, Ctrl-D answers a confirmation with no; nothing changes', async () => {
     const { code, shown } = await talk(['account', 'add', 'never'], [['New password: ', 'half\u0003']]);
     assert.equal(code, 130);
     assert.match(shown, /Cancelled; nothing was changed/);
@@ -100,7 +100,7 @@ describe('on a terminal', needs('python3'), () => {
     assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
   });
 
-  it('what cannot be undone is asked about', async () => {
+  it('irreversible commands ask for a confirmation', async () => {
     await cli.run(['account', 'add', 'doomed', '--generate']);
     const no = await talk(['account', 'remove', 'doomed'], [['Continue? [y/N] ', '\r']]);
     assert.equal(no.code, 1);
@@ -110,14 +110,14 @@ describe('on a terminal', needs('python3'), () => {
     assert.match(yes.shown, /Removed doomed/);
   });
 
-  it('tables have a bold heading, unless NO_COLOR says not to', async () => {
+  it('tables have a bold heading, unless NO_COLOR is set', async () => {
     assert.match((await talk(['account', 'list'], [])).shown, /\x1b\[1mUSER NAME/);
     const plain = await talk(['account', 'list'], [], { NO_COLOR: '1' });
     assert.match(plain.shown, /USER NAME/);
     assert.doesNotMatch(plain.shown, /\x1b/);
   });
 
-  it('a backup is not written to it', async () => {
+  it('a backup is not written to the terminal', async () => {
     const { code, shown } = await talk(['backup', '-'], []);
     assert.equal(code, 2);
     assert.match(shown, /binary data.*pulsegate backup FILE/);

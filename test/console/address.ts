@@ -6,7 +6,7 @@ import type { World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
 export function addressTests(getWorld: () => World): void {
-  test('a guessed address is said to be one; a set one is in links, and the command line has it too', async (t) => {
+  test('a guessed address is marked as a guess; a set address is in links, also on the command line', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     await visit('/accounts?new=one');
@@ -45,7 +45,7 @@ export function addressTests(getWorld: () => World): void {
     await daemon.api('PUT', '/api/v1/settings/public-address', { host: null, port: null });
   });
 
-  test('files and answers are compressed on the wire, answers beside secrets are not', async () => {
+  test('files and answers are compressed, answers with secrets are not', async () => {
     const { daemon } = getWorld();
     const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
     const encodingOf = async (path: string, accept = 'gzip', init: RequestInit = {}) => {

@@ -1,4 +1,4 @@
-// What others may not do to the console: another site in the same browser, and paths that would lead out of its folder.
+// Attacks on the console: another site in the same browser, and paths that lead out of its folder.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { World } from '../helpers/console-world.js';
 
 export function attackTests(getWorld: () => World): void {
-  test('another site, open in the same browser, changes nothing', async (t) => {
+  test('another site in the same browser changes nothing', async (t) => {
     const { daemon, open } = getWorld();
     const shown = await open(t);
     const id = await daemon.addAccount('victim', 'secret');

@@ -1,4 +1,4 @@
-// What the build of the console must keep to: small, nothing inline, nothing of the daemon's own code.
+// Rules for the console's build: small, nothing inline, no code of the daemon.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -26,14 +26,14 @@ test('everything a browser loads is at most 150 KB with gzip', skip, () => {
   assert.ok(bytes > 10_000 && bytes <= MAX_GZIP_BYTES, `${bytes} bytes`);
 });
 
-test('the page holds no script, style or handler of its own, and loads nothing from elsewhere', skip, () => {
+test('the page has no inline script, style or handler, and loads nothing from elsewhere', skip, () => {
   const html = readFileSync(join(BUILT_CONSOLE, 'index.html'), 'utf8');
   assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)/);
   assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|javascript:/i);
   assert.doesNotMatch(html, /(src|href)="(https?:)?\/\//);
 });
 
-test('the console imports its own files and the three packages it is made of', () => {
+test('the console imports only its own files and three packages', () => {
   const files = filesOf(SOURCES).filter(
     (file) => /\.tsx?$/.test(file) && !/(vite\.config|precompress)\.ts$/.test(file),
   );
@@ -46,7 +46,7 @@ test('the console imports its own files and the three packages it is made of', (
   }
 });
 
-test('no text becomes markup: nothing sets HTML, and nothing evaluates', () => {
+test('no text becomes markup: nothing sets HTML or evaluates code', () => {
   for (const file of filesOf(SOURCES).filter((name) => /\.tsx?$/.test(name))) {
     assert.doesNotMatch(
       readFileSync(file, 'utf8'),

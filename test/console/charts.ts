@@ -1,4 +1,4 @@
-// Charts: what a glance at them tells is true, and nothing jumps while they come.
+// Charts: they show correct values at a glance, and nothing moves while they load.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -19,7 +19,7 @@ async function layoutShift(page: Page, hash: string): Promise<number> {
 }
 
 export function chartTests(getWorld: () => World): void {
-  test('legends say the latest whole step before anything is pointed at; plots stand in line; failures are red', async (t) => {
+  test('legends show the latest complete step without a pointer; plots are aligned; failures are red', async (t) => {
     for (const width of [1280, 390]) {
       const { page, visit } = await getWorld().open(t, { width });
       await visit('/');
@@ -42,7 +42,7 @@ export function chartTests(getWorld: () => World): void {
     }
   });
 
-  test('a step that has not passed is not drawn as a fall', async (t) => {
+  test('an unfinished step is not drawn as a drop', async (t) => {
     const { daemon, open } = getWorld();
     // Sums of heartbeats are written every 20 s, and the page asks every 30 s.
     await eventually(async () => {
@@ -57,7 +57,7 @@ export function chartTests(getWorld: () => World): void {
     assert.ok(Date.parse(at.replace(' ', 'T')) + 600_000 <= Date.now(), `${at} has not passed`);
   });
 
-  test('a chart of nothing names no step, and none of its labels is cut off', async (t) => {
+  test('an empty chart shows no step, and no label is cut off', async (t) => {
     const { page, visit } = await getWorld().open(t, { width: 390 });
     const at = Array.from({ length: 144 }, (_, i) =>
       new Date(Date.now() - (145 - i) * 600_000).toISOString(),
@@ -77,7 +77,7 @@ export function chartTests(getWorld: () => World): void {
     assert.ok((room[0] ?? 0) >= 60 && (room[1] ?? 0) >= 18 && (room[2] ?? 0) >= 20, room.join());
   });
 
-  test('pages do not jump while they load', async (t) => {
+  test('nothing moves while a page loads', async (t) => {
     const { accountId, daemon, browser, cookie } = getWorld();
     for (const width of [1280, 390]) {
       // Of its own: it keeps the script.

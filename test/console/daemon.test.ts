@@ -1,4 +1,4 @@
-// The console on a daemon of its own: what an operator does on the first day, and changes of the sign-in.
+// The console on a separate daemon: the first day of an operator, and changes of the sign-in.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -151,7 +151,7 @@ async function copyProgram(): Promise<string> {
 }
 
 test(
-  'the version that runs, its age, and one that is installed and does not run yet, in the console and by doctor',
+  'the running version, its age, and a newer installed version, in the console and in doctor',
   skip,
   async () => {
     const { page, visit, errors } = shown;
@@ -165,7 +165,7 @@ test(
       return findings.find(({ check }) => check === 'version')?.text;
     };
     await visit('/settings/effective');
-    await page.waitForSelector('text=made of commit 0123456789ab');
+    await page.waitForSelector('text=built from commit 0123456789ab');
     await page.waitForSelector('text=210 days ago');
     await page.waitForSelector('.notice >> text=This release is old');
     assert.match((await doctor()) ?? '', /commit 0123456789ab, 210 days old: look for a newer release$/);
@@ -193,7 +193,7 @@ function totp(secret: string, at: number): string {
 }
 
 test(
-  'game rules are tried and saved, retention is changed, the second factor and a new password hold',
+  'game rules are tested and saved, retention is changed, second factor and new password work',
   skip,
   async () => {
     const { page, visit, errors } = shown;

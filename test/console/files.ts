@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { World } from '../helpers/console-world.js';
 
 export function fileTests(getWorld: () => World): void {
-  test('accounts come from a file after a trial, and go into one', async (t) => {
+  test('accounts are imported from a file after a dry run, and exported', async (t) => {
     const { daemon, open } = getWorld();
     const shown = await open(t);
     const { page, visit, errors } = shown;
@@ -26,8 +26,8 @@ export function fileTests(getWorld: () => World): void {
       mimeType: 'text/csv',
       buffer: Buffer.from(csv),
     });
-    await page.click('dialog >> text=Try first');
-    await page.waitForSelector('dialog >> text=/A trial says:.*2 added/');
+    await page.click('dialog footer >> text=Dry run');
+    await page.waitForSelector('dialog >> text=/Dry run:.*2 added/');
     await page.waitForSelector('dialog >> text=203.0.113.7, 2001:db8::/48');
     await page.waitForSelector('dialog >> text=203.0.113.0/24 overlaps an address of the account "file01"');
     assert.equal(await count(), before);
@@ -72,7 +72,7 @@ export function fileTests(getWorld: () => World): void {
     assert.equal((await ask('/api/v1/accounts')).status, 401);
   });
 
-  test('a seller is added, gets a larger budget, signs in no more once disabled, and is removed', async (t) => {
+  test('a seller is added, gets a larger budget, cannot sign in once disabled, and is removed', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     const only = async () =>

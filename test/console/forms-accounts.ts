@@ -1,4 +1,4 @@
-// What operators do with accounts in the console's forms, on the real daemon.
+// Forms of accounts in the console, on a real daemon.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventually } from '../helpers/eventually.js';
@@ -27,7 +27,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await page.check('thead input[type=checkbox]');
       await page.click('.bulk-bar >> text=Tags');
       await page.click('dialog .chips >> text=+ vip >> nth=0');
-      await page.getByLabel('Take away').fill('月付');
+      await page.getByLabel('Remove', { exact: true }).fill('月付');
       await page.waitForSelector('dialog .preview tr:has-text("tagged2") >> text=Tags: — → Tags: vip');
       await page.waitForSelector(
         'dialog .preview tr:has-text("tagged1") >> text=Tags: vip, 月付 → Tags: vip',
@@ -46,7 +46,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       assert.deepEqual(errors, []);
     });
 
-    test('a new name, typed while the player moves: taken ones are refused in words, the other holds', async (t) => {
+    test('a new name, typed while the player transfers data: taken names are refused, a free one is stored', async (t) => {
       const shown = await open(t, { language: 'zh-CN' });
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('renamed1', 'secret');
@@ -80,10 +80,12 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       {
         language: 'en',
         edit: 'Edit',
-        label: 'Without a password',
-        wrong: /Without a password: "203\.0\.113" is neither an address \(203\.0\.113\.7\) nor a network/,
-        wide: /Without a password: 0\.0\.0\.0\/0 is too wide: at least \/8 \(IPv4\) or \/16 \(IPv6\)/,
-        taken: /Without a password: 198\.51\.100\.0\/24 overlaps an address of the account "neighbour-en"/,
+        label: 'Addresses without password',
+        wrong:
+          /Addresses without password: "203\.0\.113" is neither an address \(203\.0\.113\.7\) nor a network/,
+        wide: /Addresses without password: 0\.0\.0\.0\/0 is too wide: at least \/8 \(IPv4\) or \/16 \(IPv6\)/,
+        taken:
+          /Addresses without password: 198\.51\.100\.0\/24 overlaps an address of the account "neighbour-en"/,
       },
       {
         language: 'zh-CN',
@@ -95,7 +97,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       },
     ] as const) {
       const { language } = words;
-      test(`addresses typed slowly are the account: wrong, wide and taken ones are refused in words (${language})`, async (t) => {
+      test(`addresses typed slowly are stored; invalid, too wide and taken ones are refused (${language})`, async (t) => {
         const shown = await open(t, { language });
         const { page, visit, errors } = shown;
         const id = await daemon().addAccount(`console-${language}`, 'secret');
@@ -130,28 +132,28 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       });
     }
 
-    test('a plan is made, accounts are created and renewed by it, and the preview shows all that will hold', async (t) => {
+    test('a plan is created, accounts are created and renewed by it, and the preview shows every value', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/plans');
       await page.click('text=New plan');
       await page.fill('dialog input >> nth=0', 'Month');
       await page.getByLabel('Traffic quota (GB)').pressSequentially('50.5', { delay: 100 });
-      await page.getByLabel('Client addresses at most').fill('2');
+      await page.getByLabel('Maximum client addresses').fill('2');
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('td >> text=50.5 GB per month');
       await visit('/accounts?new=many');
       await page.fill('dialog input >> nth=0', 'by-plan-{1-2}');
       await page.locator('dialog select').first().selectOption('Month');
-      await page.waitForSelector('dialog >> text=/30 days · Client addresses/');
+      await page.waitForSelector('dialog >> text=/30 days · Maximum client addresses/');
       assert.equal(await page.locator('dialog input[type=datetime-local]').count(), 0, 'the plan says when');
       await page.click('dialog button >> text=Create 2');
-      await page.click('dialog >> text=I have kept it');
+      await page.click('dialog >> text=I have saved it');
       await visit('/accounts?search=by-plan');
       await page.check('thead input[type=checkbox]');
       await page.click('.bulk-bar button:has-text("Plan")');
       const row = page.locator('dialog .preview tr:has-text("by-plan-2")');
       await row.locator('text=in 60 days').waitFor();
-      await row.locator('text=Client addresses at most: 2').waitFor();
+      await row.locator('text=Maximum client addresses: 2').waitFor();
       await row.locator('text=50.5 GB per month').waitFor();
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('.toast >> text=Plan: 2 done');

@@ -1,4 +1,4 @@
-// Typed work is kept or asked about: when the session ends, on leaving the page, on a stray key, and beside another tab.
+// Unsaved input is kept, or the console asks first: when the session ends, on leaving the page, on Esc, and beside another tab.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -28,13 +28,13 @@ const asks = (page: Page, whether: boolean): Promise<void> =>
 const hashOf = (page: Page): Promise<string> => page.evaluate<string>('location.hash');
 
 export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole): void {
-  describe('typed work', () => {
+  describe('unsaved input', () => {
     const edit = async ({ page, visit }: ConsolePage, id: string): Promise<void> => {
       await visit(`/accounts/${id}`);
       await page.click('.page-head >> text=Edit');
     };
 
-    test('survives a session that ended: signing in again in place, the form is still there', async (t) => {
+    test('survives the end of the session: after signing in again, the form is unchanged', async (t) => {
       const shown = await open(t);
       const { page, errors } = shown;
       const id = await daemon().addAccount('lapsed', 'secret');
@@ -65,7 +65,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       assert.deepEqual(errors, []);
     });
 
-    test('is asked about when Whitelist or Game rules are left: by a link, by going back, by closing', async (t) => {
+    test('causes a question when Whitelist or Game rules are left: by a link, by going back, by closing', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       await visit('/accounts');
@@ -103,7 +103,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       assert.deepEqual(errors, []);
     });
 
-    test('is not touched on Whitelist and Retention while others save, and does not undo what they saved', async (t) => {
+    test('stays on Whitelist and Retention while others save, and does not undo their changes', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/whitelist');
       await page.fill('textarea', '127.0.0.0/8');
@@ -122,7 +122,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       await days.fill('');
       assert.ok(await page.isDisabled('form.card button[type=submit]'));
       await days.fill('0');
-      await page.waitForSelector('.field.wrong >> text=A whole number from 1 to 3,650');
+      await page.waitForSelector('.field.wrong >> text=Must be a whole number from 1 to 3,650');
       await days.fill('21');
       const saved = await api('GET', '/settings/retention');
       await api('PUT', '/settings/retention', { ...saved, auditDays: 77 });
@@ -134,7 +134,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       assert.deepEqual(errors, []);
     });
 
-    test('in a dialog outlives Esc, twice too, and is not asked about when nothing was typed', async (t) => {
+    test('in a dialog survives Esc, also twice; an unchanged dialog closes without a question', async (t) => {
       const shown = await open(t, { width: 1366, height: 657 });
       const { page, visit, errors } = shown;
       await visit('/accounts?new=one');
@@ -168,14 +168,14 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       await page.click('dialog button[type=submit]');
       const password = (await page.textContent('[data-password]')) ?? '';
       await page.keyboard.press('Escape');
-      await page.waitForSelector(`${QUESTION} >> text=Have you kept it?`);
-      await answer(page, 'Go back to it');
+      await page.waitForSelector(`${QUESTION} >> text=Have you saved it?`);
+      await answer(page, 'Go back');
       assert.equal(await page.textContent('[data-password]'), password);
       await asks(page, true);
       await page.evaluate(`location.hash = '#/sessions'`);
-      await page.waitForSelector(`${QUESTION} >> text=Have you kept it?`);
-      await answer(page, 'Go back to it');
-      await page.click('dialog >> text=I have kept it');
+      await page.waitForSelector(`${QUESTION} >> text=Have you saved it?`);
+      await answer(page, 'Go back');
+      await page.click('dialog >> text=I have saved it');
       await page.waitForSelector('dialog', { state: 'detached' });
       await asks(page, false);
       assert.deepEqual(errors, []);
@@ -187,7 +187,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       const id = await daemon().addAccount('shared', 'secret', { Remarks: 'old' });
       await edit(mine, id);
       await edit(theirs, id);
-      await mine.page.getByLabel('Sessions at most').fill('9');
+      await mine.page.getByLabel('Maximum sessions').fill('9');
       await theirs.page.fill('dialog textarea', 'theirs');
       await theirs.page.getByLabel('Traffic quota (GB)').fill('3');
       await theirs.page.click('dialog button[type=submit]');
@@ -204,7 +204,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       assert.deepEqual([...mine.errors, ...theirs.errors], []);
     });
 
-    test('a dialog keeps asking what it asked when the account changes under it', async (t) => {
+    test('a dialog stays the same when the account changes meanwhile', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('toggled', 'secret');

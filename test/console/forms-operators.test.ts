@@ -1,4 +1,4 @@
-// The console of operators on the real daemon: each sees what it may do, and no control of anything else.
+// The console of operators on a real daemon: each role sees the controls that it may use, and no others.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -16,7 +16,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     return { username: name, password: PASSWORD };
   }
 
-  test('a viewer sees no control that changes anything, and no button or address leads to a refusal', async (t) => {
+  test('a viewer sees no control that changes something, and no link leads to a refusal', async (t) => {
     const id = await daemon().addAccount('viewed', 'secret');
     await play(t, 'viewed', 50);
     await eventually(async () => {
@@ -87,7 +87,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     assert.deepEqual(errors, []);
   });
 
-  test('a seller sees the own budget, and each preview says before it is confirmed when the budget is too small', async (t) => {
+  test('a seller sees its budget, and previews say when the budget is too small', async (t) => {
     const budget = { accounts: 2, days: 70, bytes: null };
     const { page, errors } = await open(t, {}, await addOperator('seller', 'shop', budget));
     const own = page.getByRole('region', { name: 'Your budget' });
@@ -96,7 +96,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.click('.page-head >> text=New account');
     const submit = page.locator('dialog button[type=submit]');
     await page.getByLabel('User name').fill('sold');
-    await page.waitForSelector('dialog >> text=an account that never expires needs a budget without a bound');
+    await page.waitForSelector('dialog >> text=an account that never expires needs an unlimited budget');
     assert.ok(await submit.isDisabled(), 'one account that the budget does not cover');
     await page.click('dialog >> text=Many');
     await page.fill('dialog input >> nth=0', 'sold{1-3}');
@@ -107,7 +107,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.fill('dialog input >> nth=0', 'sold{1-2}');
     await page.waitForSelector('dialog .state.good >> text=Your budget covers this');
     await submit.click();
-    await page.click('dialog >> text=I have kept it');
+    await page.click('dialog >> text=I have saved it');
     await own.locator('text=/^0 left/').waitFor();
 
     await page.check('thead input[type=checkbox]');
@@ -123,7 +123,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     assert.deepEqual(errors, []);
   });
 
-  test('contacts are given to new accounts, one and many, and to a selection after a preview', async (t) => {
+  test('contacts are set for new accounts, one and many, and for a selection after a preview', async (t) => {
     const { page, visit, errors } = await open(t);
     const contactsOf = async (search: string) => {
       const { items } = (await api('GET', `/accounts?search=${search}`)) as { items: Json[] };
@@ -138,7 +138,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.getByLabel('E-mail').fill('one@example.com');
     await page.getByLabel('Language of notices').selectOption('zh');
     await page.click('dialog button[type=submit]');
-    await page.click('dialog >> text=I have kept it');
+    await page.click('dialog >> text=I have saved it');
     assert.deepEqual(await contactsOf('reached'), [['one@example.com', null, 'zh']]);
 
     await visit('/accounts?new=many');
@@ -149,7 +149,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.getByRole('textbox', { name: 'Telegram chat id' }).fill('@everyone');
     await page.waitForSelector('dialog >> text=1 skipped: not a valid e-mail address or Telegram chat id');
     await page.click('dialog button >> text=Create 2');
-    await page.click('dialog >> text=I have kept it');
+    await page.click('dialog >> text=I have saved it');
     assert.deepEqual(await contactsOf('group'), [
       [null, '@first', null],
       [null, '@everyone', null],
@@ -172,7 +172,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     assert.deepEqual(errors, []);
   });
 
-  test('what the daemon refuses is explained in Chinese: patterns, templates, names that are taken', async (t) => {
+  test('refusals are explained in Chinese: patterns, templates, taken names', async (t) => {
     const { page, visit, errors } = await open(t, { language: 'zh-CN' });
     const refusal = page.locator('.failure');
     const isChinese = async (words: string) => {
@@ -203,7 +203,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.waitForSelector('main >> text=示例：player01 到期：还有 3 天');
     await template.fill('{nobody}');
     await page.locator('main button[type=submit]').click();
-    await isChinese('花括号里只能用');
+    await isChinese('占位符只能是');
     await page.locator('main .button', { hasText: '撤销' }).click();
 
     await visit('/settings/operators');

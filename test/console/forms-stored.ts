@@ -1,4 +1,4 @@
-// Forms of the console on the real daemon: what is typed is what is stored, whatever happens meanwhile.
+// Forms of the console on a real daemon: the typed values are stored, whatever happens meanwhile.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ADMIN } from '../helpers/daemon.js';
@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 
 export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: FormConsole): void {
   describe('forms of the console', () => {
-    test('a quota typed one key every 0.7 s, while a player moves, is stored as it was typed', async (t) => {
+    test('a quota typed one key every 0.7 s, while a player transfers data, is stored as typed', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('typed', 'secret');
@@ -33,7 +33,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('zero and less are mistakes, not "no limit"; nothing is sent until they are mended', async (t) => {
+    test('zero and less are errors, not "no limit"; nothing is sent until they are corrected', async (t) => {
       const { page, visit, errors } = await open(t);
       const id = await daemon().addAccount('zero', 'secret');
       await api('PATCH', `/accounts/${id}`, { limits: { quotaBytes: 5 * GB, maxSessions: 3 } });
@@ -43,9 +43,9 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       for (const [label, wrong] of [
         ['Traffic quota (GB)', '0'],
         ['Traffic quota (GB)', '-5'],
-        ['Sessions at most', '0'],
-        ['Sessions at most', '1.5'],
-        ['Sessions at most', 'many'],
+        ['Maximum sessions', '0'],
+        ['Maximum sessions', '1.5'],
+        ['Maximum sessions', 'many'],
       ] as const) {
         const field = page.getByLabel(label);
         const before = await field.inputValue();
@@ -55,7 +55,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
         await field.fill(before);
         await page.waitForSelector('dialog .field.wrong', { state: 'detached' });
       }
-      await page.getByLabel('Sessions at most').fill('');
+      await page.getByLabel('Maximum sessions').fill('');
       await submit.click();
       await page.waitForSelector('dialog', { state: 'detached' });
       assert.deepEqual(
@@ -65,7 +65,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('bulk limits write what is ticked and nothing else, and the preview shows all that will hold', async (t) => {
+    test('bulk limits change only ticked limits, and the preview shows every limit', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('bulky', 'secret');
@@ -84,7 +84,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.equal(await quota.inputValue(), '50.25');
       await page.waitForSelector('dialog .preview ins >> text=50.25 GB per day');
       await page.waitForSelector('dialog .preview del >> text=10 GB per day');
-      await page.waitForSelector('dialog .preview >> text=Sessions at most: 4');
+      await page.waitForSelector('dialog .preview >> text=Maximum sessions: 4');
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('.toast >> text=Set limits: 1 done');
       const limits = await limitsOf(id);
@@ -95,7 +95,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('a game rule takes every key in every field, while the page is read anew', async (t) => {
+    test('a game rule accepts every key in every field while the page reloads its data', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       await visit('/settings/games');
@@ -139,7 +139,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       auditDays: 365,
     };
 
-    test('extend counts from the later of now and the old expiry, and flags what gets shorter or stays expired', async (t) => {
+    test('extend counts from the later of now and the old expiry, and marks accounts that expire earlier or stay expired', async (t) => {
       const { page, visit, errors } = await open(t);
       const at = (days: number) => new Date(Date.now() + days * DAY).toISOString();
       const long = await daemon().addAccount('extend-long', 'secret');
@@ -157,7 +157,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await page.click('dialog .segments >> text=The old expiry');
       await page.waitForSelector('dialog .preview >> text=1 stays expired');
       await page.waitForSelector('dialog tr:has-text("extend-past") .state.bad');
-      await page.click('dialog .segments >> text=The later of both');
+      await page.click('dialog .segments >> text=The later of the two');
       await page.waitForSelector('dialog .preview:not(:has(.state.bad))');
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('.toast >> text=Extend: 2 done');
@@ -168,7 +168,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('the page of an account resets what was used, and shows and sets the egress class', async (t) => {
+    test('the page of an account resets the usage, and shows and sets the egress class', async (t) => {
       const { page, visit, errors } = await open(t);
       const id = await daemon().addAccount('used', 'secret');
       await api('PATCH', `/accounts/${id}`, { limits: { quotaBytes: GB } });
@@ -189,7 +189,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('a sheet from Chinese Excel is read as it is meant, and an export opens there', async (t) => {
+    test('a file from Chinese Excel is imported correctly, and an export opens there', async (t) => {
       const shown = await open(t, { timezone: 'Asia/Shanghai', language: 'zh-CN' });
       const { page, visit, errors } = shown;
       const sheet = [

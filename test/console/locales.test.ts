@@ -1,13 +1,14 @@
-// Both languages have every text the console shows, and none that it does not.
+// Both languages have every text that the console shows, and no unused ones.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { REASON_CODES } from '../../src/account-files/reasons.js';
+import { REASON_TEXTS as LINE_TEXTS } from '../../src/account-files/reasons.js';
 import { AUDIT_ACTIONS } from '../../src/core/audit/audit.js';
 import { FIELD_TEXTS } from '../../src/http/v1/field-errors.js';
 import { REASON_TEXTS } from '../../src/http/v1/problem-reasons.js';
+import { routes } from '../../src/http/v1/routes.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 
@@ -35,7 +36,7 @@ const chinese = new Map(texts.map(({ key, zh }) => [key, zh]));
 const english = new Map(texts.map(({ key, en }) => [key, en]));
 const code = sources();
 
-test('no key stands in two files: the later one would win', () => {
+test('no key is in two files: the later one would win', () => {
   assert.ok(texts.length > 300, `only ${texts.length} texts were read`);
   const keys = texts.map(({ key }) => key);
   assert.deepEqual(
@@ -44,7 +45,7 @@ test('no key stands in two files: the later one would win', () => {
   );
 });
 
-test('a text has the same values to fill in, in both languages', () => {
+test('a text has the same placeholders in both languages', () => {
   const names = (text: string) =>
     [...new Set([...text.matchAll(/\{(\w+)[:}]/g)].map(([, name]) => name))].sort();
   for (const [key, text] of chinese) assert.deepEqual(names(english.get(key) ?? ''), names(text), key);
@@ -57,7 +58,7 @@ test('no text is empty, and no Chinese text was left in English', () => {
   }
 });
 
-test('every text is shown somewhere', () => {
+test('every text is used', () => {
   const prefixes = [...code.matchAll(/t\(`([\w.]+)\$\{/g)].map(([, prefix = '']) => prefix);
   assert.ok(prefixes.length > 5, 'keys that are put together were not found');
   const dead = [...chinese.keys()].filter(
@@ -66,7 +67,7 @@ test('every text is shown somewhere', () => {
   assert.deepEqual(dead, []);
 });
 
-test('every text that is asked for exists', () => {
+test('every used key exists', () => {
   const asked = [...code.matchAll(/\bt\(\s*'([\w.-]+)'/g)].map(([, key = '']) => key);
   assert.ok(asked.length > 200, `only ${asked.length} uses were found`);
   assert.deepEqual(
@@ -75,26 +76,34 @@ test('every text that is asked for exists', () => {
   );
 });
 
-test('every change that the audit log notes has a text of its own', () => {
+test('every action of the audit log has a text', () => {
   for (const action of AUDIT_ACTIONS) {
     assert.ok(chinese.has(`audit.${action}`), action);
     assert.ok(code.includes(`'${action}': 'audit.${action}'`), `the page of the audit log lacks ${action}`);
   }
 });
 
-test('every reason that a line of a file is not taken has a text of its own', () => {
-  for (const code of REASON_CODES) assert.ok(chinese.has(`import.reason.${code}`), code);
+test('every reason for a failed line of an import has a text: in English, that of the command line', () => {
+  for (const [code, text] of Object.entries(LINE_TEXTS)) {
+    assert.equal(english.get(`import.reason.${code}`), text, code);
+    assert.ok(chinese.has(`import.reason.${code}`), code);
+  }
 });
 
-test('every fault of a field has a text of its own, with the same values', () => {
+test('every group of the API has a Chinese name', () => {
+  const names = readFileSync(join(locales, 'api.zh-CN.ts'), 'utf8');
+  for (const { tag } of routes) assert.match(names, new RegExp(`^ {2}'?${tag}'?: '`, 'm'), tag);
+});
+
+test('every error of a field has a text: in English, that of the API, and in Chinese with the same values', () => {
   const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   for (const [code, text] of Object.entries(FIELD_TEXTS)) {
-    assert.ok(chinese.has(`field.${code}`), code);
+    assert.equal(english.get(`field.${code}`), text, code);
     assert.deepEqual(values(chinese.get(`field.${code}`)).sort(), values(text).sort(), code);
   }
 });
 
-test('every reason of a refusal has a text of its own, with the same values', () => {
+test('every reason of a refusal has a text in both languages, with the same values', () => {
   const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   for (const [code, text] of Object.entries(REASON_TEXTS)) {
     const shown = values(chinese.get(`reason.${code}`));
@@ -106,7 +115,7 @@ test('every reason of a refusal has a text of its own, with the same values', ()
   }
 });
 
-test('nothing is shown that is not in the locale files', () => {
+test('every shown text is in the locale files', () => {
   const hardCoded = code
     .split('\n')
     .filter((line) => /[\u4e00-\u9fff]/.test(line) && !/^\s*(\/\/|\*|\/\*\*)/.test(line))

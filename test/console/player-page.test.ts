@@ -67,52 +67,52 @@ before(async () => {
   });
 });
 
+test('a browser with the PAC file uses the proxy for a listed host only', skip, async () => {
+  const through = await page.goto(`http://through.game.test:${webPort}/`);
+  assert.equal(await through?.text(), `served through.game.test:${webPort}`);
+  const direct = await page.goto(`http://direct.test:${webPort}/`);
+  assert.equal(await direct?.text(), `served direct.test:${webPort}`);
+});
+
 test(
-  'a browser with the PAC file reaches a listed host through the proxy, and another one directly',
+  'the page shows remaining time and traffic, disconnects a device and sets a new password',
   skip,
   async () => {
-    const through = await page.goto(`http://through.game.test:${webPort}/`);
-    assert.equal(await through?.text(), `served through.game.test:${webPort}`);
-    const direct = await page.goto(`http://direct.test:${webPort}/`);
-    assert.equal(await direct?.text(), `served direct.test:${webPort}`);
+    const session = await connectThrough(
+      { port: daemon.socks.port, username: 'player01', password: 'secret' },
+      '127.0.0.1',
+      webPort,
+    );
+    await page.goto(address);
+    await page.waitForSelector('text=Time left');
+    const text = (await page.textContent('main')) ?? '';
+    for (const part of ['player01', 'Traffic left', '50.0 GB', '127.0.0.1', 'this network'])
+      assert.ok(text.includes(part), part);
+    assert.deepEqual(await axeFindings(page), []);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+
+    await page.click('button:has-text("Sign out")');
+    await page.click('.player-question .danger');
+    await session.closed();
+    await page.waitForSelector('text=No device is connected now.');
+
+    await page.click('button:has-text("Make a new password")');
+    await page.click('.player-question .danger');
+    await page.waitForSelector('[data-password]');
+    const password = (await page.textContent('[data-password]')) ?? '';
+    assert.match((await page.textContent('[data-format=link]')) ?? '', new RegExp(`player01:${password}@`));
+    await page.selectOption('.client-formats select', 'clash');
+    assert.match((await page.textContent('[data-format=clash]')) ?? '', /type: socks5/);
+    const again = await connectThrough(
+      { port: daemon.socks.port, username: 'player01', password },
+      '127.0.0.1',
+      webPort,
+    );
+    again.destroy();
+    await page.click('button:has-text("I have saved it")');
+    assert.deepEqual(errors, []);
   },
 );
-
-test('the page shows what is left, signs a device out and makes a new password', skip, async () => {
-  const session = await connectThrough(
-    { port: daemon.socks.port, username: 'player01', password: 'secret' },
-    '127.0.0.1',
-    webPort,
-  );
-  await page.goto(address);
-  await page.waitForSelector('text=Time left');
-  const text = (await page.textContent('main')) ?? '';
-  for (const part of ['player01', 'Traffic left', '50.0 GB', '127.0.0.1', 'this network'])
-    assert.ok(text.includes(part), part);
-  assert.deepEqual(await axeFindings(page), []);
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
-
-  await page.click('button:has-text("Sign out")');
-  await page.click('.player-question .danger');
-  await session.closed();
-  await page.waitForSelector('text=No device is connected now.');
-
-  await page.click('button:has-text("Make a new password")');
-  await page.click('.player-question .danger');
-  await page.waitForSelector('[data-password]');
-  const password = (await page.textContent('[data-password]')) ?? '';
-  assert.match((await page.textContent('[data-format=link]')) ?? '', new RegExp(`player01:${password}@`));
-  await page.selectOption('.client-formats select', 'clash');
-  assert.match((await page.textContent('[data-format=clash]')) ?? '', /type: socks5/);
-  const again = await connectThrough(
-    { port: daemon.socks.port, username: 'player01', password },
-    '127.0.0.1',
-    webPort,
-  );
-  again.destroy();
-  await page.click('button:has-text("I have kept it")');
-  assert.deepEqual(errors, []);
-});
 
 test('the page is in both languages and both themes, for a phone and a desktop', skip, async () => {
   await page.click('button:has-text("中文")');
@@ -132,7 +132,7 @@ test('the page is in both languages and both themes, for a phone and a desktop',
   assert.deepEqual(errors, []);
 });
 
-test('an address that is revoked says so, and asks no more', skip, async () => {
+test('a revoked address says so, and the page sends no more requests', skip, async () => {
   await daemon.api('DELETE', `/api/v1/accounts/${id}/player-link`);
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
   await page.waitForSelector('text=这个地址已失效');

@@ -1,11 +1,11 @@
-// Tables: flexible columns keep room to be read, columns can be chosen, what is cut off is told under the pointer.
+// Tables: flexible columns stay readable, columns can be chosen, and cut-off cells have a hover text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCutOff, settled } from '../helpers/console-browser.js';
 import { name, type World } from '../helpers/console-world.js';
 
 export function tableTests(getWorld: () => World): void {
-  test('remarks and destinations have at least 160 px at every width that has them', async (t) => {
+  test('remarks and destinations have at least 160 px at every width that shows them', async (t) => {
     const { page, visit } = await getWorld().open(t);
     for (const width of [1000, 1100, 1280, 1366, 1440]) {
       await page.setViewportSize({ width, height: 800 });
@@ -23,7 +23,7 @@ export function tableTests(getWorld: () => World): void {
     }
   });
 
-  test('columns are chosen, and stay so; one too many makes the table scroll, not the page', async (t) => {
+  test('chosen columns are remembered; with too many, the table scrolls and not the page', async (t) => {
     const { page, visit } = await getWorld().open(t, { width: 1280 });
     await visit('/accounts');
     const heads = () =>
@@ -41,15 +41,15 @@ export function tableTests(getWorld: () => World): void {
     await page.setViewportSize({ width: 700, height: 800 });
     await settled(page);
     assert.equal(await isCutOff(page), false);
-    const scrolls = `(() => { const room = document.querySelector('.table-room'); return room.scrollWidth > room.clientWidth && room.tabIndex === 0; })()`;
+    const scrolls = `(() => { const box = document.querySelector('.table-box'); return box.scrollWidth > box.clientWidth && box.tabIndex === 0; })()`;
     assert.ok(await page.evaluate(scrolls));
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.click('.chooser summary');
-    await page.click('.chooser >> text=As there is room');
+    await page.click('.chooser >> text=Automatic, by width');
     await page.waitForSelector('th[data-column=login]');
   });
 
-  test('what a cell has no room for is told under the pointer', async (t) => {
+  test('a cut-off cell has its whole text as hover text', async (t) => {
     const { daemon, open } = getWorld();
     const remarks = `renewed by phone, ${'pays monthly, '.repeat(12)}since May`;
     const { AID } = await daemon.account(name(1));

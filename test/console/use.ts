@@ -1,4 +1,4 @@
-// What an operator does in the console, with the keyboard and the mouse.
+// Use of the console with keyboard and mouse.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axeFindings, openConsole, settled, signIn } from '../helpers/console-browser.js';
@@ -6,7 +6,7 @@ import { name, type World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
 export function useTests(getWorld: () => World): void {
-  test('a wrong password says so and stays; the right one leads to the address asked for', async (t) => {
+  test('a wrong password is refused; the right one opens the requested address', async (t) => {
     const { daemon, browser } = getWorld();
     const shown = await openConsole(t, browser, { url: daemon.adminUrl });
     const { page } = shown;
@@ -20,7 +20,7 @@ export function useTests(getWorld: () => World): void {
     assert.equal(await page.inputValue('[data-search]'), 'vip');
   });
 
-  test('the keyboard: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter goes', async (t) => {
+  test('the keyboard: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter open a page', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts');
     await page.keyboard.press('/');
@@ -44,7 +44,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('dialog >> text=Keyboard');
   });
 
-  test('filters, sorting and search are in the address, and the address brings them back', async (t) => {
+  test('filters, sorting and search are in the address, which restores them', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts');
     await page.click('.chip >> text=Expired');
@@ -64,20 +64,20 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('th[aria-sort=ascending] >> text=User name');
   });
 
-  test('many accounts come from a pattern, with a preview that names those already taken', async (t) => {
+  test('many accounts are created from a pattern, with a preview that names taken ones', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?new=many');
     await page.fill('dialog input >> nth=0', 'batch{01-12}');
     await page.click('dialog button >> text=Create 12');
     await page.waitForSelector('dialog >> text=12 accounts were created');
-    await page.click('dialog footer >> text=I have kept it');
+    await page.click('dialog footer >> text=I have saved it');
     await visit('/accounts?new=many');
     await page.fill('dialog input >> nth=0', 'batch{11-14}');
     await page.waitForSelector('dialog >> text=2 skipped: the user name is taken');
     await page.waitForSelector('dialog button >> text=Create 2');
   });
 
-  test('bulk work reaches every account that matches, with a preview, and says what was skipped', async (t) => {
+  test('a bulk action changes every matching account, with a preview, and reports skipped ones', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?search=player0');
     await page.check('thead input[type=checkbox]');
@@ -115,14 +115,14 @@ export function useTests(getWorld: () => World): void {
       page.click('dialog >> text=Save as CSV'),
     ]);
     assert.deepEqual([rows, file.suggestedFilename()], [2, 'accounts.csv']);
-    await page.click('dialog footer >> text=I have kept it');
+    await page.click('dialog footer >> text=I have saved it');
     await page.waitForSelector('.bulk-bar', { state: 'detached' });
     const { AID } = await daemon.account('may-first');
     assert.equal((await daemon.api('POST', `/api/v1/accounts/${AID}/link`, { password })).status, 200);
     assert.deepEqual(errors, []);
   });
 
-  test('deleting asks for the name and says what goes with it', async (t) => {
+  test('deleting asks for the name and lists what is deleted', async (t) => {
     const { daemon, open } = getWorld();
     const id = await daemon.addAccount('unwanted', 'secret');
     const { page, visit, errors } = await open(t);
@@ -138,7 +138,7 @@ export function useTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
-  test('a new password, a chosen one and the one it has come with every format, and leave none behind', async (t) => {
+  test('a random, a chosen and the current password are shown in every format, and nothing stays behind', async (t) => {
     const { daemon, open } = getWorld();
     const id = await daemon.addAccount('formatted', 'first:pass');
     const { page, visit, errors } = await open(t);
@@ -154,8 +154,8 @@ export function useTests(getWorld: () => World): void {
     };
     const { host, port } = daemon.socks;
     await visit(`/accounts/${id}`);
-    await shownFor('The one it has', 'wrong');
-    await page.waitForSelector('dialog [role=alert] >> text=/not that of the account/');
+    await shownFor('Current password', 'wrong');
+    await page.waitForSelector('dialog [role=alert] >> text=/not the password of the account/');
     await page.fill('dialog input', 'first:pass');
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog .qr');
@@ -169,12 +169,12 @@ export function useTests(getWorld: () => World): void {
     assert.deepEqual(await axeFindings(page), []);
     await page.click('dialog footer button');
 
-    await shownFor('New, chosen', 'p@ss');
+    await shownFor('New password of your choice', 'p@ss');
     await page.waitForSelector('dialog .qr');
     await page.selectOption('dialog .client-formats select', 'shadowrocket');
-    await page.waitForSelector('dialog .notice >> text=cannot carry');
+    await page.waitForSelector('dialog .notice >> text=cannot represent');
     await page.click('dialog footer button');
-    await shownFor('New, random', null);
+    await shownFor('New random password', null);
     const password = (await page.textContent('dialog [data-password]')) ?? '';
     assert.match((await textOf('clash')) ?? '', new RegExp(`password: "${password}"`));
     const used = await daemon.api('POST', `/api/v1/accounts/${id}/link`, { password });
@@ -185,7 +185,7 @@ export function useTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
-  test('a change that somebody else overtook is refused, and can be made on purpose', async (t) => {
+  test('a change of an object that changed meanwhile is refused, and can be made anyway', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     const id = await daemon.addAccount('shared', 'secret');
@@ -194,19 +194,19 @@ export function useTests(getWorld: () => World): void {
     await page.fill('dialog textarea', 'mine');
     await daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'theirs' });
     await page.click('dialog button[type=submit]');
-    await page.waitForSelector('dialog >> text=Somebody else changed it meanwhile');
+    await page.waitForSelector('dialog >> text=Someone else has changed it in the meantime');
     await page.waitForSelector('dialog >> text=now theirs');
     await page.click('dialog footer >> text=Save anyway');
     await page.waitForSelector('dialog', { state: 'detached' });
     await page.waitForSelector('.facts >> text=mine');
   });
 
-  test('the whitelist explains itself and does not lock one out without being told to', async (t) => {
+  test('the whitelist explains its entries, and locks the operator out only after a confirmation', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     await visit('/settings/whitelist');
     await page.fill('textarea', '10.0.0.0/8, nonsense');
-    await page.waitForSelector('text=cannot be read');
+    await page.waitForSelector('text=not valid');
     assert.ok(await page.isDisabled('form.card button[type=submit]'));
     await page.fill('textarea', '10.0.0.0/8');
     await page.waitForSelector('.state.bad >> text=Refused');
@@ -220,7 +220,7 @@ export function useTests(getWorld: () => World): void {
     await daemon.api('PUT', '/api/v1/settings/whitelist', { whitelist: '' });
   });
 
-  test('a thousand rows scroll without a stall, and only those in sight are in the page', async (t) => {
+  test('a thousand rows scroll smoothly, and the page contains only the visible ones', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?limit=1000');
     await page.waitForSelector('table[aria-rowcount="1001"]');
@@ -247,7 +247,7 @@ export function useTests(getWorld: () => World): void {
     await page.locator('tr[data-row="999"]').waitFor();
   });
 
-  test('when the daemon cannot be reached a banner says so, and when it can be again it goes', async (t) => {
+  test('a banner appears while the daemon cannot be reached, and disappears afterwards', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/sessions');
     await page.context().setOffline(true);
@@ -256,7 +256,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('.banner', { state: 'detached' });
   });
 
-  test('a failed request says what happened and what to do, and can be repeated', async (t) => {
+  test('a failed request explains what happened and the next step, and can be repeated', async (t) => {
     const { page } = await getWorld().open(t);
     await page.route('**/api/v1/accounts?*', (route) =>
       route.fulfill({ status: 403, contentType: 'application/json', body: '"IP不在白名单中"' }),
@@ -268,7 +268,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('table.table');
   });
 
-  test('when the session ended elsewhere, the sign-in page comes and leads back', async (t) => {
+  test('when the session ended elsewhere, the sign-in page appears and leads back', async (t) => {
     const shown = await getWorld().open(t);
     await shown.visit('/sessions');
     await shown.page.context().clearCookies();

@@ -1,4 +1,4 @@
-// Ways through the console: pages of a list, back to where one was, focus, and what the keyboard and the thumb reach.
+// Navigation in the console: pages of a list, going back, focus, keyboard and phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openConsole, settled, signIn } from '../helpers/console-browser.js';
@@ -8,7 +8,7 @@ import { eventually } from '../helpers/eventually.js';
 import { loggedInClient } from '../helpers/socks-client.js';
 
 export function wayTests(getWorld: () => World): void {
-  test('pages of a list have numbers and lead back; back keeps search, page and place', async (t) => {
+  test('pages of a list have numbers; going back restores search, page and scroll position', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?search=player&limit=100');
     const first = await page.textContent('tr[data-row="0"] a.strong');
@@ -40,7 +40,7 @@ export function wayTests(getWorld: () => World): void {
     assert.notEqual(first, second);
   });
 
-  test('the foot of the rail changes language and theme, and signs out', async (t) => {
+  test('the foot of the rail switches language and theme, and signs out', async (t) => {
     const { daemon, browser } = getWorld();
     const shown = await openConsole(t, browser, { url: daemon.adminUrl });
     await signIn(shown, ADMIN.username, ADMIN.password);
@@ -63,7 +63,7 @@ export function wayTests(getWorld: () => World): void {
     assert.equal(await file.failure(), null);
   });
 
-  test('the recent log follows by itself, is filtered and searched, stands still while one reads, and is copied', async (t) => {
+  test('the recent log follows by itself, can be filtered, searched and copied, and stays still while the operator reads', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit, errors } = await open(t, { height: 400 });
     const failToLogIn = (username: string) =>
@@ -101,7 +101,7 @@ export function wayTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
-  test('counts stand beside what they count, and on a phone they move nothing', async (t) => {
+  test('counts are beside their list, and on a phone nothing moves', async (t) => {
     const { open } = getWorld();
     const wide = await open(t);
     await wide.visit('/settings/audit');
@@ -124,7 +124,7 @@ export function wayTests(getWorld: () => World): void {
     assert.equal(await top(), without);
   });
 
-  test('after a change of page the heading has the focus, and the arrow keys lead into the list', async (t) => {
+  test('after a change of page the heading has the focus, and arrow keys enter the list', async (t) => {
     const { accountId, open } = getWorld();
     const { page, visit } = await open(t);
     const focused = () =>
@@ -143,7 +143,7 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
   });
 
-  test('lists on tabs have their counts beside the title; the API page is in Chinese; given passwords warn', async (t) => {
+  test('lists on tabs have counts beside the title; the API page is in Chinese; a configured password shows a warning', async (t) => {
     const { page, visit } = await getWorld().open(t, { language: 'zh-CN' });
     for (const hash of ['/sessions', '/sessions/logins']) {
       await visit(hash);
@@ -158,7 +158,7 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForSelector('form .notice >> text=PULSEGATE_ADMIN_PASSWORD');
   });
 
-  test('to end a session is asked about first', async (t) => {
+  test('ending a session asks for a confirmation', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     const count = async () => ((await daemon.api('GET', '/api/v1/sessions')).json as { total: number }).total;
@@ -182,7 +182,7 @@ export function wayTests(getWorld: () => World): void {
     assert.equal(await count(), before - 2);
   });
 
-  test('what is shown of a long time is rounded, not cut: 30 days just given are 30 days', async (t) => {
+  test('durations are rounded, not cut off: 30 days just given are shown as 30 days', async (t) => {
     const { daemon, open } = getWorld();
     const expiresAt = new Date(Date.now() + 30 * 86_400_000 - 5_000).toISOString();
     const answer = await daemon.api('POST', '/api/v1/accounts', { username: 'monthly', expiresAt });
@@ -192,7 +192,7 @@ export function wayTests(getWorld: () => World): void {
     assert.equal(await page.textContent('td[data-column=expires]'), 'in 30 days');
   });
 
-  test('a pasted list may have quotes, and reasons come in the language of the reader', async (t) => {
+  test('a pasted list may have quotes, and reasons are in the language of the reader', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t, { language: 'zh-CN' });
     await visit('/accounts?new=many');
@@ -202,7 +202,7 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForSelector('dialog >> text=已创建 2 个账号');
     assert.equal((await daemon.account('Zhang, San'))['Remarks'], 'says "hi"');
     assert.equal((await daemon.account('li.si'))['Remarks'], 'plain');
-    await page.click('dialog footer >> text=已保存');
+    await page.click('dialog footer >> text=我已保存');
 
     await visit('/accounts?new=import');
     const lines = [
@@ -212,8 +212,8 @@ export function wayTests(getWorld: () => World): void {
     ].join('\n');
     const file = { name: 'bad.csv', mimeType: 'text/csv', buffer: Buffer.from(lines) };
     await page.setInputFiles('dialog input[type=file]', file);
-    await page.click('dialog >> text=先试运行');
-    await page.waitForSelector('dialog td >> text=没有用户名');
+    await page.click('dialog footer >> text=试运行');
+    await page.waitForSelector('dialog td >> text=缺少用户名');
     await page.waitForSelector('dialog td >> text=maxSessions 须为不小于 1 的整数');
     await page.waitForSelector('dialog >> text=另有 50 行未列出');
     await page.waitForSelector('dialog .scroll[tabindex="0"][aria-label=文件各行]');

@@ -1,4 +1,4 @@
-// The account form of CCProxy, as the panels that speak it send it and read it.
+// The account form of CCProxy, with requests as panels send them.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
@@ -117,7 +117,7 @@ describe('the account form', () => {
     assert.ok(account('old'));
   });
 
-  it('has the guards of the account API', async () => {
+  it('passes the same guards as the account API', async () => {
     const anonymous = await send(`${admin.url}/account`, { method: 'POST', body: 'delete=1&userid=old' });
     assert.equal(anonymous.status, 401);
     assert.equal((await post('delete=1&userid=old', { origin: 'http://evil.example' })).status, 403);
@@ -172,7 +172,7 @@ it('keeps the last byte of a character at the end of the body', () => {
   }
 });
 
-it('reads UTF-8, GBK, escapes and what is sent twice alike', () => {
+it('reads UTF-8, GBK, percent escapes and repeated equal fields', () => {
   const names = [
     'username=%E7%8E%A9%E5%AE%B6',
     'username=玩家',

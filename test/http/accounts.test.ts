@@ -1,4 +1,4 @@
-// What an operator sees over several requests: accounts made, changed and removed, their statistics, their own view.
+// Sequences of requests: accounts are created, changed and removed; their statistics and GetCurrentUser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from '../helpers/account.js';
@@ -73,7 +73,7 @@ test('the list is in the order of creation', async (t) => {
   );
 });
 
-test('a user name can be taken once, also when two ask at the same moment; another case is another name', async (t) => {
+test('a user name is unique, also for concurrent requests; upper and lower case differ', async (t) => {
   const admin = await startTestAdmin(t);
   const json = { Username: 'twin', Password: 'x' };
   const answers = await Promise.all(
@@ -85,7 +85,7 @@ test('a user name can be taken once, also when two ask at the same moment; anoth
   assert.equal(admin.directory.size, 2);
 });
 
-test('an update without IsEnabled, Remarks and ExpiresAt puts them back to their defaults', async (t) => {
+test('an update without IsEnabled, Remarks and ExpiresAt resets them to their defaults', async (t) => {
   const admin = await startTestAdmin(t);
   const fields = { IsEnabled: false, Remarks: 'note', ExpiresAt: '2031-01-01T00:00:00' };
   const AID = await admin.addAccount('a', fields);
@@ -95,7 +95,7 @@ test('an update without IsEnabled, Remarks and ExpiresAt puts them back to their
   assert.deepEqual([after['IsEnabled'], after['Remarks'], after['ExpiresAt']], [true, null, null]);
 });
 
-test('an update leaves the password alone unless there is one in it', async (t) => {
+test('an update without a password keeps the password', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a');
   const hash = () => admin.directory.byId(AID)?.passwordHash;
@@ -131,7 +131,7 @@ for (const [given, shown] of [
   ['0001-01-01T00:00:00', '0001-01-01T00:00:00'],
   [null, null],
 ]) {
-  test(`ExpiresAt ${given} is kept as ${shown}`, async (t) => {
+  test(`ExpiresAt ${given} is stored as ${shown}`, async (t) => {
     const admin = await startTestAdmin(t);
     const AID = await admin.addAccount('a', { ExpiresAt: given });
     assert.equal(((await byId(admin, AID)) as Record<string, unknown>)['ExpiresAt'], shown);
@@ -140,7 +140,7 @@ for (const [given, shown] of [
   });
 }
 
-test('text in every script comes back as it was sent', async (t) => {
+test('text in every script is returned unchanged', async (t) => {
   const admin = await startTestAdmin(t);
   const Username = `用户 <script>"'\\ 🎮 é e\u0301`;
   const Remarks = '第一行\r\n\t第二行 \u202e </textarea> \u0001';
@@ -154,7 +154,7 @@ test('text in every script comes back as it was sent', async (t) => {
   assert.equal((own.json as Record<string, unknown>)['Username'], Username);
 });
 
-test('statistics of heartbeat data show in the list, by id and in the own view', async (t) => {
+test('heartbeat statistics are in the list, in the account and in GetCurrentUser', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a');
   const account = { id: AID, username: 'a' };
@@ -168,7 +168,7 @@ test('statistics of heartbeat data show in the list, by id and in the own view',
   }
 });
 
-test('the own view has exactly its fields, and tells expiry from its very moment', async (t) => {
+test('GetCurrentUser has exactly its fields, and reports expiry from its second', async (t) => {
   let now = NOW;
   const admin = await startTestAdmin(t, { now: () => now });
   await admin.addAccount('a', { ExpiresAt: '2030-05-06T07:08:10', Remarks: 'secret note', IsEnabled: false });
@@ -211,7 +211,7 @@ test('a removed account is gone from the API, the database and the pool, and its
   assert.notEqual(await admin.addAccount('a'), AID);
 });
 
-test('live sessions are told to end before the answer is sent', async (t) => {
+test('live sessions end before the answer is sent', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a');
   const ended: string[] = [];
@@ -224,7 +224,7 @@ test('live sessions are told to end before the answer is sent', async (t) => {
   assert.deepEqual(ended, ['a password-changed', 'a account-disabled', 'a account-removed']);
 });
 
-test('a write that fails is 500 and changes nothing; what it was about is logged, not told', async (t) => {
+test('a failed write is 500 and changes nothing; the reason is only in the log', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a', { Remarks: 'before' });
   const before = await byId(admin, AID);

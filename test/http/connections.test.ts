@@ -1,4 +1,4 @@
-// The connections below the stages: how many there may be, who makes room for whom, and how slowly bytes may move.
+// The connections of the admin port: their limits, which one is closed for a new one, and how slowly bytes may arrive.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -62,7 +62,7 @@ async function serve(
   return { port, lines, asks };
 }
 
-test('where a source has all its places, the one that waited longest makes room for its newcomer', async (t) => {
+test('at the limit of a source, its longest idle connection is closed for a new one', async (t) => {
   const { port, lines, asks } = await serve(t, { maxPerSource: 3 });
   const clients = [];
   for (let i = 0; i < 3; i++) clients.push(await dial(t, port));
@@ -81,7 +81,7 @@ test('where a source has all its places, the one that waited longest makes room 
   ]);
 });
 
-test('a request under way keeps its place, and then the newcomer is closed; a trusted proxy has no limit of its own', async (t) => {
+test('a connection with a request in progress stays, and the new one is closed; a trusted proxy has no limit per source', async (t) => {
   const { port, asks } = await serve(t, { max: 5, maxPerSource: 2 });
   const busy = [await dial(t, port), await dial(t, port)];
   for (const { socket } of busy) socket.write('GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -94,7 +94,7 @@ test('a request under way keeps its place, and then the newcomer is closed; a tr
   for (const { socket } of busy) assert.equal(socket.destroyed, false);
 });
 
-test('sources outside the whitelist share their places, and cost nobody else one', async (t) => {
+test('sources outside the whitelist share one limit and take no connection from others', async (t) => {
   const { port, lines, asks } = await serve(t, { max: 4, maxOutside: 2, outsideTimeoutMs: 60_000 });
   const outside = [];
   for (let i = 0; i < 3; i++) outside.push(await dial(t, port, `127.0.9.${i + 1}`));
@@ -109,7 +109,7 @@ test('sources outside the whitelist share their places, and cost nobody else one
     assert.match(await asks(each), /here$/, 'an outsider takes the place of an outsider');
 });
 
-test('an address outside the whitelist is answered 403 and closed; one that says nothing is closed soon', async (t) => {
+test('an address outside the whitelist gets 403 and is closed; a silent one is closed soon', async (t) => {
   const admin = await startTestAdmin(t, { connections: { ...TEST_CONNECTIONS, outsideTimeoutMs: 100 } });
   await admin.whitelist.save('127.0.0.1');
   const port = Number(new URL(admin.url).port);
@@ -126,7 +126,7 @@ const upload = (length: number) =>
   `POST ${ADD} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nConnection: close\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-test('an upload may take as long as it brings enough, and is cut when it stalls or trickles', async (t) => {
+test('an upload may take any time at the minimum rate, and is cut when it stalls or is too slow', async (t) => {
   const admin = await startTestAdmin(t, {
     connections: { ...TEST_CONNECTIONS, idleTimeoutMs: 1_000, minRateBytes: 200 },
   });
@@ -149,7 +149,7 @@ test('an upload may take as long as it brings enough, and is cut when it stalls 
   assert.ok(admin.accounts.getByUsername('slow'));
 });
 
-test('a reader that takes nothing of its answer is cut; work that takes long is not', async (t) => {
+test('a client that does not read its answer is cut; a slow handler is not', async (t) => {
   let cut: Promise<unknown> | undefined;
   const { port, asks } = await serve(t, { idleTimeoutMs: 1_500 }, (req, res) => {
     if (req.url === '/') return void setTimeout(() => res.end('here'), 3_000);

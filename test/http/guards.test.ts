@@ -1,4 +1,4 @@
-// The stages before the router: who may ask at all, who is asking, and how a refused login is answered.
+// The guards before the router: whitelist, host, credentials, origin, and the answer to a refused login.
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -19,7 +19,7 @@ async function saveWhitelist(admin: TestAdmin, whitelist: string): Promise<void>
   assert.deepEqual(saved.json, { whitelist });
 }
 
-test('a changed whitelist counts from the next request on, on a connection that stays open too', async (t) => {
+test('a changed whitelist applies from the next request, also on an open connection', async (t) => {
   const admin = await startTestAdmin(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.after(async () => agent.destroy());
@@ -60,14 +60,14 @@ describe('a whitelist', async () => {
     '127.0.0.0/8',
     '1.1.1.1\n127.0.0.1',
   ]) {
-    test(`the whitelist ${JSON.stringify(whitelist)} lets 127.0.0.1 in`, async () => {
+    test(`the whitelist ${JSON.stringify(whitelist)} allows 127.0.0.1`, async () => {
       await saveWhitelist(admin, whitelist);
       assert.equal((await admin.api('GET', LIST)).status, 200);
     });
   }
 });
 
-test('a whitelist with an entry that cannot be read is not saved, and the old one stays', async (t) => {
+test('a whitelist with an invalid entry is not saved, and the old one stays', async (t) => {
   const admin = await startTestAdmin(t);
   await saveWhitelist(admin, '127.0.0.1, ::1');
   const refused = await admin.api('PUT', '/api/v1/settings/whitelist', {
@@ -88,7 +88,7 @@ test('a whitelist that cannot be written is 500, and the old one stays', async (
   assert.equal((await admin.api('GET', LIST)).status, 200);
 });
 
-test('IPv6 clients are matched as themselves, and IPv4 clients of a dual-stack listener as IPv4', async (t) => {
+test('IPv6 clients are matched as IPv6, and IPv4 clients of a dual-stack listener as IPv4', async (t) => {
   const admin = await startTestAdmin(t);
   const v6 = await admin.listen('::1');
   const dual = (await admin.listen('::')).replace('[::]', '127.0.0.1');
@@ -111,7 +111,7 @@ const FORWARDED: [string, string, string | undefined][] = [
 describe('behind a trusted proxy', async () => {
   const admin = await startTestAdmin(suiteScope(), { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
   for (const [name, client, header] of FORWARDED) {
-    test(`the client is known by X-Forwarded-For: ${name}`, async () => {
+    test(`X-Forwarded-For names the client: ${name}`, async () => {
       await admin.whitelist.save(client);
       const headers = { authorization, ...(header === undefined ? {} : { 'x-forwarded-for': header }) };
       assert.equal((await send(admin.url + LIST, { headers })).status, 200);
@@ -121,7 +121,7 @@ describe('behind a trusted proxy', async () => {
   }
 });
 
-describe('a forwarded address that is none', async () => {
+describe('an invalid forwarded address', async () => {
   const admin = await startTestAdmin(suiteScope(), { trustedProxies: ['127.0.0.1'] });
   await admin.addAccount('a');
   for (const garbage of ['unknown', '203.0.113.9:80', '"203.0.113.9"', '_hidden', '1.2.3', '127.0.0.1, x']) {
@@ -135,7 +135,7 @@ describe('a forwarded address that is none', async () => {
   }
 });
 
-test('X-Forwarded-For of a peer that is not trusted is not believed', async (t) => {
+test('X-Forwarded-For of an untrusted peer is ignored', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.whitelist.save('203.0.113.9');
   for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'true-client-ip']) {
@@ -144,7 +144,7 @@ test('X-Forwarded-For of a peer that is not trusted is not believed', async (t) 
   }
 });
 
-test('what a proxy that is not trusted forwards is nobody local, and the log says so once', async (t) => {
+test('requests that an untrusted proxy forwards do not count as local, and the log says so once', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.addAccount('a');
   const ask = (path: string, headers: Record<string, string>) =>
@@ -173,7 +173,7 @@ test('what a proxy that is not trusted forwards is nobody local, and the log say
   assert.match(String(said[0]?.['advice']), /admin\.trustedProxies/);
 });
 
-test('a trusted proxy that says for whom it asks by another header alone forwards nobody local', async (t) => {
+test('requests of a trusted proxy without X-Forwarded-For do not count as local', async (t) => {
   const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'] });
   await admin.addAccount('a');
   const headers = { 'x-socks5-username': 'a', 'x-real-ip': '203.0.113.9' };
@@ -208,7 +208,7 @@ const HOSTS: [string, boolean][] = [
   ['user@127.0.0.1', false],
   ['evil.example:80:80', false],
 ];
-test('only addresses, localhost and the names of allowedHosts are served; the log names the setting', async (t) => {
+test('only IP addresses, localhost and allowedHosts are accepted as host; the log names the setting', async (t) => {
   const admin = await startTestAdmin(t, {
     allowedHosts: ['console.example', '*.games.example', 'my_pulsegate'],
   });
@@ -230,7 +230,7 @@ test('only addresses, localhost and the names of allowedHosts are served; the lo
   assert.equal(lines[0]?.['setting'], 'admin.allowedHosts');
 });
 
-test('what brings a token of its own, or tells nothing, is served under any name; the whitelist comes first', async (t) => {
+test('paths with their own token, and health checks, accept every host name; the whitelist comes first', async (t) => {
   const admin = await startTestAdmin(t);
   const headers = { host: 'evil.example' };
   for (const [path, status] of [
@@ -244,7 +244,7 @@ test('what brings a token of its own, or tells nothing, is served under any name
   assert.equal((await send(admin.url + LIST, { headers })).status, 403);
 });
 
-test('every host that a request names counts: two of them, an absolute target, and those that a proxy passes on', async (t) => {
+test('every host in a request is checked: repeated, in an absolute target, and forwarded by a proxy', async (t) => {
   const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'], allowedHosts: ['console.example'] });
   const raw = async (target: string, ...hosts: string[]) => {
     const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
@@ -280,7 +280,7 @@ test('a page served through a trusted proxy under another name may make changes'
   assert.equal((await put({})).status, 403);
 });
 
-test('a trusted proxy that is no address stops the start', async (t) => {
+test('an invalid trusted proxy stops the start', async (t) => {
   await assert.rejects(
     startTestAdmin(t, { trustedProxies: ['proxy.example'] }),
     /admin\.trustedProxies.*proxy\.example/,
@@ -334,7 +334,7 @@ test('GetCurrentUser answers exactly the local and private ranges of the specifi
   assert.equal(outside.status, 403);
 });
 
-test('a request from one of our own outbound sockets is refused, whatever it carries', async (t) => {
+test('a request from one of our own outbound sockets is refused, whatever its headers', async (t) => {
   const asked: [string, number][] = [];
   const admin = await startTestAdmin(t, {
     isOwnOutbound: (peer, here) => {
@@ -354,7 +354,7 @@ test('a request from one of our own outbound sockets is refused, whatever it car
   }
 });
 
-test('a password with colons and beyond ASCII logs in; so does the scheme in any case', async (t) => {
+test('a password with colons and non-ASCII characters logs in; the scheme ignores case', async (t) => {
   const admin = await startTestAdmin(t);
   for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc']) {
     const headers = { authorization: authorization.replace('Basic', scheme) };
@@ -362,7 +362,7 @@ test('a password with colons and beyond ASCII logs in; so does the scheme in any
   }
 });
 
-test('two Authorization headers are as good as none', async (t) => {
+test('two Authorization headers are refused', async (t) => {
   const admin = await startTestAdmin(t);
   const header = `Authorization: ${authorization}\r\n`;
   const received = await exchange(
@@ -405,14 +405,14 @@ test('a request without credentials is refused like a wrong login, and is not lo
   assert.equal(failures.length, 1, 'only the one that brought something');
 });
 
-test('only refused logins wait: a missing user header does not', async (t) => {
+test('only refused logins are delayed: a missing user header is not', async (t) => {
   // A delay this long would fail the test by its time limit.
   const admin = await startTestAdmin(t, { random: () => 1e6 });
   assert.equal((await send(admin.url + CURRENT)).status, 401);
   assert.equal((await admin.api('GET', '/nowhere')).status, 404);
 });
 
-test('no more than so many refused logins of one source wait; the rest are hung up on', async (t) => {
+test('the number of delayed logins per source is limited; further connections are closed', async (t) => {
   // The first must wait until the last has come, however busy the machine is.
   let extraSeconds = 8;
   const admin = await startTestAdmin(t, {
@@ -437,7 +437,7 @@ test('no more than so many refused logins of one source wait; the rest are hung 
   assert.equal(await attempt('203.0.113.1'), 401, 'the places are free again');
 });
 
-test('hanging up early frees no place', async (t) => {
+test('closing the connection early does not shorten the delay', async (t) => {
   const admin = await startTestAdmin(t, { maxDelayedPerSource: 2 });
   const guess = `GET ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const controller = new AbortController();
@@ -503,10 +503,10 @@ const OWN: [string, Record<string, string>][] = [
   ['a page behind TLS that names the port', { origin: 'https://panel.example', host: 'panel.example:443' }],
   ['the address bar', { 'sec-fetch-site': 'none' }],
 ];
-describe('a change from here', async () => {
+describe('a change from the own origin', async () => {
   const admin = await startTestAdmin(suiteScope(), { allowedHosts: ['panel.example'] });
   for (const [nth, [name, headers]] of OWN.entries()) {
-    test(`is taken: ${name}`, async () => {
+    test(`is accepted: ${name}`, async () => {
       const json = { Username: `a${nth}`, Password: 'b' };
       const answer = await admin.api('POST', '/ProxyAccount/AddProxyAccount', {
         json,
@@ -517,7 +517,7 @@ describe('a change from here', async () => {
   }
 });
 
-test('no header or field turns one method into another', async (t) => {
+test('no header or field overrides the method', async (t) => {
   const admin = await startTestAdmin(t);
   const headers = { 'x-http-method-override': 'POST', 'x-http-method': 'POST', 'x-method-override': 'POST' };
   const answer = await admin.api('GET', '/ProxyAccount/AddProxyAccount?_method=POST', { headers });

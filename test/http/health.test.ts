@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics on the daemon itself, the dashboard that reads them, and the console's files.
+// /healthz, /readyz and /metrics of the daemon, the dashboard that reads them, and the console's files.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { exchange, send } from '../helpers/http.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-test('health asks for nothing; ready ends with the database', async (t) => {
+test('/healthz needs no credentials; /readyz fails without the database', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.whitelist.save('10.9.8.7');
   for (const path of ['/healthz', '/readyz', '/readyz/players']) {
@@ -25,7 +25,7 @@ test('health asks for nothing; ready ends with the database', async (t) => {
     assert.equal((await send(admin.url + path)).status, 200, path);
 });
 
-test('metrics are for this host, or for whoever has the token, and name no account', async (t) => {
+test('metrics need this host or the token, and contain no account names', async (t) => {
   const open = await startTestDaemon(t, { config: { admin: { trustedProxies: ['127.0.0.1'] } } });
   assert.equal((await fetchFrom(open, 'GET', '/metrics', {})).status, 200);
   const outside = await fetchFrom(open, 'GET', '/metrics', { 'x-forwarded-for': '203.0.113.9' });
@@ -119,7 +119,7 @@ test('the console is served with a strict policy, and nothing outside its folder
   assert.equal((await send(`${admin.url}/`)).status, 403);
 });
 
-test('without a build the page says how to make one', async (t) => {
+test('without a build the page explains how to build', async (t) => {
   const admin = await startTestAdmin(t, { consoleFolder: '/nowhere' });
   const page = await send(`${admin.url}/`);
   assert.equal(page.status, 503);

@@ -1,4 +1,4 @@
-// Below the stages: what is not HTTP, what is too long, bodies that overrun, and the end of the server.
+// The HTTP server: malformed and oversized requests, bodies that exceed the limit, and its close.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -48,7 +48,7 @@ const UNREADABLE: [string, string | Buffer, number][] = [
   ['a head of 20 KB', `GET ${LIST} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
 ];
 for (const [name, bytes, status] of UNREADABLE) {
-  test(`${name} is ${status} and a closed connection`, async (t) => {
+  test(`${name} is answered ${status} and closes the connection`, async (t) => {
     const admin = await startTestAdmin(t);
     const answer = parseExchange(await exchange(admin.url, bytes));
     assert.equal(answer.status, status, answer.head);
@@ -72,7 +72,7 @@ test('HTTP/1.0 and an absolute request target are answered', async (t) => {
   assert.equal(parseExchange(await exchange(admin.url, head('OPTIONS', '*'))).status, 404);
 });
 
-test('CONNECT and a protocol upgrade get nowhere', async (t) => {
+test('CONNECT and protocol upgrades are refused', async (t) => {
   const admin = await startTestAdmin(t);
   assert.equal(await exchange(admin.url, 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n'), '');
   const upgrade = head('GET', LIST, 'Upgrade: h2c').replace(
@@ -92,7 +92,7 @@ test('HEAD answers as GET does, without the body', async (t) => {
   assert.equal(headOnly.headers['content-type'], 'application/json; charset=utf-8');
 });
 
-test('chunks past 64 KiB are refused while they still come, and the connection goes on after them', async (t) => {
+test('chunks over 64 KiB are refused while they arrive, and the connection stays usable', async (t) => {
   const admin = await startTestAdmin(t);
   const start = head('POST', ADD, 'Content-Type: application/json', 'Transfer-Encoding: chunked');
   const overrun = `${chunk('x'.repeat(16_000)).repeat(200)}0\r\n\r\n`;
@@ -110,13 +110,13 @@ test('a length over 64 KiB is refused before the body is sent', async (t) => {
   }
 });
 
-test('a body compressed for the transfer is 415', async (t) => {
+test('a compressed transfer encoding is 415', async (t) => {
   const admin = await startTestAdmin(t);
   const start = head('POST', ADD, 'Content-Type: application/json', 'Transfer-Encoding: gzip, chunked');
   assert.equal(parseExchange(await exchange(admin.url, `${start}0\r\n\r\n`)).status, 415);
 });
 
-test('a request split at any place is the same request', async (t) => {
+test('a request split at any byte is the same request', async (t) => {
   const admin = await startTestAdmin(t);
   const body = JSON.stringify({ Username: '用户', Password: 'x' });
   const start = head(
@@ -140,7 +140,7 @@ test('a request split at any place is the same request', async (t) => {
   assert.ok(admin.accounts.getByUsername('用户'));
 });
 
-test('a client that leaves in the middle of its body changes nothing and breaks nothing', async (t) => {
+test('a client that disconnects in the middle of its body changes nothing', async (t) => {
   const admin = await startTestAdmin(t);
   const { hostname, port } = new URL(admin.url);
   for (let i = 0; i < 20; i++) {
@@ -163,7 +163,7 @@ test('requests on one connection are answered in order', async (t) => {
   );
 });
 
-test('close ends idle and waiting connections at once, and takes no new ones', async (t) => {
+test('close ends idle and delayed connections at once, and accepts no new ones', async (t) => {
   // This delay is far beyond the test: it must not hold up the end.
   const admin = await startTestAdmin(t, { random: () => 1e6 });
   const { hostname, port } = new URL(admin.url);
@@ -187,7 +187,7 @@ test('close ends idle and waiting connections at once, and takes no new ones', a
   await assert.rejects(send(admin.url + LIST), { code: 'ECONNREFUSED' });
 });
 
-test('close lets a request under way have its answer', async (t) => {
+test('close waits for the answer of a request in progress', async (t) => {
   const admin = await startTestAdmin(t);
   const { hostname, port } = new URL(admin.url);
   const body = '{"Username":"a","Password":"b"}';

@@ -96,7 +96,7 @@ describe('the page of a player', () => {
       .items;
   }
 
-  it('is served outside the whitelist, under a strict policy, and is nobody’s to keep', async () => {
+  it('is served outside the whitelist, with a strict policy, and must not be cached', async () => {
     const page = await ask('GET', pages.get('one') ?? '');
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
@@ -120,7 +120,7 @@ describe('the page of a player', () => {
     assert.equal(consolePage.status, 403, 'the rest stays behind the whitelist');
   });
 
-  it('tells of its account what a player may know', async () => {
+  it('shows the data of its account that a player may see', async () => {
     const { text, headers } = await ask('GET', `${pages.get('one')}/status`);
     assert.equal(headers.get('cache-control'), 'no-store');
     const shown = JSON.parse(text) as Status;
@@ -129,7 +129,7 @@ describe('the page of a player', () => {
       assert.ok(!text.includes(secret), secret);
   });
 
-  it('has one address, which the operator makes anew and revokes', async () => {
+  it('has one address, which the operator renews and revokes', async () => {
     const old = pages.get('one') ?? '';
     pages.set('one', await renew('one'));
     assert.equal((await ask('GET', old)).status, 404);
@@ -151,7 +151,7 @@ describe('the page of a player', () => {
     assert.ok(![old, ...pages.values()].some((secret) => shown.includes(secret.slice('/player/'.length))));
   });
 
-  it('answers an unknown token as any unknown path', async () => {
+  it('answers an unknown token like an unknown path', async () => {
     const answers = await Promise.all(
       [UNKNOWN, `${UNKNOWN}/status`, '/player', '/player/x', `${pages.get('two')}/nothing`].map((path) =>
         ask('GET', path, undefined, from('203.0.113.40')),
@@ -172,7 +172,7 @@ describe('the page of a player', () => {
     for (const other of others) assert.deepEqual(other, first);
   });
 
-  it('refuses too many guesses, and locks out nobody else of the same address', async () => {
+  it('refuses too many guesses without locking out others at the same address', async () => {
     // The proxy itself, which is the address of the administrator too.
     const guesser = {} as typeof PLAYER;
     const guesses = await Promise.all(
@@ -186,7 +186,7 @@ describe('the page of a player', () => {
     assert.equal((await daemon.api('GET', '/api/v1/accounts')).status, 200, 'the administrator from there');
   });
 
-  it('signs out a device: the sessions of its address, and of no other account', async () => {
+  it('disconnects a device: the sessions of its address, and of no other account', async () => {
     const [mine, theirs] = [await connectAs('one'), await connectAs('two')];
     const [device] = await eventually(async () => {
       const { devices } = await status('one');
@@ -227,7 +227,7 @@ describe('the page of a player', () => {
     assert.ok((await auditOf('one')).some(({ action }) => action === 'account.password'));
   });
 
-  it('authorizes the address that the player has, as a trusted proxy names it', async () => {
+  it("authorizes the player's own address, as a trusted proxy reports it", async () => {
     const added = await post('one', 'addresses', {}, from('203.0.113.7'));
     assert.deepEqual((added.json as Status).authorizedAddresses, ['203.0.113.7']);
     assert.equal((added.json as Status).ownAddress, null, 'nothing is left to add');
@@ -244,7 +244,7 @@ describe('the page of a player', () => {
     assert.equal(own.status, 409);
   });
 
-  it('reaches nothing of another account', async () => {
+  it('gives no access to another account', async () => {
     const theirs = ids.get('two') ?? '';
     const session = await connectAs('two');
     const { items } = (await daemon.api('GET', `/api/v1/sessions?accountId=${theirs}`)).json as {
@@ -281,7 +281,7 @@ describe('the page of a player', () => {
     assert.equal(asOperator.status, 401, 'it opens nothing else');
   });
 
-  it('changes nothing of a disabled account, and counts changes', async () => {
+  it('changes nothing of a disabled account, and limits changes', async () => {
     const path = `/api/v1/accounts/${ids.get('busy')}`;
     await daemon.api('PATCH', path, { isEnabled: false });
     assert.equal((await post('busy', 'password', {})).status, 403);
@@ -294,7 +294,7 @@ describe('the page of a player', () => {
     await status('busy');
   });
 
-  it('has a PAC file at an address of its own, by the rules of the operator', async () => {
+  it("has a PAC file at a separate address, made from the operator's rules", async () => {
     const path = `/api/v1/accounts/${ids.get('two')}/pac-link`;
     const made = (await daemon.api('POST', path)).json as { url: string };
     assert.match(made.url, /^https:\/\/play\.example\/pac\/[\w-]{24}\.pac$/);
@@ -365,7 +365,7 @@ describe('the page of a player', () => {
     assert.equal((await status('two')).pac, null, 'the page is still there');
   });
 
-  it('goes with its account, and is made and revoked on the command line', async () => {
+  it('disappears with its account, and is managed on the command line', async () => {
     const cli = (...args: string[]) =>
       runCommand(dirname(daemon.configFile), ['account', 'player-link', ...args]);
     const made = await cli('create', 'busy', '--yes');
@@ -373,7 +373,7 @@ describe('the page of a player', () => {
     const page = made.stdout.trim().slice('https://play.example'.length);
     assert.equal((await ask('GET', `${page}/status`)).status, 200);
     assert.equal((await ask('GET', pages.get('busy') ?? '')).status, 404, 'made anew');
-    assert.match((await cli('show', 'busy')).stdout, /^Address made 20/);
+    assert.match((await cli('show', 'busy')).stdout, /^Address created 20/);
     assert.equal((await cli('revoke', 'busy', '--yes')).code, 0);
     assert.equal((await ask('GET', page)).status, 404);
     pages.set('busy', await renew('busy'));
@@ -382,10 +382,10 @@ describe('the page of a player', () => {
   });
 });
 
-describe('the page of a player as the configuration has it', () => {
+describe('the configuration of the player page', () => {
   const scope = suiteScope();
 
-  it('is off by default, and inside the whitelist when it is on', async () => {
+  it('is off by default, and behind the whitelist when enabled', async () => {
     const off = await startTestDaemon(scope);
     const id = await off.addAccount('one', 'secret');
     const refused = await off.api('POST', `/api/v1/accounts/${id}/player-link`);

@@ -1,4 +1,4 @@
-// The daemon with admin.tls: what is served over HTTPS, the change of the certificate on SIGHUP, and pairs that are refused.
+// The daemon with admin.tls: HTTPS, reloading the certificate on SIGHUP, and invalid pairs.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
       body: json === undefined ? undefined : JSON.stringify(json),
     });
 
-  it('says https:// in its ready line, and answers there alone', async () => {
+  it('has https:// in its ready line, and serves only HTTPS', async () => {
     assert.match(daemon.adminUrl, /^https:\/\/127\.0\.0\.1:\d+$/);
     const added = await ask('POST', '/ProxyAccount/AddProxyAccount', {}, { Username: 'a', Password: 'b' });
     assert.equal(added.status, 200, added.text);
@@ -40,12 +40,12 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
     assert.match(plain.text, /https:/);
   });
 
-  it('tells browsers for a day to come over HTTPS to this very host', async () => {
+  it('sends HSTS for one day and this host only', async () => {
     for (const path of ['/', LIST, '/healthz'])
       assert.equal((await ask('GET', path)).headers['strict-transport-security'], 'max-age=86400', path);
   });
 
-  it('gives the console a cookie that travels over HTTPS only, to pages of its own origin', async () => {
+  it('sets a Secure, SameSite=Strict console cookie', async () => {
     const signedIn = await ask(
       'POST',
       '/api/v1/session',
@@ -68,13 +68,13 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
       assert.ok([401, 403].includes((await changeFrom(origin)).status), origin);
   });
 
-  it('counts when its certificate ends', async () => {
+  it('reports the expiry of its certificate in the metrics', async () => {
     const { text } = await sendOverTls(`${daemon.adminUrl}/metrics`, own.cert);
     const [, seconds] = /^pulsegate_admin_certificate_expiry_seconds(?:\{.*\})? (\d+)$/m.exec(text) ?? [];
     assert.equal(Number(seconds), own.expiresAt / 1000);
   });
 
-  it('is recognised by doctor, which looks at the certificate', async () => {
+  it('is recognised by doctor, which checks the certificate', async () => {
     const env = {
       PULSEGATE_SOCKS__PORT: String(daemon.socks.port),
       PULSEGATE_ADMIN__PORT: new URL(daemon.adminUrl).port,
@@ -85,14 +85,14 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
     assert.match(stdout, /ok +admin certificate: valid for (29|30) more days/);
   });
 
-  it('logs nothing of its key', () => {
+  it('does not log its key', () => {
     const secret = own.keyText.split('\n')[1] ?? '';
     assert.ok(!(JSON.stringify(daemon.lines) + daemon.stderr()).includes(secret));
   });
 });
 
 describe('without admin.tls', () => {
-  it('there is neither the header nor the metric', async (t) => {
+  it('has neither the header nor the metric', async (t) => {
     const daemon = await startTestDaemon(t);
     const answer = await daemon.api('GET', LIST, undefined, { 'x-forwarded-proto': 'https' });
     assert.equal(answer.headers.get('strict-transport-security'), null);
@@ -102,7 +102,7 @@ describe('without admin.tls', () => {
 });
 
 describe('SIGHUP', needs('openssl'), () => {
-  it('takes in a new pair, keeps the old one when the new one is broken, and then the next', async (t) => {
+  it('loads a new pair, keeps the old one when the new one is invalid, then loads the next', async (t) => {
     const [first, second, third] = [makeCertificate(t), makeCertificate(t), makeCertificate(t)];
     const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
     const url = daemon.adminUrl;
@@ -134,7 +134,7 @@ describe('SIGHUP', needs('openssl'), () => {
     assert.equal(await servedAt(url), third.fingerprint);
   });
 
-  it('takes in other files, named by the configuration', async (t) => {
+  it('loads other files that the configuration names', async (t) => {
     const [first, second] = [makeCertificate(t), makeCertificate(t)];
     const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
     const yaml = await readFile(daemon.configFile, 'utf8');
@@ -148,8 +148,8 @@ describe('SIGHUP', needs('openssl'), () => {
   });
 });
 
-describe('a pair that cannot be used', needs('openssl'), () => {
-  it('stops the start and config check, before anything is made', async (t) => {
+describe('an invalid pair', needs('openssl'), () => {
+  it('stops the start and config check, before a file is created', async (t) => {
     const [own, other] = [makeCertificate(t), makeCertificate(t)];
     const pairs: [string, string, RegExp][] = [
       ['missing.pem', own.keyFile, /admin\.tls\.cert: the file missing\.pem cannot be read \(ENOENT\)/],
@@ -182,7 +182,7 @@ describe('a pair that cannot be used', needs('openssl'), () => {
 });
 
 describe('doctor', needs('openssl'), () => {
-  it('no longer asks for a proxy with TLS, and still for a whitelist', async (t) => {
+  it('no longer warns about missing TLS, and still about an empty whitelist', async (t) => {
     const { certFile, keyFile } = makeCertificate(t);
     const cli = await commandLine(t, 'admin: { host: 0.0.0.0, port: 0 }\nsocks: { port: 0 }');
     const exposure = async (env: Record<string, string> = {}) => {

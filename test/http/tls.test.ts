@@ -1,4 +1,4 @@
-// HTTPS below the stages: the handshake and its limit, who does not speak TLS, the change of the certificate, the end.
+// The HTTPS server: the handshake and its time limit, clients without TLS, certificate changes, close.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
@@ -62,7 +62,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     await assert.rejects(once(connectTls({ port, ca: own.cert, ...old }), 'secureConnect'), /protocol/);
   });
 
-  it('takes a handshake that comes byte by byte', async (t) => {
+  it('accepts a handshake that arrives byte by byte', async (t) => {
     const { port } = await listen(t);
     const slow = createServer((near) => {
       const far = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -78,7 +78,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     assert.equal((await sendOverTls(at, own.cert)).text, 'here');
   });
 
-  it('tells plain HTTP, and whatever else is no handshake, to use HTTPS', async (t) => {
+  it('answers plain HTTP, and other bytes that are not a handshake, with a hint to use HTTPS', async (t) => {
     const { url, port } = await listen(t);
     const answer = await send(`http://127.0.0.1:${port}/`, { headers: { 'x-long': 'x'.repeat(4000) } });
     assert.equal(answer.status, 400);
@@ -88,7 +88,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     }
   });
 
-  it('ends what begins like a handshake and is none', async (t) => {
+  it('closes an invalid handshake', async (t) => {
     const { port, url } = await listen(t);
     const socket = await dial(t, port);
     socket.write(Buffer.from([HANDSHAKE, 9, 9, 9, 9, 9, 9, 9]));
@@ -96,7 +96,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     assert.equal((await sendOverTls(url, own.cert)).text, 'here');
   });
 
-  it('waits for the first byte, and then for the handshake, as long as it may take and no longer', async (t) => {
+  it('limits the time to the first byte, and then to the end of the handshake', async (t) => {
     const handshakeTimeoutMs = 1_500;
     const { port } = await listen(t, { handshakeTimeoutMs });
     const startedAt = performance.now();
@@ -119,7 +119,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     assert.equal(late.destroyed, false, 'a connection that is made is not ended by this limit');
   });
 
-  it('has the limits that plain HTTP has', async (t) => {
+  it('has the limits of plain HTTP', async (t) => {
     const [plain, tls] = [await listen(t, { tls: null }), await listen(t)];
     for (const limit of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const) {
       assert.equal(tls.server[limit], plain.server[limit], limit);
@@ -129,7 +129,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     assert.equal(long.json, '请求格式错误');
   });
 
-  it('serves a new certificate to new connections, and goes on with the old ones', async (t) => {
+  it('uses a new certificate for new connections, and keeps the open ones', async (t) => {
     const { servers, url } = await listen(t);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
@@ -142,7 +142,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     assert.equal((await sendOverTls(url, other.cert)).text, 'here');
   });
 
-  it('closes: silent and half made connections at once, a request under way after its answer', async (t) => {
+  it('close ends connections without a handshake at once, and a request in progress after its answer', async (t) => {
     const asked = new EventTarget();
     let finish: () => void = () => undefined;
     const { servers, port, url } = await listen(t, {}, (_req, res) => {
@@ -167,7 +167,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     await assert.rejects(sendOverTls(url, own.cert), { code: 'ECONNREFUSED' });
   });
 
-  it('knows the ends of its connections, and so a request of our own outbound sockets', async (t) => {
+  it('knows the endpoints of its connections, and refuses our own outbound sockets', async (t) => {
     const seen: unknown[] = [];
     const admin = await startTestAdmin(t, {
       tls: own,

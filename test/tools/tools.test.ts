@@ -32,13 +32,13 @@ async function runAsTest(t: TestContext, program: string, timeoutMs = 30_000): P
   return runFile(file, join(folder, 'own'), timeoutMs);
 }
 
-test('a file whose tests pass has passed', async (t) => {
+test('a file whose tests pass, passes', async (t) => {
   const { failed, output } = await runAsTest(t, "import { test } from 'node:test'; test('one', () => {});");
   assert.equal(failed, false, output);
   assert.match(output, /^ℹ tests 1$/m);
 });
 
-test('a file that leaves a process behind has failed, and the process is ended', async (t) => {
+test('a file that leaves a process running fails, and the process is killed', async (t) => {
   const { failed, output } = await runAsTest(
     t,
     `import { spawn } from 'node:child_process';
@@ -48,7 +48,7 @@ test('a file that leaves a process behind has failed, and the process is ended',
   assert.match(output, /process \d+ was left over: sleep 1000/);
 });
 
-test('a file that does not end is ended', async (t) => {
+test('a file that hangs is killed', async (t) => {
   const { failed, output } = await runAsTest(t, 'setInterval(() => {}, 1000);', 300);
   assert.equal(failed, true);
   assert.match(output, /not done after 0\.3 s/);

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 const places = new Map<string, number>();
 /** The last address of each kind of page: `accounts` → `#/accounts?search=vip&cursor=…`. */
 const lists = new Map<string, string>();
-/** How long `stand` waits for a page to reach its former length. */
+/** How long `restoreScroll` waits for a page to reach its former length. */
 const SETTLE_MS = 3_000;
 
 const scroller = (): HTMLElement | null => document.querySelector('main');
@@ -31,7 +31,7 @@ export function useArrival(page: string, asked: URLSearchParams): void {
     const shownHash = location.hash;
     // A shorter new page makes the browser scroll before this effect is cleaned up. Such a scroll is not stored.
     const leaveAt = () => location.hash === shownHash && places.set(address, main.scrollTop);
-    const stop = stand(main, places.get(address) ?? 0);
+    const stop = restoreScroll(main, places.get(address) ?? 0);
     main.addEventListener('scroll', leaveAt, { passive: true });
     return () => {
       stop();
@@ -42,7 +42,7 @@ export function useArrival(page: string, asked: URLSearchParams): void {
 }
 
 /** Scrolls to `top` as soon as the page is long enough. Stops when the reader scrolls. */
-function stand(main: HTMLElement, top: number): () => void {
+function restoreScroll(main: HTMLElement, top: number): () => void {
   let frame = 0;
   const until = performance.now() + SETTLE_MS;
   const stop = (): void => cancelAnimationFrame(frame);

@@ -26,7 +26,7 @@ export function watchDaemon(): void {
   const follow = () => (me.get() ? open() : close());
   me.subscribe(follow);
   online.subscribe(() => {
-    if (!online.get()) comeBack();
+    if (!online.get()) reconnect();
   });
   follow();
 }
@@ -35,10 +35,10 @@ function open(): void {
   if (source) return;
   source = new EventSource('/api/v1/events');
   source.addEventListener('overview', (event) => liveOverview.set(JSON.parse(event.data) as Overview));
-  source.addEventListener('changed', (event) => tell((JSON.parse(event.data) as ChangedEvent).topic));
+  source.addEventListener('changed', (event) => publish((JSON.parse(event.data) as ChangedEvent).topic));
   source.addEventListener('error', () => {
     close();
-    comeBack();
+    reconnect();
   });
 }
 
@@ -47,8 +47,8 @@ function close(): void {
   source = null;
 }
 
-/** Asks until the daemon answers. Then every listener reads its data again. */
-function comeBack(): void {
+/** Retries until the daemon answers. Then every listener reads its data again. */
+function reconnect(): void {
   clearTimeout(retry);
   if (!me.get()) return;
   retry = setTimeout(async () => {
@@ -56,13 +56,13 @@ function comeBack(): void {
     try {
       me.set(await call('getMe'));
       open();
-      if (!wasOnline) tell('everything');
+      if (!wasOnline) publish('everything');
     } catch {
-      if (me.get()) comeBack();
+      if (me.get()) reconnect();
     }
   }, RETRY_MS);
 }
 
-function tell(topic: Topic | 'everything'): void {
+function publish(topic: Topic | 'everything'): void {
   for (const listener of [...listeners]) listener(topic);
 }

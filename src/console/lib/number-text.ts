@@ -10,7 +10,7 @@ interface NumberOptions {
   readonly whole?: boolean;
 }
 
-/** Returns the stored number of a text; null for an empty text, undefined for a text that is no number within the limits. */
+/** Returns the stored number of a text; null for an empty text, undefined for a text that is not a number within the limits. */
 export function readNumber(
   text: string,
   { scale = 1, min, max, whole = false }: NumberOptions,

@@ -12,10 +12,10 @@ const place = cell<Place>(read());
 /** The address of the shown view. The browser's address differs while the console asks the reader whether to leave. */
 let shown = location.hash;
 /** The position of the shown entry in this tab's history. It tells back from forward. */
-let position = positionOf() ?? number(0);
+let position = positionOf() ?? storePosition(0);
 /** The address that the reader agreed to open. */
 let agreed: string | null = null;
-window.addEventListener('hashchange', arrive);
+window.addEventListener('hashchange', onAddressChange);
 // Moving to another history entry with the same address only updates the position.
 window.addEventListener('popstate', () => {
   if (location.hash === shown) position = positionOf() ?? position;
@@ -40,15 +40,15 @@ function positionOf(): number | null {
 }
 
 /** Stores the position in the current history entry. */
-function number(at: number): number {
+function storePosition(at: number): number {
   history.replaceState({ position: at }, '');
   return at;
 }
 
 /** Shows the view of the address. While something is unsaved, restores the shown address and asks the reader. */
-function arrive(): void {
+function onAddressChange(): void {
   const target = location.hash;
-  const at = positionOf() ?? number(position + 1);
+  const at = positionOf() ?? storePosition(position + 1);
   if (target === shown || target === agreed || !hasUnsaved()) {
     agreed = null;
     position = at;

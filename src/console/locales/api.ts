@@ -3,8 +3,8 @@ import type { Texts } from './texts.js';
 
 export const api = {
   'api.text': {
-    en: 'Everything here can be done by the API. For programs:',
-    zh: '这里的一切都能用接口完成。机器可读的文档：',
+    en: 'The API can do everything that this console does. For programs:',
+    zh: '控制台的所有功能都可以通过 API 完成。机器可读的文档：',
   },
   'api.scope': { en: 'A token needs', zh: '令牌需要' },
   'api.body': { en: 'Request ({type})', zh: '请求（{type}）' },

@@ -10,10 +10,10 @@ export const create = {
   'create.pattern.hint': { en: '{001-020} becomes 001, 002 … 020.', zh: '{001-020} 会变成 001、002 … 020。' },
   'create.list': { en: 'A pasted list', zh: '粘贴名单' },
   'create.list.hint': {
-    en: 'One a line: user name, password, remarks, e-mail, Telegram. A password left out is made at random.',
-    zh: '每行一个，用英文逗号分隔：用户名、密码、备注、邮箱、Telegram。密码留空则随机生成。',
+    en: 'One account per line, fields separated by commas: user name, password, remarks, e-mail, Telegram. An empty password is generated.',
+    zh: '每行一个账号，字段用逗号分隔：用户名、密码、备注、邮箱、Telegram。密码留空则随机生成。',
   },
-  'create.password.hint': { en: 'Leave empty for a random one.', zh: '留空则随机生成。' },
+  'create.password.hint': { en: 'Leave empty for a random password.', zh: '留空则随机生成。' },
   'create.enabled': { en: 'Enabled', zh: '启用' },
   'create.preview': { en: '{n} {n:account|accounts} will be created', zh: '将创建 {n} 个账号' },
   'create.submit': { en: 'Create', zh: '创建' },
@@ -25,12 +25,12 @@ export const create = {
     zh: '{n} 个账号的密码已重置',
   },
   'credentials.once': {
-    en: 'The password is shown only now. Keep it.',
+    en: 'The password is shown only once. Save it now.',
     zh: '密码只显示这一次，请现在保存。',
   },
   'credentials.link': { en: 'Link', zh: '连接地址' },
   'credentials.copyAll': { en: 'Copy all', zh: '全部复制' },
   'credentials.copyPlain': { en: 'Copy as host:port:user:password', zh: '复制为 host:port:user:password' },
   'credentials.save': { en: 'Save as CSV', zh: '保存为 CSV' },
-  'credentials.kept': { en: 'I have kept it', zh: '已保存' },
+  'credentials.kept': { en: 'I have saved it', zh: '我已保存' },
 } as const satisfies Texts;

@@ -7,7 +7,7 @@ export const formats = {
   'formats.save': { en: 'Save {name}', zh: '保存 {name}' },
   'formats.qr': { en: 'QR code: {format}', zh: '二维码：{format}' },
   'formats.cannot': {
-    en: 'This format cannot carry this user name or password: a mark in it separates its fields. Use the link.',
+    en: 'This format cannot represent this user name or password: it contains a field separator of the format. Use the link.',
     zh: '此格式无法表示这个用户名或密码：其中的某个字符在该格式里是分隔符。请使用连接地址。',
   },
   'formats.link': { en: 'Link (socks5h://)', zh: '连接地址（socks5h://）' },
@@ -32,7 +32,7 @@ export const formats = {
   },
   'formats.proxifier': { en: 'Proxifier', zh: 'Proxifier' },
   'formats.proxifier.hint': {
-    en: 'A profile for Proxifier 4 on Windows: open the file. The password stands in it as it is.',
+    en: 'A profile for Proxifier 4 on Windows: open the file. It contains the password in plain text.',
     zh: 'Windows 版 Proxifier 4 的配置文件，打开即可导入。密码以明文写在文件中。',
   },
   'formats.shadowrocket': { en: 'Shadowrocket', zh: 'Shadowrocket（小火箭）' },

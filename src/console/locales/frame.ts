@@ -19,7 +19,7 @@ export const frame = {
   'keys.help': { en: 'Show this help', zh: '显示此帮助' },
   'state.loading': { en: 'Loading', zh: '正在载入' },
   'state.offline': {
-    en: 'No connection to the daemon; trying again. What you see is from before.',
-    zh: '与服务的连接已断开，正在重试。下面是断开前的数据。',
+    en: 'No connection to the daemon; reconnecting. The data below may be out of date.',
+    zh: '与服务的连接已断开，正在重试。下面的数据可能不是最新的。',
   },
 } as const satisfies Texts;

@@ -17,9 +17,9 @@ export const heartbeats = {
   'heartbeats.kind.game': { en: 'game', zh: '游戏' },
   'heartbeats.kind.close': { en: 'close', zh: '关闭' },
   'heartbeats.newest': { en: 'Newest of {game}', zh: '{game} 的最新数据' },
-  'heartbeats.empty': { en: 'No heartbeats in this time', zh: '这段时间没有心跳数据' },
+  'heartbeats.empty': { en: 'No heartbeats in this time range', zh: '这段时间没有心跳数据' },
   'heartbeats.empty.text': {
-    en: 'Sessions make them when they open, close, move bytes, or match a game rule.',
+    en: 'Sessions create them when they open, close, transfer bytes or match a game rule.',
     zh: '会话打开、关闭、有流量或命中游戏规则时会产生心跳数据。',
   },
 } as const satisfies Texts;

@@ -4,10 +4,10 @@ import type { Texts } from './texts.js';
 export const pac = {
   'pac.title': { en: 'PAC files', zh: 'PAC 文件' },
   'pac.text': {
-    en: 'Browsers that use a player’s PAC address read here which hosts go through the proxy. The first matching line counts. Private addresses and names without a dot go direct unless a line says otherwise.',
+    en: 'Browsers that use a player’s PAC address learn from these rules which hosts go through the proxy. The first matching line applies. Private addresses and names without a dot go direct unless a line says otherwise.',
     zh: '使用玩家 PAC 地址的浏览器按这里的规则决定哪些主机走代理，以最先匹配的一行为准。私有地址和不含点的主机名默认直连，除非某一行另有规定。',
   },
-  'pac.rules': { en: 'Rules, one a line', zh: '规则，每行一条' },
+  'pac.rules': { en: 'Rules, one per line', zh: '规则，每行一条' },
   'pac.hint': {
     en: '“proxy” or “direct”, then a host (example.com), all names below one (*.example.com), an address or a network. Networks match only hosts that are addresses.',
     zh: '先写 proxy 或 direct，再写主机名（example.com）、某域名下的所有名称（*.example.com）、地址或网段。网段只匹配以地址形式出现的主机。',

@@ -3,10 +3,10 @@ import type { ProblemReason } from '../api-types.js';
 import type { Text, Texts } from './texts.js';
 
 export const reasons = {
-  'reason.account-changed': { en: 'the account was changed meanwhile', zh: '账号已被别人修改' },
-  'reason.limits-changed': { en: 'the limits were changed meanwhile', zh: '限制已被别人修改' },
-  'reason.factor-on': { en: 'the second factor is on already', zh: '两步验证已经开启' },
-  'reason.factor-off': { en: 'the second factor is off already', zh: '两步验证已经关闭' },
+  'reason.account-changed': { en: 'the account was changed in the meantime', zh: '账号已被他人修改' },
+  'reason.limits-changed': { en: 'the limits were changed in the meantime', zh: '限制已被他人修改' },
+  'reason.factor-on': { en: 'the second factor is already on', zh: '两步验证已经开启' },
+  'reason.factor-off': { en: 'the second factor is already off', zh: '两步验证已经关闭' },
   'reason.factor-not-on': { en: 'the second factor is off', zh: '两步验证没有开启' },
   'reason.no-new-secret': { en: 'there is no new secret to confirm', zh: '没有等待确认的新密钥，请重新开启' },
   'reason.run-finished': { en: 'the run is already finished', zh: '这次运行已经结束' },
@@ -15,7 +15,7 @@ export const reasons = {
   'reason.no-account': { en: 'there is no such account', zh: '没有这个账号' },
   'reason.no-session': { en: 'there is no such live session', zh: '这个会话已经结束' },
   'reason.no-notice': { en: 'there is no such notice', zh: '没有这条通知' },
-  'reason.notice-waits': { en: 'the notice waits for its next try', zh: '它正在等待下一次尝试' },
+  'reason.notice-waits': { en: 'the notice waits for its next attempt', zh: '通知正在等待下一次尝试' },
   'reason.channel-not-set': {
     en: 'the channel, or your address in it, is not saved',
     zh: '还没有保存这个渠道，或其中没有管理员的地址',
@@ -26,14 +26,17 @@ export const reasons = {
   'reason.no-player-link': { en: 'the account has no such secret address', zh: '这个账号没有这样的地址' },
   'reason.fixed-session-key': {
     en: 'the agent has a fixed session key, which differs from this one',
-    zh: '这个智能体固定使用另一个对话',
+    zh: '此智能体有固定的对话，与这里的不同',
   },
   'reason.stopping': { en: 'the daemon is shutting down', zh: '服务正在停止' },
-  'reason.hashes': { en: 'only the administrator exports password hashes', zh: '只有管理员能导出密码散列' },
-  'reason.tokens-may-not': { en: 'tokens may not do this', zh: '令牌不能做这件事' },
-  'reason.administrator-only': { en: 'only the administrator may do this', zh: '只有管理员能做这件事' },
+  'reason.hashes': {
+    en: 'only the administrator may export password hashes',
+    zh: '只有管理员能导出密码哈希',
+  },
+  'reason.tokens-may-not': { en: 'tokens may not do this', zh: '令牌不能执行此操作' },
+  'reason.administrator-only': { en: 'only the administrator may do this', zh: '只有管理员能执行此操作' },
   'reason.of-all-accounts': {
-    en: 'this covers all accounts; a seller may see only its own',
+    en: 'this covers all accounts; a seller may see only its own accounts',
     zh: '这里包含所有账号，代理商只能看到自己的账号',
   },
   'reason.role-changed': { en: 'the role was changed during the request', zh: '请求期间角色已改变' },
@@ -41,17 +44,20 @@ export const reasons = {
     en: 'another operator or the administrator has the name',
     zh: '另一个操作员或管理员已使用这个名字',
   },
-  'reason.import-type': { en: 'only CSV, JSON and text files are read', zh: '只接受 CSV、JSON 或文本文件' },
+  'reason.import-type': {
+    en: 'only CSV, JSON and text files are accepted',
+    zh: '只接受 CSV、JSON 或文本文件',
+  },
   'reason.importing': {
-    en: 'another import of yours is under way: wait for its end',
-    zh: '您的另一个导入还在进行，请等它结束',
+    en: 'another import of yours is in progress: wait until it ends',
+    zh: '您的另一个导入正在进行，请等待完成',
   },
   'reason.too-many-streams': {
     en: 'the maximum number of event streams is open',
     zh: '打开的实时连接数已达上限',
   },
   'reason.no-player-page': {
-    en: 'the daemon does not serve the page of players; set admin.playerPage.enabled',
+    en: 'the daemon does not serve player pages; set admin.playerPage.enabled',
     zh: '玩家页面没有开启：请设置 admin.playerPage.enabled',
   },
   'reason.no-pac': {
@@ -59,29 +65,29 @@ export const reasons = {
     zh: 'PAC 文件没有开启：请设置 admin.playerPage.pac',
   },
   'reason.too-many-attempts': {
-    en: 'too many wrong attempts to log in from this address (admin.attempts)',
+    en: 'too many failed login attempts from this address (admin.attempts)',
     zh: '这个地址的登录失败次数过多（admin.attempts）',
   },
   'reason.query-twice': { en: 'a query parameter is given more than once', zh: '有查询参数重复' },
   'reason.audit-days': {
     en: 'tokens may not shorten the audit log (auditDays)',
-    zh: '令牌不能缩短操作日志的保留时间',
+    zh: '令牌不能缩短审计日志的保留时间（auditDays）',
   },
   'reason.lacks-scope': { en: 'the token lacks the scope {scope}', zh: '令牌缺少权限 {scope}' },
-  'reason.role-lacks-scope': { en: 'the role lacks the right {scope}', zh: '角色缺少权限 {scope}' },
-  'reason.own-role-lacks-scope': { en: 'your role lacks the right {scope}', zh: '您的角色缺少权限 {scope}' },
+  'reason.role-lacks-scope': { en: 'the role lacks the scope {scope}', zh: '角色缺少权限 {scope}' },
+  'reason.own-role-lacks-scope': { en: 'your role lacks the scope {scope}', zh: '您的角色缺少权限 {scope}' },
   'reason.file-too-large': { en: 'a file may have at most {max} bytes', zh: '文件最大 {max} 字节' },
   'reason.preview-outdated': {
-    en: 'the preview counted {expected} accounts, by now it is {now}',
-    zh: '预览时是 {expected} 个账号，现在是 {now} 个',
+    en: 'the preview counted {expected} accounts; there are {now} now',
+    zh: '预览时为 {expected} 个账号，现在为 {now} 个',
   },
-  'reason.not-listed': { en: '{address} is not among these', zh: '其中没有 {address}' },
+  'reason.not-listed': { en: 'the list does not contain {address}', zh: '名单中没有 {address}' },
   'reason.no-agent': { en: 'there is no such agent', zh: '没有这个智能体' },
   'reason.no-run': { en: 'there is no such run', zh: '没有这次运行' },
   'reason.no-conversation': { en: 'there is no such conversation', zh: '没有这个对话' },
   'reason.backup-busy': { en: 'another backup is in progress', zh: '正在生成另一个备份' },
   'reason.backup-postgres': {
-    en: 'the database is in PostgreSQL: write its backup with pg_dump',
-    zh: '数据库在 PostgreSQL 里：请用 pg_dump 备份',
+    en: 'the database is PostgreSQL: back it up with pg_dump',
+    zh: '数据库是 PostgreSQL：请用 pg_dump 备份',
   },
 } as const satisfies Texts & Readonly<Record<`reason.${ProblemReason['code']}`, Text>>;

@@ -10,7 +10,7 @@ export const sessions = {
   },
   'sessions.empty': { en: 'Nobody is online', zh: '现在没有人在线' },
   'sessions.empty.text': {
-    en: 'Once players connect, this lists who, from where, to where, and how much.',
+    en: 'Connected players are listed here: who, from where, to where, and how much.',
     zh: '玩家连上后，这里会列出谁、从哪里、连到哪里、用了多少。',
   },
   'sessions.noMatch': { en: 'No session matches', zh: '没有符合条件的会话' },
@@ -34,8 +34,8 @@ export const sessions = {
   'logins.at': { en: 'Time', zh: '时间' },
   'logins.empty': { en: 'No logins', zh: '没有登录记录' },
   'logins.empty.text': {
-    en: 'Every login, successful or not, is kept here.',
-    zh: '每次登录成功或失败都会记在这里。',
+    en: 'Every login and failed login is listed here.',
+    zh: '每次登录，无论成功还是失败，都会记录在这里。',
   },
   'login.outcome.success': { en: 'Success', zh: '成功' },
   'login.outcome.unknown-user': { en: 'Unknown user', zh: '用户不存在' },

@@ -2,7 +2,7 @@
 import type { Texts } from './texts.js';
 
 export const signingIn = {
-  'login.intro': { en: 'Sign in with the admin account.', zh: '请用管理员账号登录。' },
+  'login.intro': { en: 'Sign in as the administrator or an operator.', zh: '请使用管理员或操作员账号登录。' },
   'login.username': { en: 'User name', zh: '用户名' },
   'login.password': { en: 'Password', zh: '密码' },
   'login.code': { en: 'Verification code', zh: '动态验证码' },
@@ -14,13 +14,13 @@ export const signingIn = {
   'login.submit': { en: 'Sign in', zh: '登录' },
   'login.again': { en: 'Your session has ended', zh: '登录已失效' },
   'login.again.text': {
-    en: 'Sign in again: the page and what you typed are still there.',
+    en: 'Sign in again: the page and your input are still there.',
     zh: '请重新登录。页面和已填写的内容都还在。',
   },
-  'login.again.leave': { en: 'Drop it and sign out', zh: '放弃并退出' },
-  'login.noPassword': { en: 'No password?', zh: '不知道密码？' },
+  'login.again.leave': { en: 'Discard and sign out', zh: '放弃并退出' },
+  'login.noPassword': { en: 'Password lost?', zh: '忘记密码？' },
   'login.noPassword.text': {
-    en: 'The first start shows it once on the terminal. To set a new one, run on the server:',
-    zh: '首次启动时，密码会在终端里显示一次。要重设，请在服务器上运行：',
+    en: 'The first start shows the administrator’s password once on the terminal. To set a new one, run on the server:',
+    zh: '首次启动时，管理员密码会在终端显示一次。要重新设置，请在服务器上运行：',
   },
 } as const satisfies Texts;

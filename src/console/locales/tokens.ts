@@ -3,16 +3,16 @@ import type { Texts } from './texts.js';
 
 export const tokens = {
   'tokens.text': {
-    en: 'Programs sign in with a token instead of the admin password.',
-    zh: '程序用令牌调用接口，不必知道管理员密码。',
+    en: 'Programs use a token instead of a password.',
+    zh: '程序使用令牌访问 API，无需密码。',
   },
   'tokens.new': { en: 'New token', zh: '新建令牌' },
   'tokens.create': { en: 'Create', zh: '创建' },
   'tokens.created': { en: 'The token is ready', zh: '令牌已创建' },
-  'tokens.once': { en: 'The token is shown only now. Keep it.', zh: '令牌只显示这一次，请现在保存。' },
+  'tokens.once': { en: 'The token is shown only once. Save it now.', zh: '令牌只显示这一次，请现在保存。' },
   'tokens.empty': { en: 'No tokens yet', zh: '还没有令牌' },
   'tokens.empty.text': {
-    en: 'Give each program its own, with only the scopes it needs.',
+    en: 'Give each program a token with only the scopes it needs.',
     zh: '给每个程序一个令牌，只授予需要的权限。',
   },
   'tokens.name': { en: 'Name', zh: '名称' },

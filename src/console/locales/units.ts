@@ -16,7 +16,7 @@ export const units = {
   'expiry.short.ago': { en: '{time} ago', zh: '{time}前已到期' },
   'expiry.daysFromNow': { en: 'in {n} days', zh: '{n} 天后' },
   'expiry.incomplete': {
-    en: 'The date is not complete: finish it, or choose “never expires”.',
+    en: 'The date is incomplete: complete it, or choose “never expires”.',
     zh: '日期不完整；请补全，或选“永不过期”。',
   },
   'range.label': { en: 'Time range', zh: '时间范围' },

@@ -40,7 +40,7 @@ function fieldsOf(operator: Operator | null): Fields {
   };
 }
 
-/** The bound that a text stands for; null for none, undefined for a text that is no bound. */
+/** Reads a bound; null for an empty text, undefined for an invalid one. */
 const readBound = (name: BoundName, text: string): number | null | undefined =>
   readNumber(text, { scale: BOUNDS[name], min: 0, max: Number.MAX_SAFE_INTEGER });
 

@@ -1,4 +1,4 @@
-// Operators beside the administrator: their roles, budgets and second factors.
+// Operators besides the administrator: their roles, budgets and second factors.
 import { useState } from 'preact/hooks';
 import type { Operator } from '../api-types.js';
 import { call } from '../lib/api.js';

@@ -26,7 +26,7 @@ const widthOf = ({ width }: Pick<Column<never>, 'width'>): number =>
   width?.endsWith('px') ? Number.parseFloat(width) : MIN_FLEXIBLE_PX;
 
 /** Returns the least width of the columns, in px. */
-export const roomFor = (columns: readonly Pick<Column<never>, 'width'>[]): number =>
+export const minWidthOf = (columns: readonly Pick<Column<never>, 'width'>[]): number =>
   columns.reduce((sum, column) => sum + widthOf(column), 0);
 
 /** By column key: true for a column the user added, false for one the user removed. Other columns appear when they fit. */
@@ -35,10 +35,10 @@ export type ColumnChoice = Readonly<Record<string, boolean>>;
 export function fittingColumns<T>(
   columns: readonly Column<T>[],
   choice: ColumnChoice,
-  roomPx: number,
+  availablePx: number,
 ): readonly Column<T>[] {
   let shown = columns.filter((column) => column.from === undefined || choice[column.key] !== false);
-  while (roomFor(shown) > roomPx) {
+  while (minWidthOf(shown) > availablePx) {
     const [first] = shown
       .filter((column) => column.from !== undefined && choice[column.key] !== true)
       .sort((a, b) => (b.from ?? 0) - (a.from ?? 0));
@@ -49,7 +49,7 @@ export function fittingColumns<T>(
 }
 
 const choices = new Map<string, Cell<ColumnChoice>>();
-const drawns = new Map<string, Cell<string>>();
+const drawnByTable = new Map<string, Cell<string>>();
 const storedAs = (table: string): string => `pulsegate.columns.${table}`;
 
 /** Returns the user's choice for a table. This browser's local storage keeps it. */
@@ -64,10 +64,10 @@ function choiceOf(table: string): Cell<ColumnChoice> {
 
 /** The keys of the columns that a table shows now, separated by spaces. */
 function drawnOf(table: string): Cell<string> {
-  let known = drawns.get(table);
+  let known = drawnByTable.get(table);
   if (!known) {
     known = cell('');
-    drawns.set(table, known);
+    drawnByTable.set(table, known);
   }
   return known;
 }

@@ -23,11 +23,11 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, footer, wide = false, onSubmit, unsaved }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const [isTouched, setTouched] = useState(false);
-  const losing = unsaved === undefined ? (isTouched ? 'typed' : null) : unsaved;
-  useUnsaved(losing);
+  const unsavedNow = unsaved === undefined ? (isTouched ? 'typed' : null) : unsaved;
+  useUnsaved(unsavedNow);
   const close = () => {
-    if (losing === null) onClose();
-    else askToDiscard(losing, onClose);
+    if (unsavedNow === null) onClose();
+    else askToDiscard(unsavedNow, onClose);
   };
   const watched = useModal(ref, close);
   return (
@@ -69,11 +69,11 @@ document.addEventListener(
 
 /** Opens the element as a modal dialog. Only the owner of the element closes it. */
 export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => void) {
-  const asked = useRef(close);
-  asked.current = close;
+  const currentClose = useRef(close);
+  currentClose.current = close;
   // A layout effect closes the dialog before the element is removed: afterwards the focus could not return to its former element.
   useLayoutEffect(() => {
-    const modal = { close: () => asked.current() };
+    const modal = { close: () => currentClose.current() };
     modals.push(modal);
     const dialog = ref.current;
     dialog?.showModal();

@@ -8,17 +8,17 @@ const HEAD_PX = 36;
 
 /** Returns the width of the element in px, and renders again when it changes. */
 export function useClientWidth(holder: { current: HTMLElement | null }): number {
-  const [room, setRoom] = useState(innerWidth);
+  const [widthPx, setWidthPx] = useState(innerWidth);
   useLayoutEffect(() => {
     const element = holder.current;
     if (!element) return;
-    const measure = () => setRoom(element.clientWidth);
+    const measure = () => setWidthPx(element.clientWidth);
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, [holder]);
-  return room;
+  return widthPx;
 }
 
 const scroller = () => document.querySelector<HTMLElement>('main');

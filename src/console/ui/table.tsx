@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
-import { type Column, fittingColumns, roomFor, useColumnChoice, useDrawn } from './columns.js';
+import { type Column, fittingColumns, minWidthOf, useColumnChoice, useDrawn } from './columns.js';
 import { Icon } from './icons.js';
 import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
@@ -49,12 +49,12 @@ export function Table<T>(props: TableProps<T>) {
     table,
   } = props;
   const holder = useRef<HTMLDivElement>(null);
-  const room = useClientWidth(holder);
+  const widthPx = useClientWidth(holder);
   const selectable = selection !== undefined;
   const tickPx = selectable ? TICK_PX : 0;
-  const shown = fittingColumns(columns, useColumnChoice(table), room - tickPx);
+  const shown = fittingColumns(columns, useColumnChoice(table), widthPx - tickPx);
   useDrawn(table, shown.map((column) => column.key).join(' '));
-  const needed = roomFor(shown) + tickPx;
+  const needed = minWidthOf(shown) + tickPx;
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, last } = useWindow(body, rows.length, rowHeight);
   const [active, setActive] = useState(-1);
@@ -114,16 +114,16 @@ export function Table<T>(props: TableProps<T>) {
   return (
     <div
       ref={holder}
-      class={`table-room${needed > room ? ' overflows' : ''}`}
+      class={`table-box${needed > widthPx ? ' overflows' : ''}`}
       data-table={table}
-      {...(needed > room ? { tabIndex: 0, role: 'group', 'aria-label': label } : {})}
+      {...(needed > widthPx ? { tabIndex: 0, role: 'group', 'aria-label': label } : {})}
     >
       <table
         class={`table${pending ? ' pending' : ''}`}
         aria-label={label}
         aria-rowcount={rows.length + 1}
         aria-busy={pending}
-        style={needed > room ? { minWidth: `${needed}px` } : {}}
+        style={needed > widthPx ? { minWidth: `${needed}px` } : {}}
       >
         <colgroup>
           {selectable && <col style={{ width: `${TICK_PX}px` }} />}

@@ -7,7 +7,7 @@ import { zonedTime } from '../../core/time-zone.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 
-/** What the form says of an account. Undefined: it says nothing, and the account keeps what it has. */
+/** The account fields of a form. Undefined: the form does not contain the field, and the account keeps its value. */
 export interface FormFields {
   readonly isEnabled?: boolean | undefined;
   /** In milliseconds since the epoch. */
@@ -33,7 +33,7 @@ export type FormAction =
     }
   | { readonly kind: 'delete'; readonly user: string };
 
-/** Above it, a form cannot be one of CCProxy's, which has some twenty fields. */
+/** CCProxy's forms have some twenty fields. A form with more fields than this is refused. */
 const MAX_FIELDS = 100;
 const KIBIBYTE = 1024;
 const MAX_KIBIBYTES = Math.floor(Number.MAX_SAFE_INTEGER / KIBIBYTE);
@@ -152,7 +152,7 @@ function parseLimits(of: Read): Parsed<Partial<AccountLimits>> {
   return { ok: true, value: limits };
 }
 
-/** Null for -1, which is no limit; undefined for what is no number. */
+/** Null for -1, which is no limit; undefined for an invalid number. */
 function countOf(text: string, max: number): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === '-1') return null;
@@ -180,7 +180,7 @@ function decode(body: Buffer): Map<string, string> | Refusal {
     decodeURIComponent: text,
     maxKeys: MAX_FIELDS + 1,
   });
-  // Nothing of a form is left out unsaid.
+  // Refuse the form: the parser would silently drop the fields beyond its limit.
   const count = Object.values(parsed).flat().length;
   if (count > MAX_FIELDS) return wrong(`the form has more than ${MAX_FIELDS} fields`);
   const values = new Map<string, string>();

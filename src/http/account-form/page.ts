@@ -1,4 +1,4 @@
-// The list of accounts as CCProxy's form shows it. Panels read it with regular expressions: each field stands on a line of its own,
+// The list of accounts as CCProxy's form shows it. Panels read it with regular expressions: each field is on its own line,
 // two spaces stand before the value of a text, and the attributes of a box have one order and spelling.
 import type { Account } from '../../core/accounts/account.js';
 import { shownIn } from '../../core/time-zone.js';

@@ -39,7 +39,7 @@ export function accountFormRoutes(
   router.get('/account', needs('accounts:read'), (ctx) => {
     const own = accountsFor(accounts, ctx.state.caller).list();
     ctx.type = 'html';
-    // The page has no script, and nothing of it is to be loaded or sent by a browser.
+    // The page has no scripts and no resources, and its forms are for panels only.
     ctx.set('Content-Security-Policy', "default-src 'none'; form-action 'none'; frame-ancestors 'none'");
     ctx.body = accountsPage(
       own.map(({ account }) => account),

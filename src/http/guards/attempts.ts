@@ -40,7 +40,7 @@ export function createAdminAttempts(
     readonly random: () => number;
     readonly now: Clock;
     readonly log: Pick<Log, 'warn'>;
-    /** The message of the log line when a source is refused. */
+    /** Log message when a source is refused. */
     readonly refused?: string;
     readonly penalties?: PenaltiesOfKind;
   },

@@ -6,7 +6,7 @@ import { parseBasic } from '../../core/auth/credentials.js';
 import type { Principals } from '../../core/auth/principals.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
-import { refuse, refuseForAWhile } from '../answer.js';
+import { refuse, refuseAttempts } from '../answer.js';
 import { type Caller, callerOf } from '../caller.js';
 import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
@@ -70,7 +70,7 @@ export function authenticate({
     if (headers.length === 0) return refuseLate(ctx);
     // Checks the limit first: above it, credentials are not even compared.
     const waitS = attempts.begin(client);
-    if (waitS !== null) return refuseForAWhile(ctx, waitS);
+    if (waitS !== null) return refuseAttempts(ctx, waitS);
     // Reject duplicates: ambiguous which value applies.
     const [header] = headers.length === 1 ? headers : [];
     const caller = fromBasic(header, client) ?? (UNDER_V1.test(ctx.path) ? fromToken(header, client) : null);

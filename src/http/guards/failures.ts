@@ -9,10 +9,11 @@ import { isV1, refuse } from '../answer.js';
 import { fieldError } from '../v1/field-errors.js';
 import { sendProblem } from '../v1/problem.js';
 
-const AWAY = 'the database does not answer; whether a change was made is not known: look, or repeat it';
+const AWAY =
+  'the database does not answer; a change may or may not have been made: check before you repeat it';
 const TOO_SLOW: Readonly<Record<QueryTooSlowError['reason'], string>> = {
   slow: 'the search took longer than database.readTimeout; search for three characters or more, or filter',
-  busy: 'other searches are being answered, for longer than database.readTimeout; try again in a moment',
+  busy: 'other searches took longer than database.readTimeout; try again in a moment',
 };
 
 export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {

@@ -54,7 +54,7 @@ export const auditRoutes = [
       path: '/api/v1/audit',
       operationId: 'listAudit',
       summary:
-        'Every change: who, from where, what before and after; newest first. Operators see what they did themselves.',
+        'Every change: who, from where, old and new values; newest first. Operators see only their own changes.',
       access: 'audit:read',
       request: {
         query: z.object({

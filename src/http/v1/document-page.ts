@@ -70,17 +70,21 @@ function operationHtml({
   const body = operation['requestBody'] as Json | undefined;
   return `<details id="${escapeHtml(String(operation['operationId']))}"><summary><b class="method">${method.toUpperCase()}</b>
 <code>${escapeHtml(path)}</code> ${escapeHtml(String(operation['summary']))}</summary>
-<p>Who may: ${escapeHtml(accessOf(operation['security'] as Json[]))}</p>
+<p>Access: ${escapeHtml(accessOf(operation))}</p>
 ${rows.length > 0 ? `<table><tr><th>Parameter</th><th>In</th><th>Schema</th></tr>${rows.join('')}</table>` : ''}
 ${body ? `<p>Body</p>${code(body['content'])}` : ''}
 <table><tr><th>Status</th><th>Meaning</th><th>Body</th></tr>${responses.join('')}</table></details>`;
 }
 
-function accessOf(security: readonly Json[]): string {
-  if (security.length === 0) return 'everybody on the whitelist';
-  const [scopes] = security.flatMap((each) => (each['token'] ? [each['token'] as string[]] : []));
-  if (!scopes) return 'the operator (console or Basic)';
-  return scopes.length === 0 ? 'whoever is signed in' : `the operator, or a token with ${scopes.join(', ')}`;
+function accessOf({ security, description }: Json): string {
+  const ways = security as Json[];
+  if (ways.length === 0) return 'every whitelisted address';
+  const [scopes] = ways.flatMap((each) => (each['token'] ? [each['token'] as string[]] : []));
+  if (!scopes)
+    return description
+      ? 'the administrator, with a password or the console'
+      : 'a person, with a password or the console';
+  return scopes.length === 0 ? 'every signed-in caller' : `the scope ${scopes.join(', ')}`;
 }
 
 /** Returns the names of the schemas in a content. */

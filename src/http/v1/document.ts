@@ -21,7 +21,7 @@ export const documentRoutes = [
       request: {},
       responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
     },
-    async (_asked, { document }) => ({
+    async (_input, { document }) => ({
       status: 200,
       body: Buffer.from(document().json),
       headers: { 'Content-Type': 'application/json; charset=utf-8' },
@@ -32,12 +32,12 @@ export const documentRoutes = [
       method: 'GET',
       path: '/api/v1/docs',
       operationId: 'getDocs',
-      summary: 'The same as a page to read.',
+      summary: 'This document as a web page.',
       access: 'any',
       request: {},
       responses: { 200: { description: 'A page.', contentType: 'text/html' } },
     },
-    async (_asked, { document }) => ({
+    async (_input, { document }) => ({
       status: 200,
       body: Buffer.from(document().page),
       headers: {

@@ -41,7 +41,7 @@ export const logRoutes = [
       method: 'GET',
       path: '/api/v1/log',
       operationId: 'listLog',
-      summary: 'The newest lines of the log of this daemon, kept in memory (log.recent); newest first.',
+      summary: 'The newest log lines of this daemon, kept in memory (log.recent); newest first.',
       access: 'log:read',
       request: {
         query: z.object({

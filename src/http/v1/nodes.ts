@@ -20,7 +20,7 @@ export const Node = z
     isThis: z.boolean(),
     state: z.enum(['serving', 'draining', 'drained', 'lost', 'stopped']).meta({
       description:
-        'draining: takes no new connections, and has sessions; lost: has not been heard of for a whole lease; stopped: ended in order.',
+        'draining: accepts no new connections and still has sessions; lost: has not renewed its lease; stopped: shut down normally.',
     }),
     /** Whether an operator drained the node. It stays drained after a restart. */
     isDrained: z.boolean(),
@@ -58,8 +58,7 @@ export const nodeRoutes = [
       method: 'GET',
       path: '/api/v1/nodes',
       operationId: 'listNodes',
-      summary:
-        'The daemons that share the database. A node that has not been there for seven days is left out.',
+      summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
       access: 'settings:read',
       request: {},
       responses: {
@@ -69,7 +68,7 @@ export const nodeRoutes = [
         },
       },
     },
-    async (_asked, { nodes, node }) => {
+    async (_input, { nodes, node }) => {
       const items = (await nodes.list()).map((each) => presentNode(each, node.nodeName));
       return { status: 200, body: { items } };
     },
@@ -80,7 +79,7 @@ export const nodeRoutes = [
       path: '/api/v1/nodes/{name}/drain',
       operationId: 'drainNode',
       summary:
-        'Takes a node out of service: /readyz is 503 within a second, new connections are refused one lease later, sessions go on.',
+        'Takes a node out of service: /readyz returns 503 within a second, new connections are refused one lease later, live sessions continue.',
       access: 'settings:write',
       request: { params: NodeParams },
       responses: { 204: { description: 'Drained, until it is undrained.' } },
@@ -93,10 +92,10 @@ export const nodeRoutes = [
       method: 'POST',
       path: '/api/v1/nodes/{name}/undrain',
       operationId: 'undrainNode',
-      summary: 'Lets a node take connections again.',
+      summary: 'Lets a node accept connections again.',
       access: 'settings:write',
       request: { params: NodeParams },
-      responses: { 204: { description: 'It takes connections within a second.' } },
+      responses: { 204: { description: 'The node accepts connections within a second.' } },
       problems: [404],
     },
     ({ params, caller }, uses) => drain(params.name, false, caller, uses),

@@ -43,12 +43,12 @@ export function buildOpenApi(): Json {
           type: 'apiKey',
           in: 'cookie',
           name: 'pulsegate_session',
-          description: 'Set by signing in.',
+          description: 'The session cookie of the console.',
         },
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API token with the scope the operation names.',
+          description: 'An API token with the scope of the operation.',
         },
       },
     },
@@ -80,6 +80,7 @@ function operation(route: RouteDescription, components: Json): Json {
   return {
     operationId: route.operationId,
     summary: route.summary,
+    ...(route.access === 'administrator' ? { description: 'Only the administrator may do this.' } : {}),
     tags: [route.tag],
     security: security(route.access),
     ...parametersOf(route, components),
@@ -89,14 +90,14 @@ function operation(route: RouteDescription, components: Json): Json {
 }
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
-  400: 'The request is not as described here.',
+  400: 'The request does not match this description.',
   401: 'Not signed in.',
-  403: 'The address is not on the whitelist, the token or the role lacks the scope, or another site sent it.',
+  403: 'The client address is not whitelisted, the token or the role lacks the scope, or another site sent the request.',
   404: 'There is no such object.',
-  409: 'It conflicts with what there is; `code` says how.',
-  412: 'It was changed meanwhile: read it again.',
+  409: 'The change conflicts with the current state; `code` says how.',
+  412: 'The object was changed in the meantime: read it again.',
   413: 'Too large.',
-  415: 'The content type is not one of those named.',
+  415: 'The content type is not supported.',
   429: 'Too many; see Retry-After.',
   500: 'The daemon failed; its log says why.',
 };

@@ -20,7 +20,7 @@ import { withoutUndefined } from './without-undefined.js';
 const Role = z.enum(ROLES).meta({
   id: 'Role',
   description:
-    'viewer: sees every account and changes nothing; seller: works on its own accounts within its budget, and knows no others; operator: works on every account, but not on the service itself.',
+    'viewer: sees every account and changes nothing; seller: works on its own accounts within its budget, and sees no others; operator: works on every account, but not on the service itself.',
 });
 
 const OperatorItem = z
@@ -65,7 +65,7 @@ const OperatorChange = z
     /** Changes only the bounds that it contains. */
     budget: Budget.partial().meta({ id: 'BudgetChange' }).optional(),
   })
-  .meta({ id: 'OperatorChange', description: 'What is left out stays as it is.' });
+  .meta({ id: 'OperatorChange', description: 'A field that is left out stays unchanged.' });
 
 export interface OperatorUses {
   readonly accounts: Pick<Accounts, 'list' | 'refresh'>;
@@ -84,7 +84,7 @@ export const operatorRoutes = [
       method: 'GET',
       path: '/api/v1/operators',
       operationId: 'listOperators',
-      summary: 'The operators beside the administrator.',
+      summary: 'The operators besides the administrator.',
       access: 'administrator',
       request: {},
       responses: {
@@ -94,7 +94,7 @@ export const operatorRoutes = [
         },
       },
     },
-    async (_asked, uses) => {
+    async (_input, uses) => {
       // Accounts at this and other daemons use the budgets, so read the current values.
       await uses.operators.reload();
       const owned = accountsByOwner(uses);
@@ -128,7 +128,7 @@ export const operatorRoutes = [
       method: 'PATCH',
       path: '/api/v1/operators/{id}',
       operationId: 'changeOperator',
-      summary: 'Changes the fields given; they hold at once.',
+      summary: 'Changes the given fields; they apply at once.',
       access: 'administrator',
       request: { params: IdParams, body: OperatorChange },
       responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
@@ -180,7 +180,7 @@ export const operatorRoutes = [
       method: 'DELETE',
       path: '/api/v1/operators/{id}/totp',
       operationId: 'resetOperatorTotp',
-      summary: 'Turns the second factor of an operator off, for one that is lost; its console sessions end.',
+      summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
       access: 'administrator',
       request: { params: IdParams },
       responses: { 204: { description: 'Off.' } },

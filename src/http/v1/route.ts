@@ -58,7 +58,7 @@ export interface RouteDescription {
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /** The input of a handler, checked by the schemas of its route. */
-export interface Asked<R extends RouteRequest> {
+export interface HandlerInput<R extends RouteRequest> {
   readonly params: Parsed<R['params']>;
   readonly query: Parsed<R['query']>;
   readonly body: Parsed<R['body']>;
@@ -79,7 +79,7 @@ export interface Answered {
 
 /** Handles a request that passed the route's access check and schemas. `Uses`: the handler's dependencies. */
 export type Handler<R extends RouteRequest, Uses> = (
-  asked: Asked<R>,
+  input: HandlerInput<R>,
   uses: Uses,
 ) => Promise<Answered | ProblemAnswer>;
 

@@ -42,7 +42,7 @@ export const secondFactorRoutes = [
       method: 'POST',
       path: '/api/v1/session/totp',
       operationId: 'enrolTotp',
-      summary: 'Makes a new secret for the second factor; it counts once confirmed with a code.',
+      summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
       access: 'person',
       request: {},
       responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
@@ -87,7 +87,8 @@ export const secondFactorRoutes = [
       method: 'POST',
       path: '/api/v1/session/recovery-codes',
       operationId: 'renewRecoveryCodes',
-      summary: 'Makes ten new recovery codes, each good once in place of a code; those before count no more.',
+      summary:
+        'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid.',
       access: 'person',
       request: {},
       responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },

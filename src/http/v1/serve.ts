@@ -11,13 +11,13 @@ import { ifMatchOf } from './etag.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
 import { because } from './problem-reasons.js';
-import type { Access, Answered, Asked, Route, RouteDescription, RouteRequest } from './route.js';
+import type { Access, Answered, HandlerInput, Route, RouteDescription, RouteRequest } from './route.js';
 
 export interface BodyReaders {
   readonly readJsonObject: ReadJsonObject;
   /** Reads the bodies of routes with `bulkBody`. */
   readonly readBulkJsonObject: ReadJsonObject;
-  /** Asked once a body has been read: a client may hold it back until after its rights were taken. */
+  /** Called after a body has been read: the caller may have lost its rights while it sent the body. */
   readonly refuseNow: RefuseNow;
 }
 
@@ -37,8 +37,8 @@ export function serveRoutes<Uses>(
       if (refused) return sendProblem(ctx, refused);
       const uses = usesFor(caller);
       if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
-      const asked = await read(ctx, request, readBody, refuseNow);
-      send(ctx, 'problem' in asked ? asked : await handler.handle(asked, uses));
+      const input = await read(ctx, request, readBody, refuseNow);
+      send(ctx, 'problem' in input ? input : await handler.handle(input, uses));
     });
   }
 }
@@ -93,7 +93,7 @@ async function read(
   request: RouteRequest,
   readJsonObject: ReadJsonObject,
   refuseNow: RefuseNow,
-): Promise<Asked<RouteRequest> | ProblemAnswer> {
+): Promise<HandlerInput<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
   if (query === null) return { problem: 'bad-request', ...because('query-twice') };
   const errors: FieldFault[] = [];
@@ -107,14 +107,14 @@ async function read(
   const checkedQuery = check('query', request.query, query);
   // Answers a wrong path or query before it reads the body.
   if (errors.length > 0) return { problem: 'validation', errors };
-  const around = {
+  const rest = {
     params,
     query: checkedQuery,
     caller: ctx.state.caller ?? nobody(ctx.state.client),
     ifMatch: ifMatchOf(ctx.req),
     ctx,
   };
-  if (!request.body) return { ...around, body: undefined } as Asked<RouteRequest>;
+  if (!request.body) return { ...rest, body: undefined } as HandlerInput<RouteRequest>;
 
   const body = await readJsonObject(ctx);
   const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
@@ -122,7 +122,7 @@ async function read(
   if (!body.ok) return { problem: BODY_PROBLEMS[body.code] ?? 'bad-request', ...detailOf(body.detail) };
   const checkedBody = check('body', request.body, namedAs(request.body, body.fields));
   if (errors.length > 0) return { problem: 'validation', errors };
-  return { ...around, body: checkedBody } as Asked<RouteRequest>;
+  return { ...rest, body: checkedBody } as HandlerInput<RouteRequest>;
 }
 
 const BODY_PROBLEMS: Readonly<Record<string, ProblemCode>> = {

@@ -57,7 +57,7 @@ const Me = z
     /** The address in players' links. */
     link: LinkAddress,
     accounts: Count,
-    /** A seller's budget, and the used part of it; null: the caller is no seller. */
+    /** A seller's budget, and the used part of it; null: the caller is not a seller. */
     budget: z.object({ bounds: Budget, used: BudgetUsed }).nullable(),
     heartbeatIntervalSeconds: z.number(),
     webhooksEnabled: z.boolean(),
@@ -162,10 +162,10 @@ export const sessionRoutes = [
       method: 'GET',
       path: '/api/v1/me',
       operationId: 'getMe',
-      summary: 'Who is signed in, from where, and what this daemon is.',
+      summary: 'The caller with its rights, and facts about this daemon.',
       access: 'any',
       request: {},
-      responses: { 200: { description: 'Who I am.', schema: Me } },
+      responses: { 200: { description: 'The caller.', schema: Me } },
     },
     async ({ caller, ctx }, uses) => ({ status: 200, body: await me(uses, caller, ctx.hostname) }),
   ),

@@ -49,7 +49,7 @@ export const tokenRoutes = [
       method: 'GET',
       path: '/api/v1/tokens',
       operationId: 'listTokens',
-      summary: 'The own API tokens, without their secrets; the administrator sees all.',
+      summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
       access: 'person',
       request: {},
       responses: {
@@ -69,7 +69,7 @@ export const tokenRoutes = [
       method: 'POST',
       path: '/api/v1/tokens',
       operationId: 'createToken',
-      summary: 'Makes a token with scopes that its maker has; its secret is in this answer and never again.',
+      summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
       access: 'person',
       request: { body: NewToken },
       responses: {
@@ -103,7 +103,7 @@ export const tokenRoutes = [
       method: 'DELETE',
       path: '/api/v1/tokens/{id}',
       operationId: 'revokeToken',
-      summary: 'Revokes an own token at once; the administrator may revoke any.',
+      summary: 'Revokes one of the caller’s tokens at once; the administrator may revoke any token.',
       access: 'person',
       request: { params: IdParams },
       responses: { 204: { description: 'Revoked.' } },

@@ -1,4 +1,4 @@
-// A console session whose operator is gone signs nobody in, and never as the administrator.
+// A console session of a removed operator does not authenticate, and never as the administrator.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

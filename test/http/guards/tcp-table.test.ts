@@ -1,4 +1,4 @@
-// The system's table of TCP sockets: a connection of this machine is found by both its ends, and by nothing less.
+// The system's table of TCP sockets: a connection of this machine is found by both endpoints.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -38,7 +38,7 @@ for (const [listenOn, host, address] of [
   });
 }
 
-it('finds nothing by what is no address', isLinux, async () => {
+it('finds nothing for an invalid address', isLinux, async () => {
   const nowhere = { address: '', port: 0 };
   assert.equal(await isConnectedHere(nowhere, nowhere), false);
 });

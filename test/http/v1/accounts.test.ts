@@ -1,4 +1,4 @@
-// Accounts by /api/v1 on the daemon itself: found, created, edited, removed, one and many.
+// Accounts by /api/v1 on a real daemon: searched, created, changed, removed, one and many.
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { codeOf } from '../../helpers/console.js';
@@ -104,7 +104,7 @@ describe('accounts of one daemon', async () => {
     }
   });
 
-  it('what is wrong is told by its place, and nothing is written', async () => {
+  it('errors name the wrong field, and nothing is written', async () => {
     const { total } = await list(daemon);
     const cases: [Json, string][] = [
       [{}, 'body.username'],
@@ -142,7 +142,7 @@ describe('accounts of one daemon', async () => {
     assert.equal((await daemon.api('GET', `${ACCOUNTS}/nonsense`)).status, 400);
   });
 
-  it('many accounts: a pattern, a list, a preview, and what is skipped with its reason', async () => {
+  it('many accounts: a pattern, a list, a preview, and skipped accounts with the reason', async () => {
     const { total } = await list(daemon);
     const batch = async (body: Json) => {
       const answer = await daemon.api('POST', `${ACCOUNTS}/batch`, body);
@@ -186,7 +186,7 @@ describe('accounts of one daemon', async () => {
     }
   });
 
-  it('every change of an account is in the audit log, whoever made it, and no password is', async () => {
+  it('the audit log has every change of an account by every interface, and no password', async () => {
     const id = await daemon.addAccount('player', 'first-secret', { Remarks: 'a' });
     await daemon.api('PATCH', `${ACCOUNTS}/${id}`, { remarks: 'b' });
     await daemon.api('POST', `${ACCOUNTS}/${id}/password`, { password: 'second-secret' });
@@ -233,7 +233,7 @@ describe('accounts of one daemon', async () => {
   });
 });
 
-test('bulk changes: both meanings of extend, previews, counts that no longer hold, sessions that end', async (t) => {
+test('bulk changes: extending from now and from the expiry, previews, outdated previews, ended sessions', async (t) => {
   const daemon = await startTestDaemon(t);
   await daemon.api('POST', `${ACCOUNTS}/batch`, { pattern: 'p{1-5}' });
   const day = 86_400_000;

@@ -1,4 +1,4 @@
-// What an operator sees of players on the daemon itself: live sessions, logins, traffic, heartbeats, the overview.
+// The activity of players on a real daemon: live sessions, logins, traffic, heartbeats, the overview.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fetchFrom, signIn } from '../../helpers/console.js';
@@ -71,7 +71,7 @@ test('live sessions are listed with rates, searched, ended one by one, many, and
   assert.equal(audit.length, 3);
 });
 
-test('logins and failures are kept with their reasons and addresses, the same ones counted together', async (t) => {
+test('logins and failures are stored with reason and address, equal ones counted together', async (t) => {
   const daemon = await startTestDaemon(t);
   const id = await daemon.addAccount('alice', 'secret');
   await daemon.addAccount('gone', 'secret', { IsEnabled: false });

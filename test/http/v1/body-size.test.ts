@@ -1,4 +1,4 @@
-// How large a request may be: bodies about many accounts have a limit of their own, to the byte.
+// The size limit of requests: requests about many accounts have a separate limit, exact to the byte.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';

@@ -1,4 +1,4 @@
-// Expiry dates that no interface could write: refused wherever they come in, survived where they are stored already.
+// Expiry dates outside the representable range: every interface refuses them, and stored ones do no harm.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ async function post(admin: TestAdmin, path: string, json: unknown) {
   return admin.api('POST', `/api/v1/${path}`, { json });
 }
 
-test('an expiry is taken or refused by every interface alike', async (t) => {
+test('every interface accepts and refuses the same expiry dates', async (t) => {
   const admin = await startTestAdmin(t);
   const id = await admin.addAccount('a');
   for (const [text, stored] of EDGES) {
@@ -56,7 +56,7 @@ test('an expiry is taken or refused by every interface alike', async (t) => {
   }
 });
 
-test('no days added or taken lead out of what can be written', async (t) => {
+test('adding or subtracting days never leaves the representable range', async (t) => {
   const admin = await startTestAdmin(t);
   const id = await admin.addAccount('a', { ExpiresAt: '9999-12-31T00:00:00' });
   const extend = async (days: number) => {
@@ -67,7 +67,7 @@ test('no days added or taken lead out of what can be written', async (t) => {
   assert.deepEqual([await extend(1), await extend(-1), await extend(1), await extend(1)], [0, 1, 1, 0]);
 });
 
-test('the account service refuses such a date whoever asks, and changes nothing', async (t) => {
+test('the account service refuses such a date from every caller, and changes nothing', async (t) => {
   const { accounts, store, addAccount } = await startTestAdmin(t);
   const id = await addAccount('a');
   const fields = { isEnabled: true, remarks: null };
@@ -90,7 +90,7 @@ test('the account service refuses such a date whoever asks, and changes nothing'
   );
 });
 
-test('an expiry that is stored already is shown as the nearest that can be written', async (t) => {
+test('a stored expiry outside the range is shown as the nearest representable date', async (t) => {
   const admin = await startTestAdmin(t);
   const id = await admin.addAccount('a');
   const db = connectSqlite('sqlite3', join(admin.dataDir, 'pulsegate.db'), 1_000);

@@ -1,4 +1,4 @@
-// The document of /api/v1: equal to the routes both ways, readable by whoever is signed in, and all answers problems.
+// The document of /api/v1: it equals the served routes, every caller can read it, and all errors are problems.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildOpenApi } from '../../../src/http/v1/openapi.js';
@@ -9,7 +9,7 @@ import { send } from '../../helpers/http.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
-test('what is served and what is documented are the same', async (t) => {
+test('the served routes and the documented ones are the same', async (t) => {
   const admin = await startTestAdmin(t);
   const documented = Object.entries(buildOpenApi()['paths'] as Record<string, object>).flatMap(
     ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -19,7 +19,7 @@ test('what is served and what is documented are the same', async (t) => {
   assert.deepEqual(answer.json, JSON.parse(JSON.stringify(buildOpenApi())));
 });
 
-test('every route refuses who is nobody, and names its other methods', async (t) => {
+test('every route refuses callers without credentials, and lists its methods', async (t) => {
   const admin = await startTestAdmin(t);
   const browser = { 'user-agent': 'Mozilla/5.0' };
   for (const { method, path, access } of routes) {
@@ -46,7 +46,7 @@ test('refusals under /api/v1 are problems; those of the account API stay JSON st
   assert.deepEqual([shut.status, (shut.json as Record<string, unknown>)['code']], [403, 'forbidden']);
 });
 
-test('the page to read it by runs nothing, and lists every operation', async (t) => {
+test('its web page has no scripts and lists every operation', async (t) => {
   const admin = await startTestAdmin(t);
   const page = await admin.api('GET', '/api/v1/docs');
   assert.equal(page.status, 200);
@@ -55,7 +55,7 @@ test('the page to read it by runs nothing, and lists every operation', async (t)
   for (const { operationId } of routes) assert.ok(page.text.includes(`id="${operationId}"`), operationId);
 });
 
-test('what the daemon answers has the form that the document gives it', async (t) => {
+test('answers match the schemas of the document', async (t) => {
   const target = await startTarget(t, echo);
   const daemon = await startTestDaemon(t, {
     config: {

@@ -1,4 +1,4 @@
-// The limits of event streams: no operator takes those of the others or of the administrator.
+// The limits of event streams: no operator uses up the streams of others or of the administrator.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ const BASE = { via: 'basic', name: 'x', scopes: null, address: '127.0.0.1', key:
 const ADMINISTRATOR: Caller = { ...BASE, operator: null };
 const operator = (id: string): Caller => ({ ...BASE, operator: { id, name: id, role: 'viewer' } });
 
-test('an operator has a few streams, all operators a number, and the administrator as many apart', async (t) => {
+test('streams are limited per operator, for all operators, and separately for the administrator', async (t) => {
   const streams = createEventStreams({
     overview: () => Promise.reject(new Error('none')),
     changes: createChangeSignal(0, nodeTimers),

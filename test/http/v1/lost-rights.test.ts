@@ -1,4 +1,4 @@
-// Rights that are taken away while a request is under way: the body is held back until the administrator has made the change.
+// Rights removed during a request: the test holds the body back until the administrator has made the change.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -81,7 +81,7 @@ describe('rights lost during a request', async () => {
     }
   }
 
-  it('a session that the administrator ended is not revived by its own held request, nor by enabling', async () => {
+  it('a session that the administrator ended stays ended, after a delayed request and after enabling', async () => {
     const { name, path } = await addOperator('operator');
     const session = await signIn(daemon, { username: name, password: PASSWORD });
     const body = JSON.stringify({ current: PASSWORD, next: 'another-password' });

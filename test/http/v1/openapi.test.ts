@@ -1,4 +1,4 @@
-// The OpenAPI document is whole: what it refers to is in it, and names are said once.
+// The OpenAPI document is complete: it contains all that it refers to, and names are unique.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildOpenApi } from '../../../src/http/v1/openapi.js';
@@ -26,7 +26,7 @@ test('every route is in the document, and nothing else', () => {
   assert.deepEqual(described.sort(), routes.map((route) => `${route.method} ${route.path}`).sort());
 });
 
-test('every reference leads to a schema, and no schema is only itself', () => {
+test('every reference leads to a schema, and no schema refers only to itself', () => {
   const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
   assert.ok(names.length > 100);
   for (const name of names) assert.ok(document.components.schemas[name], name);
@@ -37,7 +37,7 @@ test('every reference leads to a schema, and no schema is only itself', () => {
   assert.doesNotMatch(text, /\$defs|"\$schema"/);
 });
 
-test('operations are named once, say what they do, and answer success and failure', () => {
+test('operations have unique names, a summary, and responses for success and failure', () => {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   assert.equal(new Set(operations.map((one) => one.operationId)).size, operations.length);
   for (const { operationId, summary, responses } of operations) {
@@ -50,7 +50,7 @@ test('operations are named once, say what they do, and answer success and failur
   }
 });
 
-test('what stands between braces in a path is described, and required', () => {
+test('parameters in paths are described and required', () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
     for (const { operationId, parameters = [] } of Object.values(methods)) {

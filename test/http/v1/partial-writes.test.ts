@@ -59,7 +59,7 @@ const PATTERN = { pattern: 'p{001-600}', limits: { maxSessions: 3 } };
 const NAMES = Array.from({ length: 600 }, (_, n) => `p${String(n + 1).padStart(3, '0')}`);
 
 for (const table of ['accounts', 'account_limits'] as const) {
-  test(`accounts made up to a failure in ${table} are told with their passwords, the rest by name`, async (t) => {
+  test(`accounts created before a failure in ${table} are returned with passwords, the others by name`, async (t) => {
     const { daemon, refuse, relent, stored } = await setUp(t);
     await refuse(table, 'p300');
     const made = await post(daemon, 'batch', PATTERN);
@@ -83,7 +83,7 @@ for (const table of ['accounts', 'account_limits'] as const) {
   });
 }
 
-test('when not even the first accounts can be written it is a failure, and nothing is there', async (t) => {
+test('a failure of the first write fails the request, and nothing is stored', async (t) => {
   const { daemon, refuse, stored } = await setUp(t);
   await refuse('account_limits', 'p250');
   await post(daemon, 'batch', PATTERN, 500);
@@ -93,7 +93,7 @@ test('when not even the first accounts can be written it is a failure, and nothi
   assert.equal((await stored()).size, 0);
 });
 
-test('limits set for many are written slice by slice; those after a failure are named', async (t) => {
+test('limits of many accounts are written in slices; accounts after a failure are named', async (t) => {
   const { daemon, refuse, stored } = await setUp(t);
   await post(daemon, 'batch', PATTERN);
   await refuse('account_limits', 'p499');
@@ -126,7 +126,7 @@ const failures = (report: Json): Map<string, string> =>
     ),
   );
 
-test('an import tells which accounts a failure kept out, and takes them in the next time', async (t) => {
+test('an import reports the accounts that a failure prevented, and the next import adds them', async (t) => {
   const { daemon, refuse, relent, stored } = await setUp(t);
   await refuse('account_limits', 'p300');
   const report = await importFile(daemon);
@@ -142,7 +142,7 @@ test('an import tells which accounts a failure kept out, and takes them in the n
   assert.deepEqual([again['added'], again['skipped'], again['failed']], [400, 200, 0]);
 });
 
-test('an account comes in with its usage or not at all; the next import brings it', async (t) => {
+test('an account is imported with its usage or not at all; the next import adds it', async (t) => {
   const { daemon, refuse, relent } = await setUp(t);
   await refuse('traffic_days', 'p250');
   const report = await importFile(daemon);
@@ -162,7 +162,7 @@ test('an account comes in with its usage or not at all; the next import brings i
   }
 });
 
-test('the command line ends with 1 and names them', async (t) => {
+test('the command line exits with 1 and names them', async (t) => {
   const { daemon, refuse, stored } = await setUp(t);
   await refuse('accounts', 'p201');
   const file = join(daemon.dataDir, 'players.csv');

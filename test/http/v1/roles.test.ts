@@ -128,7 +128,7 @@ describe('operators', async () => {
     assert.deepEqual(routes.map(({ operationId }) => operationId).sort(), Object.keys(DECISIONS).sort());
   });
 
-  it('every route refuses a role what it may not, before it looks at the request', async () => {
+  it('every route refuses a role without the right, before it checks the request', async () => {
     const all = (await admin.api('GET', '/api/v1/me')).json as { operations: string[] };
     assert.deepEqual([...all.operations].sort(), Object.keys(DECISIONS).sort());
     const may: Readonly<Record<string, readonly Decision[]>> = {
@@ -156,7 +156,7 @@ describe('operators', async () => {
     }
   });
 
-  it('an operator signs in by name, is told its role, and has password, tokens and audit of its own', async () => {
+  it('an operator signs in by name, learns its role, and has its own password, tokens and audit entries', async () => {
     const { name } = await addOperator('operator');
     const signedIn = await signInAs(name);
     const other = await signInAs(name);
@@ -187,7 +187,7 @@ describe('operators', async () => {
     assert.equal((await daemon.api('GET', LIST)).status, 200, "nor is the administrator's password another");
   });
 
-  it("a token has no more rights than its maker's role, is seen by its maker, and dies with it", async () => {
+  it("a token has no more rights than its maker's role, is listed for its maker, and ends with it", async () => {
     const { id, name } = await addOperator('operator');
     const signedIn = await signInAs(name);
     const ask = (scopes: string[]) => signedIn.api('POST', '/api/v1/tokens', { name: 'bill', scopes });
@@ -225,7 +225,7 @@ describe('operators', async () => {
     assert.ok(!(await admin.api('GET', '/api/v1/tokens')).text.includes(token.id));
   });
 
-  it('sessions end with another password, role or name, and when the operator is disabled or removed', async () => {
+  it('sessions end when password, role or name change, and when the operator is disabled or removed', async () => {
     const changes = [
       { password: 'another-password' },
       { role: 'operator' },
@@ -245,7 +245,7 @@ describe('operators', async () => {
     assert.equal((await admin.api('GET', '/api/v1/me')).status, 200);
   });
 
-  it('each has a second factor of its own, which the administrator can reset', async () => {
+  it('each has its own second factor, which the administrator can reset', async () => {
     const { id, name } = await addOperator('viewer');
     const signedIn = await signInAs(name);
     assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(name))).status, 200);
@@ -274,7 +274,7 @@ describe('operators', async () => {
     assert.equal((await attempt()).status, 200);
   });
 
-  it('the account API takes operators with their rights, in its own words', async () => {
+  it('the account API accepts operators with their rights, and has its own texts', async () => {
     const viewer = (await addOperator('viewer')).name;
     const operator = (await addOperator('operator')).name;
     const add = (name: string, username: string) =>
@@ -290,7 +290,7 @@ describe('operators', async () => {
     assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(operator, 'wrong-password'))).status, 401);
   });
 
-  it('names are unique and are never the administrator’s; short passwords are refused', async () => {
+  it('names are unique and differ from the administrator’s; short passwords are refused', async () => {
     const { name } = await addOperator('viewer');
     const add = (fields: object) =>
       admin.api('POST', '/api/v1/operators', {

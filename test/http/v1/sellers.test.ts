@@ -80,7 +80,7 @@ describe('sellers', async () => {
     });
   });
 
-  it('on every route it is refused, or learns and changes nothing of an account of another', async () => {
+  it('every route refuses a seller, or reads and changes nothing of the accounts of others', async () => {
     // The bodies for routes that take one. A new route needs an entry.
     const bodies: Readonly<Record<string, () => Fields>> = {
       createAccount: () => ({ username: SECRET, password: 'x' }),
@@ -134,7 +134,7 @@ describe('sellers', async () => {
     if (path.includes('{')) assert.equal(answer.status, 404, what);
   }
 
-  it('a preview says what a change needs of the budget, and whether too little is left', async () => {
+  it('a preview shows what a change needs of the budget, and whether enough is left', async () => {
     const { console: shop } = await addSeller({ accounts: 3, days: 100, bytes: null });
     const name = randomUUID();
     const previewOf = async (path: string, body: Fields) => {
@@ -179,7 +179,7 @@ describe('sellers', async () => {
     assert.equal(((await admin.api('POST', bulk, toAll)).json as Fields)['budget'], null);
   });
 
-  it('at the sign-in it is told the number of its own accounts, and that it may authorize no address', async () => {
+  it('at sign-in a seller learns the number of its own accounts, and that it may authorize no address', async () => {
     const { name } = await addSeller();
     const signedIn = await fetchFrom(
       daemon,
@@ -192,7 +192,7 @@ describe('sellers', async () => {
     assert.deepEqual([accounts, maxAuthorizedAddresses], [0, 0]);
   });
 
-  it('it sees all of its own: accounts, sessions, logins, heartbeats, tags, exports and what it did', async () => {
+  it('a seller sees its own accounts, sessions, logins, heartbeats, tags, exports and audit entries', async () => {
     for (const path of [
       '/accounts',
       '/sessions',
@@ -213,7 +213,7 @@ describe('sellers', async () => {
     assert.deepEqual([me.accounts, me.role], [1, 'seller']);
   });
 
-  it('bulk work with an empty filter reaches its own accounts only, and a file takes no name or id of another', async () => {
+  it('a bulk action with an empty filter changes only its own accounts; an import uses no name or id of others', async () => {
     const { console: shop } = await addSeller();
     idOf(await create(shop));
     const bulk = await shop.api('POST', '/api/v1/accounts/bulk', {
@@ -237,14 +237,14 @@ describe('sellers', async () => {
     assert.equal(foreign['isEnabled'], true);
   });
 
-  it('a client address, which is one account of the whole server, and an egress class are not its to give', async () => {
+  it('a seller may set neither authorized addresses nor egress classes', async () => {
     const addresses = await create(seller, { authorizedAddresses: ['203.0.113.7'] });
     assert.deepEqual([addresses.status, codeOf(addresses)], [400, 'validation']);
     const egress = await create(seller, { limits: { egressClass: 'x' } });
     assert.deepEqual([egress.status, codeOf(egress)], [403, 'wrong-role']);
   });
 
-  it('nor are client addresses by the player page of its account', async () => {
+  it('the player page of its accounts cannot set authorized addresses either', async () => {
     const pageOf = async (by: Console) => {
       const made = await by.api('POST', `/api/v1/accounts/${idOf(await create(by))}/player-link`);
       return new URL((made.json as { url: string }).url).pathname;
@@ -262,7 +262,7 @@ describe('sellers', async () => {
     assert.deepEqual(await changeable(await pageOf(admin)), playerPage.mayChange);
   });
 
-  it('a file gives its accounts new ids, so that none is that of a deleted account', async () => {
+  it('an import gives its accounts new ids, so that none is the id of a deleted account', async () => {
     const load = async (by: Console, id: string) => {
       const username = `imported-${randomUUID()}`;
       const path = '/api/v1/accounts/import?format=json&dryRun=false';
@@ -279,7 +279,7 @@ describe('sellers', async () => {
     assert.equal(await load(admin, deleted), deleted, 'the administrator restores accounts');
   });
 
-  it('the account API knows its own accounts only', async () => {
+  it('the account API shows only its own accounts', async () => {
     const { name, console: shop } = await addSeller({ accounts: 1, days: null, bytes: null });
     const basic = { authorization: `Basic ${Buffer.from(`${name}:${PASSWORD}`).toString('base64')}` };
     const ask = (method: string, path: string, body?: unknown) =>
@@ -298,7 +298,7 @@ describe('sellers', async () => {
     assert.equal((await usedOf(shop)).accounts, 1);
   });
 
-  it('the live stream tells it of its own accounts, and never who else does what', async () => {
+  it('the event stream reports only its own accounts', async () => {
     const { console: shop } = await addSeller();
     const events = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: shop.cookie } });
     let text = '';
@@ -319,7 +319,7 @@ describe('sellers', async () => {
     await reading;
   });
 
-  it('the administrator hands accounts to a seller, one and many, and gets them back when it goes', async () => {
+  it('the administrator hands accounts over to a seller, one and many, and gets them back when the seller is removed', async () => {
     const { id, name, console: shop } = await addSeller({ accounts: 0, days: 0, bytes: 0 });
     const accounts = [idOf(await create(admin)), idOf(await create(admin))];
     const [first = '', second = ''] = accounts;
@@ -349,7 +349,7 @@ describe('sellers', async () => {
     assert.equal(orphan['owner'], null);
   });
 
-  it('the secret addresses of players end with the owner', async () => {
+  it('the secret addresses of players end when the owner changes', async () => {
     const { id, console: shop } = await addSeller();
     const accounts = [idOf(await create(shop)), idOf(await create(shop))];
     const [first = '', second = ''] = accounts;
@@ -363,7 +363,7 @@ describe('sellers', async () => {
     assert.equal(await linked(second), 404, 'its seller was removed');
   });
 
-  it('a file that lets the days wait for a login again pays for all of them', async () => {
+  it('an import that counts the days from the first login again is charged for all of them', async () => {
     const { console: shop } = await addSeller({ accounts: null, days: 15, bytes: null });
     const username = `p-${randomUUID()}`;
     idOf(await create(shop, { username, expiresAt: inDays(10) }));
@@ -379,7 +379,7 @@ describe('sellers', async () => {
     assert.ok(Math.abs((await usedOf(shop)).days - 14) < 0.1);
   });
 
-  it('twenty creations at once, with a budget of five, make five', async () => {
+  it('twenty concurrent creations with a budget of five create five', async () => {
     const { console: shop } = await addSeller({ accounts: 5, days: null, bytes: null });
     const made = await Promise.all(Array.from({ length: 20 }, () => create(shop)));
     const refused = made.filter(({ status }) => status !== 201);
@@ -396,7 +396,7 @@ describe('sellers', async () => {
     assert.deepEqual([batch.status, codeOf(batch)], [409, 'over-budget']);
   });
 
-  it('days are charged when they are given: at creation, extension and renewal, exactly', async () => {
+  it('days are charged exactly at creation, extension and renewal', async () => {
     const { console: shop } = await addSeller({ accounts: null, days: 40, bytes: null });
     const endless = await create(shop);
     assert.deepEqual(
@@ -433,7 +433,7 @@ describe('sellers', async () => {
     assert.ok((await usedOf(shop)).days < 40.1, 'what the administrator gives costs nothing');
   });
 
-  it('traffic is charged by the quota of every period, and by a reset', async () => {
+  it('traffic is charged for the quota of every period, and for a reset', async () => {
     const { console: shop } = await addSeller({ accounts: null, days: null, bytes: 10_000 });
     const quota = (quotaBytes: number | null, quotaPeriod: string) => ({
       limits: { quotaBytes, quotaPeriod },

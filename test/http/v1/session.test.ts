@@ -1,4 +1,4 @@
-// Signing in to the console, the second factor and API tokens, on the daemon itself.
+// Sign-in to the console, the second factor and API tokens, on a real daemon.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, it, test } from 'node:test';
@@ -19,7 +19,7 @@ describe('a daemon', async () => {
     config: { egress: { classes: { friends: { private: 'allow' } } } },
   });
 
-  it('signing in sets a cookie that only the page itself can use, and signing out ends it', async () => {
+  it('sign-in sets a cookie for the own origin only, and sign-out ends it', async () => {
     const signedIn = await signIn(daemon);
     const { cookie } = signedIn;
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/'])
@@ -49,7 +49,7 @@ describe('a daemon', async () => {
     assert.ok(signedIn.setCookie.includes('Secure'));
   });
 
-  it('a change with the cookie needs the word of the browser that our own page asks for it', async () => {
+  it('a change with the cookie needs the own origin in the headers of the browser', async () => {
     const { cookie } = await signIn(daemon);
     const put = (headers: Record<string, string>) =>
       fetchFrom(daemon, 'PUT', '/api/v1/settings/whitelist', { cookie, ...headers }, { whitelist: '' });
@@ -69,7 +69,7 @@ describe('a daemon', async () => {
     assert.equal(read.status, 403, 'nor does another site read');
   });
 
-  it('a script in a page is not asked by a dialog of the browser; a program is told of Basic', async () => {
+  it('a page gets no Basic challenge, which would open a dialog; a program does', async () => {
     const page = await fetchFrom(daemon, 'GET', ME, { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' });
     assert.deepEqual([page.status, codeOf(page)], [401, 'signed-out']);
     assert.ok(!page.headers.get('www-authenticate')?.includes('Basic'));
@@ -77,7 +77,7 @@ describe('a daemon', async () => {
     assert.ok(program.headers.get('www-authenticate')?.startsWith('Basic'));
   });
 
-  it('with the second factor a sign-in needs its code, and a code is good once', async () => {
+  it('with the second factor a sign-in needs a code, and each code works once', async () => {
     const signedIn = await signIn(daemon);
     const secret = await switchOn(signedIn);
     const attempt = (code?: string) =>
@@ -99,7 +99,7 @@ describe('a daemon', async () => {
     assert.ok(!audit.includes(secret.toString('base64')));
   });
 
-  it('a token needs a scope of its own to choose where an account may go, and may not shorten the audit log', async () => {
+  it('a token needs egress:write to choose an egress class, and may not shorten the audit log', async () => {
     const plain = await createToken(daemon, [
       'accounts:write',
       'accounts:read',
@@ -153,12 +153,12 @@ describe('a daemon', async () => {
   });
 });
 
-describe('a daemon with two places for sessions and two for tokens', async () => {
+describe('a daemon with at most two sessions and two tokens', async () => {
   const daemon = await startTestDaemon(suiteScope(), {
     config: { admin: { session: { max: 2 }, maxTokens: 2 } },
   });
 
-  it('one session more than there may be ends the one not used for longest', async () => {
+  it('a session above the limit ends the least recently used one', async () => {
     const first = await signIn(daemon);
     const second = await signIn(daemon);
     await first.api('GET', ME);
@@ -168,7 +168,7 @@ describe('a daemon with two places for sessions and two for tokens', async () =>
     assert.deepEqual(statuses, [200, 401, 200]);
   });
 
-  it('a token may do what its scopes say, is shown once, and ends when revoked or expired', async () => {
+  it('a token has the rights of its scopes, is shown once, and ends when revoked or expired', async () => {
     const token = await createToken(daemon, ['audit:read']);
     const use = (path: string, method = 'GET') => fetchFrom(daemon, method, path, bearer(token.secret));
     assert.equal((await use('/api/v1/audit')).status, 200);
@@ -204,7 +204,7 @@ describe('a daemon with two places for sessions and two for tokens', async () =>
     assert.ok(!audit.text.includes(token.secret));
   });
 
-  it('lost codes, a forgotten password and a lock-out are mended by the command line', async () => {
+  it('the command line helps after lost codes, a forgotten password and a lock-out', async () => {
     const signedIn = await signIn(daemon);
     await switchOn(signedIn);
     await signedIn.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
@@ -224,7 +224,7 @@ describe('a daemon with two places for sessions and two for tokens', async () =>
   });
 });
 
-test('a wrong sign-in is answered late and alike, and too many of them are refused for a while', async (t) => {
+test('failed sign-ins get the same delayed answer, and too many are refused for a while', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 2 } } } });
   const attempt = (username: string, password: string) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username, password });
@@ -248,7 +248,7 @@ test('a wrong sign-in is answered late and alike, and too many of them are refus
   assert.equal(blocks.length, 1);
 });
 
-test('every way in counts on one limit, and neither half a sign-in nor another way clears it', async (t) => {
+test('all kinds of login share one limit, which neither a sign-in without its code nor another kind clears', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 6 } } } });
   const signedIn = await signIn(daemon);
   const token = await createToken(signedIn, ['audit:read']);
@@ -278,7 +278,7 @@ test('every way in counts on one limit, and neither half a sign-in nor another w
   assert.equal((await signedIn.api('GET', ME)).status, 200, 'who is signed in goes on');
 });
 
-test('a session ends when it is not used, and at its age however much it is used', async (t) => {
+test('a session ends after an idle time, and at a maximum age', async (t) => {
   const idle = await startTestDaemon(t, { config: { admin: { session: { idleTimeout: '1s' } } } });
   const idler = await signIn(idle);
   await untilSignedOut(idler, 1_050);
@@ -346,7 +346,7 @@ async function createToken(
   return { id: token.id, secret, answer };
 }
 
-test('console sessions end with a change of the password or the second factor, wherever it is made', async (t) => {
+test('console sessions end when the password or the second factor changes, by any interface', async (t) => {
   // A password from the environment would undo that of the command with the next start, so the command refuses then.
   const cli = await commandLine(t);
   const set = await cli.run(['admin', 'set-password', '--password-stdin'], { stdin: ADMIN.password });

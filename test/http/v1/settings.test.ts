@@ -1,4 +1,4 @@
-// The settings page on the daemon itself: whitelist explained, game rules live, retention, password, what is in force.
+// The settings on a real daemon: whitelist, game rules, retention, password, effective configuration, backup.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ describe('settings', async () => {
     env: { PULSEGATE_LOG__LEVEL: 'debug' },
   });
 
-  it('a whitelist is explained entry by entry, and refuses to lock its author out when asked to', async () => {
+  it('a whitelist is explained entry by entry; with keepMyAccess it never locks its author out', async () => {
     const check = async (whitelist: string, address?: string) => {
       const answer = await daemon.api('POST', `${WHITELIST}/check`, { whitelist, address });
       assert.equal(answer.status, 200, answer.text);
@@ -79,7 +79,7 @@ describe('settings', async () => {
     );
   });
 
-  it('game rules are tried without being saved, and say what each rule said', async () => {
+  it('game rules are tested without saving, with the result of each rule', async () => {
     const rules = [
       { id: 'udp', match: { protocol: 'udp' } },
       { id: 'port', match: { ports: [1] } },
@@ -106,7 +106,7 @@ describe('settings', async () => {
     }
   });
 
-  it('retention is changed while the daemon runs, shown as in force, and kept', async (t) => {
+  it('retention is changed while the daemon runs, shown as effective, and stored', async (t) => {
     const before = await daemon.api('GET', RETENTION);
     const values = before.json as Json;
     assert.deepEqual(values, {
@@ -134,7 +134,7 @@ describe('settings', async () => {
     assert.deepEqual([entry('shutdownGrace')?.['value'], entry('shutdownGrace')?.['source']], ['1s', 'file']);
   });
 
-  it('what is in force is shown without secrets, with its source', async () => {
+  it('the effective configuration is shown with sources and without secrets', async () => {
     const answer = await daemon.api('GET', '/api/v1/settings/effective');
     assert.equal(answer.status, 200, answer.text);
     assert.ok(!answer.text.includes(secret));
@@ -165,7 +165,7 @@ describe('settings', async () => {
     await writeFile(daemon.configFile, file);
   });
 
-  it('a new admin password ends the other sessions, and needs the present one', async () => {
+  it('a new admin password needs the current one, and ends the other sessions', async () => {
     const [mine, other] = [await signIn(daemon), await signIn(daemon)];
     const change = (current: string, next: string) =>
       mine.api('PUT', '/api/v1/settings/admin-password', { current, next });
@@ -227,7 +227,7 @@ describe('settings', async () => {
   });
 });
 
-test('game rules that are saved hold for the next session, survive a restart, and can be given up', async (t) => {
+test('saved game rules apply to the next session, survive a restart, and can be discarded', async (t) => {
   const target = await startTarget(t, echo);
   const config = { heartbeats: { games: [{ id: 'from-file' }] } };
   const daemon = await startTestDaemon(t, { config });

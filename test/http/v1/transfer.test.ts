@@ -1,4 +1,4 @@
-// Account files over /api/v1 on the daemon itself: both ways, dry run, kept, replaced and skipped, large files.
+// Account files over /api/v1 on a real daemon: export and import, dry run, kept, replaced and skipped accounts, large files.
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
@@ -22,7 +22,7 @@ const counts = (report: unknown) => {
 describe('account files', async () => {
   const daemon = await startTestDaemon(suiteScope());
 
-  it('a dry run says what would happen, line by line; then it happens', async () => {
+  it('a dry run reports every line; the import does the same', async () => {
     await daemon.addAccount('dry-old', 'secret', { Remarks: 'before' });
     const file =
       'username,password,remarks,maxSessions\ndry-new,pw,"=1+1",3\ndry-old,pw2,after,\n,x,,\ndry-new,again,,\n';
@@ -103,7 +103,7 @@ describe('account files', async () => {
     assert.equal((await audit(`&importId=${entry?.['id']}`)).matched, 500);
   });
 
-  it("CCProxy's file comes in and goes out; hashes go to nobody with a token", async () => {
+  it("CCProxy's file is imported and exported; tokens get no password hashes", async () => {
     const ini =
       '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05\r\nWebFilter=2\r\n';
     const tried = await importFile(daemon, ini, '?format=ccproxy&dryRun=true', 'text/plain');
@@ -188,7 +188,7 @@ test('a file that is too large, cut, or of another type is refused', async (t) =
 
 const MANY = scaled(10_000);
 
-test(`${MANY} accounts come in at once, and do not hold up logins meanwhile`, async (t) => {
+test(`${MANY} accounts are imported without delaying logins`, async (t) => {
   const daemon = await startTestDaemon(t);
   await daemon.addAccount('player', 'secret');
   const hash = 'sha256$00000000000000000000000000000000$'.padEnd(104, '0');

@@ -1,4 +1,4 @@
-// A client that goes away in the middle of an upload, or before it has begun: whatever fails then has an owner.
+// A client that disconnects during or before an upload: no error stays unhandled.
 import assert from 'node:assert/strict';
 import { pbkdf2 } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ function occupyFileThreads(): Promise<unknown> {
 }
 
 for (const isKept of [true, false]) {
-  test(`a client that goes away before its upload is ${isKept ? 'kept' : 'refused'} ends nothing`, async (t) => {
+  test(`a client that disconnects before its upload is ${isKept ? 'kept' : 'refused'} ends nothing`, async (t) => {
     const admin = await startTestAdmin(t);
     if (!isKept) await rm(admin.dataDir, { recursive: true });
     const { hostname, port } = new URL(admin.url);
@@ -44,7 +44,7 @@ for (const isKept of [true, false]) {
   });
 }
 
-test('a caller has one import at a time, and the next after its end', async (t) => {
+test('a caller has one import at a time', async (t) => {
   const admin = await startTestAdmin(t);
   const { hostname, port } = new URL(admin.url);
   const head = [

@@ -60,12 +60,12 @@ export const accountRoutes = [
       method: 'POST',
       path: '/api/v1/accounts',
       operationId: 'createAccount',
-      summary: 'Creates one account; its credentials are in this answer and never again.',
+      summary: 'Creates one account; only this answer contains its credentials.',
       access: 'accounts:write',
       request: { body: NewAccount },
       responses: {
         201: {
-          description: 'Created; `Location` names it.',
+          description: 'Created; `Location` is its address.',
           schema: z
             .object({ account: Account, credentials: CredentialsInFormats })
             .meta({ id: 'CreatedAccount' }),
@@ -117,7 +117,7 @@ export const accountRoutes = [
       method: 'PATCH',
       path: '/api/v1/accounts/{id}',
       operationId: 'changeAccount',
-      summary: 'Changes the fields given.',
+      summary: 'Changes the given fields.',
       access: 'accounts:write',
       etag: true,
       request: { params: IdParams, body: AccountChange },
@@ -160,7 +160,7 @@ export const accountRoutes = [
       request: { params: IdParams },
       responses: {
         200: {
-          description: 'What went with it.',
+          description: 'What was deleted with it.',
           schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
         },
       },

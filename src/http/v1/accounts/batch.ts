@@ -79,7 +79,7 @@ export const accountBatchRoutes = [
       method: 'POST',
       path: '/api/v1/accounts/batch',
       operationId: 'createAccounts',
-      summary: 'Creates many accounts from a pattern or a list, or previews it.',
+      summary: 'Creates many accounts from a pattern or a list, or previews this.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: NewAccounts },

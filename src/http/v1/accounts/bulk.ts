@@ -108,7 +108,7 @@ export const accountBulkRoutes = [
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
       summary:
-        'Enables, disables, deletes, extends, renews by a plan, limits, tags, sets contacts of, hands over or gives new passwords to many accounts at once, or previews it.',
+        'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, owner, new passwords.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },

@@ -21,7 +21,7 @@ export const credentialRoutes = [
       method: 'POST',
       path: '/api/v1/accounts/{id}/password',
       operationId: 'resetPassword',
-      summary: 'Sets a new password, a random one unless given; live sessions end.',
+      summary: 'Sets the given password or a random one; live sessions end.',
       access: 'accounts:write',
       request: {
         params: IdParams,
@@ -45,7 +45,7 @@ export const credentialRoutes = [
       path: '/api/v1/accounts/{id}/link',
       operationId: 'getCredentials',
       summary:
-        'Link and client formats for the password the account has; only a hash of it is stored, so it is asked for.',
+        'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
       access: 'accounts:write',
       request: {
         params: IdParams,

@@ -33,7 +33,8 @@ export const accountExportRoutes = [
       method: 'GET',
       path: '/api/v1/accounts/export',
       operationId: 'exportAccounts',
-      summary: 'Accounts as a file, streamed; filters as in the list. Password hashes only when asked for.',
+      summary:
+        'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
       access: 'accounts:read',
       request: {
         query: AccountFilter.extend({
@@ -47,7 +48,8 @@ export const accountExportRoutes = [
       },
       responses: {
         200: {
-          description: 'The file, as an attachment. CSV cells that a spreadsheet would run are quoted.',
+          description:
+            'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
           contentType: 'text/csv',
         },
       },

@@ -42,7 +42,7 @@ export const AccountUsage = z
 /** Client addresses and networks that authenticate as the account without credentials. Those of two accounts never overlap. */
 export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
   description:
-    'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
+    'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that sends no credentials uses this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
 });
 
 /** Client addresses and networks from which the account may log in; none: everywhere. */
@@ -74,10 +74,9 @@ export const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
 export const Username = z.string().min(1).max(255);
 export const Password = z.string().min(1).max(255);
 export const Remarks = z.string().max(4_000).nullable();
-export const Tag = z
-  .string()
-  .min(1)
-  .max(MAX_TAG_CHARS)
-  .meta({ id: 'Tag', description: 'A word of the operator; no commas, semicolons or control characters.' });
+export const Tag = z.string().min(1).max(MAX_TAG_CHARS).meta({
+  id: 'Tag',
+  description: 'A label that operators choose; no commas, semicolons or control characters.',
+});
 /** The account rules refuse too many tags only after they removed duplicates, so the schema allows more. */
 export const Tags = z.array(Tag).max(10 * MAX_TAGS);

@@ -76,7 +76,7 @@ export const accountImportRoutes = [
       method: 'POST',
       path: '/api/v1/accounts/import',
       operationId: 'importAccounts',
-      summary: 'Reads accounts from a file, or with `dryRun=true` only says what would happen.',
+      summary: 'Imports accounts from a file; with `dryRun=true` only reports what would happen.',
       access: 'accounts:write',
       request: {
         query: z.object({
@@ -92,7 +92,7 @@ export const accountImportRoutes = [
         }),
         raw: TYPES,
       },
-      responses: { 200: { description: 'A report per line.', schema: ImportReport } },
+      responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
       problems: [413, 415, 429],
     },
     async ({ query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx }, uses) => {
@@ -108,7 +108,7 @@ export const accountImportRoutes = [
         ctx.req.resume();
         return tooLarge;
       }
-      // Uploads wait on the disk, and a slow one for long: with many, one caller would fill it.
+      // An upload is kept on the disk until it is complete. With many slow uploads, one caller could fill the disk.
       const importer = caller.operator?.id ?? null;
       if (uses.importing.has(importer)) {
         ctx.req.resume();

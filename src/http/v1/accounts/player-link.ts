@@ -81,7 +81,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         method: 'POST',
         path,
         operationId: `create${name}`,
-        summary: `Makes the secret address of ${what} anew; the one before opens nothing any more.`,
+        summary: `Makes a new secret address of ${what}; the previous one stops working.`,
         access: 'accounts:write',
         request: { params: IdParams },
         responses: { 201: { description: 'The address.', schema: NewPlayerLink } },
@@ -109,7 +109,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         summary: `Revokes the secret address of ${what}.`,
         access: 'accounts:write',
         request: { params: IdParams },
-        responses: { 204: { description: 'The address opens nothing any more.' } },
+        responses: { 204: { description: 'The address no longer works.' } },
         problems: [404],
       },
       async ({ params, caller }, uses) => {

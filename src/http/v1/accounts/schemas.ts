@@ -99,7 +99,7 @@ const sortKeys = [
 ] as const;
 export const AccountSort = z.enum([...sortKeys, ...sortKeys.map((key) => `-${key}` as const)]).meta({
   id: 'AccountSort',
-  description: 'A leading minus sorts downwards. What is null comes last either way.',
+  description: 'A leading minus means descending. null comes last in both directions.',
 });
 
 export const AccountQuery = AccountFilter.extend({
@@ -180,7 +180,7 @@ export const AccountChange = z
     owner: Guid.nullable().optional(),
     contacts: ContactsChange.optional(),
   })
-  .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
+  .meta({ id: 'AccountChange', description: 'A field that is left out stays unchanged.' });
 
 /** An account that a bulk action skipped. */
 export const SkippedAccount = z

@@ -25,12 +25,12 @@ export const accountTagRoutes = [
       method: 'GET',
       path: '/api/v1/accounts/tags',
       operationId: 'listTags',
-      summary: 'The tags in use, each with how many accounts have it.',
+      summary: 'The tags in use, each with its number of accounts.',
       access: 'accounts:read',
       request: {},
       responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
     },
-    async (_asked, { accounts }) => {
+    async (_input, { accounts }) => {
       const counts = new Map<string, number>();
       for (const { account } of accounts.list()) {
         for (const tag of account.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);

@@ -88,12 +88,12 @@ export const heartbeatRoutes = [
       method: 'GET',
       path: '/api/v1/accounts/{id}/timeline',
       operationId: 'getTimeline',
-      summary: 'When the account was seen, and in which game.',
+      summary: 'When the account was online, and in which game.',
       access: 'heartbeats:read',
       request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
       responses: {
         200: {
-          description: 'Stretches, oldest first; between them the account was not seen.',
+          description: 'Time spans, oldest first; between them the account was offline.',
           schema: z
             .object({ from: Time, to: Time, stretches: z.array(TimelineStretch) })
             .meta({ id: 'Timeline' }),
@@ -136,7 +136,7 @@ export const heartbeatRoutes = [
       },
       responses: {
         200: {
-          description: 'Entries; they are not counted, there may be millions.',
+          description: 'A page without counts: there may be millions of entries.',
           schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
         },
       },

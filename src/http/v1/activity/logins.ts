@@ -13,7 +13,10 @@ import { withoutUndefined } from '../without-undefined.js';
 
 const LoginOutcome = z
   .enum(LOGIN_OUTCOMES)
-  .meta({ id: 'LoginOutcome', description: 'Players see only "failed"; the operator sees why.' });
+  .meta({
+    id: 'LoginOutcome',
+    description: 'Players see only that the login failed; operators see the reason.',
+  });
 
 const Login = z
   .object({
@@ -85,7 +88,7 @@ export const loginRoutes = [
       method: 'GET',
       path: '/api/v1/accounts/{id}/traffic',
       operationId: 'getTraffic',
-      summary: 'Traffic of an account per day (UTC), oldest first; days without any are there with zeros.',
+      summary: 'Traffic of an account per day (UTC), oldest first; days without traffic are zero.',
       access: 'accounts:read',
       request: {
         params: IdParams,

@@ -82,10 +82,11 @@ export const noticeRoutes = [
       method: 'POST',
       path: '/api/v1/notices/{id}/retry',
       operationId: 'retryNotice',
-      summary: 'Sends a notice again, with all its tries; one that waits for its next try is left to it.',
+      summary:
+        'Sends a failed notice again, with a new set of attempts; 409 while it waits for its next attempt.',
       access: 'settings:write',
       request: { params: IdParams },
-      responses: { 204: { description: 'It is due now.' } },
+      responses: { 204: { description: 'The notice is due now.' } },
       problems: [404, 409],
     },
     async ({ params }, { notices, wakeNotices, now }) => {

@@ -107,7 +107,8 @@ export const liveSessionRoutes = [
       method: 'POST',
       path: '/api/v1/sessions/end',
       operationId: 'endSessions',
-      summary: 'Ends the sessions named, or all of an account. Those already gone are passed over.',
+      summary:
+        'Ends the given sessions, or all sessions of an account. Sessions that have already ended are skipped.',
       access: 'sessions:write',
       request: {
         body: z
@@ -116,7 +117,7 @@ export const liveSessionRoutes = [
       },
       responses: {
         200: {
-          description: 'How many ended.',
+          description: 'The number of ended sessions.',
           schema: z.object({ ended: Count }).meta({ id: 'EndedSessions' }),
         },
       },

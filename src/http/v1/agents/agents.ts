@@ -44,7 +44,7 @@ export const agentRoutes = [
         },
       },
     },
-    async (_asked, { agents }) => {
+    async (_input, { agents }) => {
       const items = agents.control
         .agents()
         .map((agent) => ({ ...agent, lastActiveAt: isoOrNull(agent.lastActiveAt) }));

@@ -37,7 +37,7 @@ export const conversationRoutes = [
       method: 'GET',
       path: '/api/v1/agent-sessions',
       operationId: 'listAgentSessions',
-      summary: 'Conversations, the one used last first.',
+      summary: 'Conversations, most recently used first.',
       access: 'agents:read',
       request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
       responses: {
@@ -78,10 +78,10 @@ export const conversationRoutes = [
       method: 'DELETE',
       path: '/api/v1/agent-sessions/{key}',
       operationId: 'deleteAgentSession',
-      summary: 'Forgets the history of a conversation; its runs stay.',
+      summary: 'Deletes the history of a conversation; its runs stay.',
       access: 'agents:write',
       request: { params: KeyParams },
-      responses: { 204: { description: 'Forgotten.' } },
+      responses: { 204: { description: 'Deleted.' } },
       problems: [404],
     },
     async ({ params, caller }, { agents, audit }) => {

@@ -98,7 +98,7 @@ export const runRoutes = [
       method: 'GET',
       path: '/api/v1/runs/{id}',
       operationId: 'getRun',
-      summary: 'One run with its whole message, its reply, and every delivery attempt.',
+      summary: 'One run with its complete message and reply, and every delivery attempt.',
       access: 'agents:read',
       request: { params: IdParams },
       responses: { 200: { description: 'The run.', schema: RunDetail } },

@@ -35,8 +35,7 @@ export const adminPasswordRoutes = [
       method: 'PUT',
       path: '/api/v1/settings/admin-password',
       operationId: 'setAdminPassword',
-      summary:
-        'Changes the own password of the administrator or an operator; its other console sessions end.',
+      summary: 'Changes the caller’s own password; the caller’s other console sessions end.',
       access: 'person',
       request: {
         body: z

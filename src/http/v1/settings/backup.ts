@@ -23,7 +23,7 @@ export const backupRoutes = [
       method: 'GET',
       path: '/api/v1/backup',
       operationId: 'downloadBackup',
-      summary: 'A whole copy of the database, for `pulsegate restore`; it holds password hashes.',
+      summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
       access: 'administrator',
       request: {},
       responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },

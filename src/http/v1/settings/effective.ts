@@ -10,7 +10,7 @@ const EffectiveConfig = z
       version: z.string(),
       /** The version of the installed files; differs when they were upgraded and the daemon was not restarted. */
       installedVersion: z.string(),
-      /** The commit that the running package was made of, and its time; null: it is no package. */
+      /** The commit from which the running package was built, and its time; null: not a package. */
       build: z.object({ commit: z.string(), date: Time }).nullable(),
       /** Whether the package is so old that there is probably a newer one. Nothing asks the network. */
       isOld: z.boolean(),
@@ -50,6 +50,6 @@ export const effectiveRoutes = [
       request: {},
       responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
     },
-    async (_asked, { effective }) => ({ status: 200, body: await effective() }),
+    async (_input, { effective }) => ({ status: 200, body: await effective() }),
   ),
 ];

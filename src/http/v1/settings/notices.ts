@@ -144,7 +144,7 @@ export const noticeSettingRoutes = [
       request: {},
       responses: { 200: { description: 'The settings.', schema: NoticeSettings } },
     },
-    async (_asked, { noticesSetting }) => shown(noticesSetting.current()),
+    async (_input, { noticesSetting }) => shown(noticesSetting.current()),
   ),
   route(
     {
@@ -173,10 +173,11 @@ export const noticeSettingRoutes = [
       method: 'POST',
       path: `${path}/test`,
       operationId: 'testNotice',
-      summary: 'Sends a test message to the operator by a channel, as it is saved, and tells the answer.',
+      summary:
+        'Sends a test message to the administrator by a saved channel, and returns the receiver’s answer.',
       access: 'settings:write',
       request: { body: z.object({ channel: NoticeChannel }).meta({ id: 'NoticeTest' }) },
-      responses: { 200: { description: 'What came of it.', schema: TestResult } },
+      responses: { 200: { description: 'The result.', schema: TestResult } },
       problems: [409],
     },
     async ({ body, ctx }, { testNotice }) => {

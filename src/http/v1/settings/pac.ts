@@ -42,7 +42,7 @@ export const pacRoutes = [
       request: {},
       responses: { 200: { description: 'The rules, in order.', schema: PacRules } },
     },
-    async (_asked, { pac }) => shown(pac.current()),
+    async (_input, { pac }) => shown(pac.current()),
   ),
   route(
     {

@@ -44,14 +44,14 @@ export const planRoutes = [
       request: {},
       responses: { 200: { description: 'All of them.', schema: Plans } },
     },
-    async (_asked, { plans }) => shown(plans),
+    async (_input, { plans }) => shown(plans),
   ),
   route(
     {
       method: 'PUT',
       path,
       operationId: 'setPlans',
-      summary: 'Saves all plans; accounts keep what they have got by one that changes or goes.',
+      summary: 'Saves all plans; existing accounts of a changed or removed plan stay unchanged.',
       access: 'settings:write',
       etag: true,
       bulkBody: true,

@@ -33,7 +33,7 @@ const WhitelistCheck = z
     /** The client address of this request, and whether the list would still allow it. */
     yourAddress: z.string(),
     yourAddressAllowed: z.boolean(),
-    /** The tested address; null when none was given, or when it is no address. */
+    /** The tested address; null when none was given, or it is not valid. */
     address: z.string().nullable(),
     addressAllowed: z.boolean().nullable(),
     /** The entry that allows the address; null: none, or the list is empty and everyone is allowed. */
@@ -72,7 +72,7 @@ export const whitelistRoutes = [
       path: '/api/v1/settings/whitelist',
       operationId: 'setWhitelist',
       summary:
-        'Saves the IP whitelist, effective on the next request. Nothing is saved when an entry does not parse, or, with `keepMyAccess=true`, when it would shut out the address this request comes from (409 would-lock-you-out).',
+        'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
       access: 'settings:write',
       etag: true,
       request: {
@@ -122,7 +122,7 @@ export const whitelistRoutes = [
       method: 'POST',
       path: '/api/v1/settings/whitelist/check',
       operationId: 'checkWhitelist',
-      summary: 'Explains each entry of a whitelist and tries an address against it; saves nothing.',
+      summary: 'Explains each entry of a whitelist, and tests an address; saves nothing.',
       access: 'settings:read',
       bulkBody: true,
       request: {
@@ -133,8 +133,8 @@ export const whitelistRoutes = [
     async ({ body: { whitelist, address }, caller }) => {
       const entries = explainWhitelist(whitelist);
       const parsed = parseWhitelist(whitelist);
-      const asked = address === undefined ? null : normalizeAddress(address.trim());
-      const known = asked !== null && parseIp(asked) ? asked : null;
+      const given = address === undefined ? null : normalizeAddress(address.trim());
+      const known = given !== null && parseIp(given) ? given : null;
       const allows = (each: string) => parsed.ok && parsed.whitelist.allows(each);
       return {
         status: 200,
