@@ -10,7 +10,7 @@ export const games = {
   'games.source.console': { en: 'Changed in the console', zh: '在控制台修改过' },
   'games.empty': {
     en: 'No rules yet. With a rule, heartbeats contain a GameID.',
-    zh: '还没有规则。添加规则后，心跳数据会带有 GameID。',
+    zh: '还没有规则。有规则后，心跳数据才会带有 GameID。',
   },
   'games.add': { en: 'Add a rule', zh: '添加规则' },
   'games.rule': { en: 'Rule {n}', zh: '规则 {n}' },

@@ -11,12 +11,10 @@ import { routesOf } from '../route.js';
 import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
 
-const LoginOutcome = z
-  .enum(LOGIN_OUTCOMES)
-  .meta({
-    id: 'LoginOutcome',
-    description: 'Players see only that the login failed; operators see the reason.',
-  });
+const LoginOutcome = z.enum(LOGIN_OUTCOMES).meta({
+  id: 'LoginOutcome',
+  description: 'Players see only that the login failed; operators see the reason.',
+});
 
 const Login = z
   .object({
