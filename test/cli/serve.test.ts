@@ -260,6 +260,8 @@ describe('a running daemon', async () => {
     client.write(Buffer.from([1, name.length, ...name, 1, 0x62]));
     const line = await daemon.waitForLine(({ msg }) => msg === 'login failed');
     assert.match(JSON.stringify(line), pattern);
+    assert.match(`vm env[1234]: ${JSON.stringify(line)}`, pattern, 'as fail2ban reads it from the journal');
+    assert.doesNotMatch(`vm env[1234]: ${JSON.stringify({ msg: JSON.stringify(line) })}`, pattern);
     await daemon.api('GET', '/ProxyAccount/GetProxyAccountList', undefined, {
       authorization: `Basic ${btoa('a:b')}`,
     });
