@@ -1,6 +1,6 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
 import type { LimitRefusal } from '../core/accounts/limits.js';
-import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
+import { createLogin, isAccountRefusal, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
 import type { Schedules } from '../core/accounts/schedule.js';
 import type { Penalty } from '../core/auth/penalties.js';
@@ -52,11 +52,13 @@ export class Logins {
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
     const result = this.#check(username, password, address);
     if (verdict === 'check') {
-      if (!result.ok) {
-        if (address !== UNIX_CLIENT) this.#publish(guard.failed(address, username));
-        return this.#failed(address, result.reason, result.username, username);
+      // Whoever knows the password does not guess, even when the account may not be used from here or now.
+      const isGuess = !result.ok && !isAccountRefusal(result.reason);
+      if (address !== UNIX_CLIENT) {
+        if (isGuess) this.#publish(guard.failed(address, username));
+        else guard.succeeded(address, username);
       }
-      if (address !== UNIX_CLIENT) guard.succeeded(address, username);
+      if (!result.ok) return this.#failed(address, result.reason, result.username, username);
       const account = accounts.byId(result.account.id);
       if (account === undefined) return null;
       events.login('success', result.account.username, result.account.id, address);
@@ -155,8 +157,9 @@ export class Logins {
   }
 
   #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
-    // fail2ban matches this line: the field that the client controls (`user`) must be the last.
-    this.#options.log.warn({ client, reason, user: shown }, 'login failed');
+    // fail2ban matches `login failed`: the field that the client controls (`user`) must be the last.
+    if (isAccountRefusal(reason)) this.#options.log.info({ client, reason, user: shown }, 'login refused');
+    else this.#options.log.warn({ client, reason, user: shown }, 'login failed');
     this.#reportFailure(client, reason, shown, username);
     return null;
   }

@@ -33,7 +33,13 @@ describe('a source that guesses at one node', async () => {
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     targetPort = (await startTarget(t, echo)).port;
     for (const name of ['ann', 'bob']) await one.addAccount(name, 'word');
-    await eventually(() => two.account('bob'));
+    const bound = await one.addAccount('bound', 'word');
+    const allowedClients = ['127.0.0.54'];
+    assert.equal((await one.api('PATCH', `/api/v1/accounts/${bound}`, { allowedClients })).status, 200);
+    await eventually(async () => {
+      const { text } = await two.api('GET', '/api/v1/accounts?search=bound');
+      assert.match(text, /127\.0\.0\.54/);
+    });
   });
 
   async function mayPlay({ socks }: TestDaemon, username: string, from: string, password = 'word') {
@@ -59,6 +65,16 @@ describe('a source that guesses at one node', async () => {
     assert.ok(await mayPlay(third, 'bob', other));
     third.signal('SIGTERM');
     assert.equal(await third.exited(), 0);
+  });
+
+  test('the right password of an account that is bound to other addresses is no guess', async () => {
+    const source = '127.0.0.53';
+    for (let n = 0; n < 6; n += 1) assert.ok(!(await mayPlay(one, 'bound', source)));
+    // What this node publishes after them has arrived: no penalty came before it.
+    for (let n = 0; n < MAX_FAILURES; n += 1) assert.ok(!(await mayPlay(one, 'ann', source, 'guess')));
+    await eventually(async () => !(await mayPlay(two, 'ann', source)));
+    assert.ok(await mayPlay(two, 'bob', source));
+    assert.ok(await mayPlay(two, 'bound', '127.0.0.54'));
   });
 
   test('credentials of the administrator are refused at the other', async () => {

@@ -27,6 +27,10 @@ async function tryLogin(port: number, source: string, username: string, password
   return answer;
 }
 
+/** No test lasts until then. */
+const dayAfterTomorrow = (): string =>
+  new Date(Date.now() + 2 * 86_400_000).toUTCString().slice(0, 3).toLowerCase();
+
 describe('guessing', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
@@ -38,6 +42,13 @@ describe('guessing', () => {
     for (const name of ['anna', 'bert', 'cleo']) await daemon.addAccount(name, 'secret');
     await daemon.addAccount('disabled', 'secret', { IsEnabled: false });
     await daemon.addAccount('expired', 'secret', { ExpiresAt: '2020-01-01T00:00:00' });
+    for (const [username, change] of [
+      ['elsewhere', { allowedClients: ['192.0.2.1'] }],
+      ['closed', { schedule: `${dayAfterTomorrow()} 00:00-24:00` }],
+    ] as const) {
+      const id = await daemon.addAccount(username, 'secret');
+      assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${id}`, change)).status, 200);
+    }
   });
 
   it('replies with the same bytes for unknown names, wrong passwords and disabled accounts', async () => {
@@ -53,6 +64,28 @@ describe('guessing', () => {
       assert.equal(await client.closed(), 'closed');
       await daemon.waitForLine((line) => line['user'] === username && line['reason'] === reason);
     }
+  });
+
+  it('is not what the owner of an account does that may not be used from there or now', async () => {
+    const { port } = daemon.socks;
+    const source = '127.0.1.5';
+    for (const name of ['elsewhere', 'closed', 'disabled', 'expired'])
+      for (let i = 0; i < 6; i += 1) assert.equal(await tryLogin(port, source, name, 'secret'), FAILED);
+    const lines = () => daemon.lines.filter((line) => line['client'] === source);
+    await eventually(() => assert.equal(lines().length, 24));
+    assert.deepEqual(
+      [...new Set(lines().map((line) => `${line.level} ${line.msg}: ${line['reason']}`))].sort(),
+      ['client-not-allowed', 'disabled', 'expired', 'outside-schedule'].map(
+        (reason) => `info login refused: ${reason}`,
+      ),
+    );
+    assert.equal(await tryLogin(port, source, 'bert', 'secret'), SUCCEEDED);
+    for (let i = 0; i < 5; i += 1) await tryLogin(port, source, 'closed', `guess-${i}`);
+    await tryLogin(port, source, 'closed', 'secret');
+    await daemon.waitForLine(
+      (line) =>
+        line['client'] === source && line['user'] === 'closed' && line['reason'] === 'blocked-address',
+    );
   });
 
   it('of one password is over after five tries, for that source and name alone', async () => {

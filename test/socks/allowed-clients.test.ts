@@ -89,7 +89,7 @@ for (const [title, socks] of [
         assert.equal(await answerTo(refused, name), answer);
         assert.deepEqual(await refused.readToEnd(), await wrong.readToEnd());
         const line = await daemon.waitForLine(
-          (one) => one.msg === 'login failed' && one['user'] === name && one['client'] === OTHER,
+          (one) => one.msg === 'login refused' && one['user'] === name && one['client'] === OTHER,
         );
         assert.equal(line['reason'], 'client-not-allowed');
       }
@@ -223,7 +223,7 @@ for (const [title, socks] of [
       await daemon.waitForLine(({ msg, end }) => msg === 'session ended' && end === 'outside-schedule');
       const refused = await open(ALLOWED);
       assert.equal(await answerTo(refused, 'four'), '0101');
-      await daemon.waitForLine(({ msg, reason }) => msg === 'login failed' && reason === 'outside-schedule');
+      await daemon.waitForLine(({ msg, reason }) => msg === 'login refused' && reason === 'outside-schedule');
       assert.equal((await daemon.api('PATCH', url, { schedule: 'workdays' })).status, 400);
       await set('');
       const again = await open(ALLOWED);

@@ -277,8 +277,8 @@ describe('an account of addresses', () => {
     await first.closed();
     const third = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
     assert.equal(await ways['socks4']?.(third), '005d000000000000');
-    const failed = await daemon.waitForLine(({ msg, user }) => msg === 'login failed' && user === 'held');
-    assert.deepEqual([failed['reason'], failed['client']], ['disabled', '127.0.4.1']);
+    const refused = await daemon.waitForLine(({ msg, user }) => msg === 'login refused' && user === 'held');
+    assert.deepEqual([refused['reason'], refused['client']], ['disabled', '127.0.4.1']);
   });
 
   it('removing an address ends only its sessions', async () => {

@@ -7,18 +7,24 @@ import { isAllowedClient } from './allowed-clients.js';
 import { isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
 
+/** Why an account may not log in although its password was right. */
+const ACCOUNT_REFUSALS = [
+  'disabled',
+  'expired',
+  /** Not from an address of `allowedClients`. */
+  'client-not-allowed',
+  'outside-schedule',
+] as const;
+export type AccountRefusal = (typeof ACCOUNT_REFUSALS)[number];
+
 /** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
 export const LOGIN_FAILURES = [
   'unknown-user',
   'wrong-password',
   /** The client gave none, and its address is no account's. */
   'no-credentials',
-  'disabled',
-  'expired',
-  /** Not from an address of `allowedClients`. */
-  'client-not-allowed',
-  'outside-schedule',
   'blocked-address',
+  ...ACCOUNT_REFUSALS,
 ] as const;
 export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 
@@ -84,11 +90,16 @@ export function refuseAccount(
   client: string,
   schedules: Pick<Schedules, 'isOpen'>,
   now: number,
-): 'disabled' | 'expired' | 'client-not-allowed' | 'outside-schedule' | null {
+): AccountRefusal | null {
   if (!account.isEnabled) return 'disabled';
   if (isExpired(account, now)) return 'expired';
   if (!isAllowedClient(account.allowedClients, client)) return 'client-not-allowed';
   return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
+}
+
+/** Whether the account refuses the login, and not a wrong name or password. Such a login is no guess. */
+export function isAccountRefusal(reason: LoginFailure): reason is AccountRefusal {
+  return (ACCOUNT_REFUSALS as readonly string[]).includes(reason);
 }
 
 /** Decodes valid UTF-8; null for anything else, which cannot be a user name. */
