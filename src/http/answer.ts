@@ -58,11 +58,15 @@ export function answer(ctx: Context, value: unknown): void {
   send(ctx, value);
 }
 
-/** Answers with the status and text of `code`. The detail goes into `X-Error-Detail`. */
-export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
+/**
+ * Answers with the status and text of `code`. The detail goes into `X-Error-Detail`; a reason is its code, which problems of /api/v1
+ * have beside it.
+ */
+export function refuse(ctx: Context, code: RefusalCode, why?: string | ReturnType<typeof because>): void {
+  const { detail, ...reason } = typeof why === 'object' ? why : { detail: why };
   if (isV1(ctx.path)) {
     const problem = V1_PROBLEMS[code] ?? 'bad-request';
-    return sendProblem(ctx, { problem, ...(detail === undefined ? {} : { detail }) });
+    return sendProblem(ctx, { problem, ...(detail === undefined ? {} : { detail }), ...reason });
   }
   const { status, text } = REFUSALS[code];
   ctx.status = status;

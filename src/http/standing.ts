@@ -36,6 +36,8 @@ export function createRefuseNow({
       return { problem: 'wrong-role', ...because('role-changed') };
     }
     if (!isStillGood[via](key ?? '', principal)) return { problem: 'signed-out' };
-    return whitelist.allows(address) ? null : { problem: 'forbidden' };
+    return whitelist.allows(address)
+      ? null
+      : { problem: 'forbidden', ...because('not-whitelisted', { address }) };
   };
 }

@@ -25,7 +25,7 @@ export function changeAccounts<T>(
       .forUpdate()
       .first();
     if (!row?.is_enabled || !ROLE_SCOPES[row.role].includes('accounts:write')) {
-      throw new RightsLost('the operator may no longer change accounts');
+      throw new RightsLost('rights-lost');
     }
     return work(trx, row);
   });
@@ -51,13 +51,13 @@ export async function checkOwners(
   changes: readonly { readonly before: Account | null; readonly after: Account }[],
 ): Promise<void> {
   if (changes.some(({ after }) => !mayChange(operator, after.owner))) {
-    throw new RightsLost('a seller may change only its own accounts');
+    throw new RightsLost('not-own-account');
   }
   const newOwners = changes.flatMap(({ before, after }) =>
     after.owner !== null && after.owner !== before?.owner ? [after.owner] : [],
   );
   for (const id of [...new Set(newOwners)].sort()) {
     const owner: unknown = await trx('operators').where({ id }).forUpdate().first('id');
-    if (!owner) throw new RightsLost('the new owner of the account does not exist');
+    if (!owner) throw new RightsLost('owner-gone');
   }
 }

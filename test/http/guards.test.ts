@@ -44,6 +44,8 @@ test('the whitelist comes before everything: credentials, GetCurrentUser, unknow
       assert.deepEqual([answer.status, answer.text], [403, '"IP不在白名单中"'], path);
     }
   }
+  const problem = JSON.parse((await send(`${admin.url}/api/v1/accounts`)).text) as Record<string, unknown>;
+  assert.deepEqual(problem['reason'], { code: 'not-whitelisted', values: { address: '127.0.0.1' } });
 });
 
 describe('a whitelist', async () => {

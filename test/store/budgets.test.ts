@@ -82,15 +82,19 @@ onEachEngine(
       ({ by: actor(former), action: 'account.player-link', object, before: null, after: null }) as const;
     for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
       const by = actor(former);
-      await assert.rejects(accounts.add(account(), by), RightsLost);
+      await assert.rejects(accounts.add(account(), by), { name: 'RightsLost', reason: 'rights-lost' });
       await assert.rejects(accounts.update(kept.id, { remarks: 'late' }, by), RightsLost);
       await assert.rejects(accounts.remove(kept.id, by), RightsLost);
       await assert.rejects(playerLinks.put(link, linked(former)), RightsLost);
       await assert.rejects(playerLinks.remove(kept.id, 'page', linked(former)), RightsLost);
     }
     const seller = await add('seller', true);
-    await assert.rejects(accounts.add(account(), actor(seller)), RightsLost, 'was an operator before');
-    await assert.rejects(accounts.add(account({ owner: randomUUID() }), DAEMON), RightsLost);
+    await assert.rejects(
+      accounts.add(account(), actor(seller)),
+      { reason: 'not-own-account' },
+      'was an operator before',
+    );
+    await assert.rejects(accounts.add(account({ owner: randomUUID() }), DAEMON), { reason: 'owner-gone' });
     await assert.rejects(accounts.update(kept.id, { owner: randomUUID() }, DAEMON), RightsLost);
     assert.deepEqual(await accounts.all(), [kept], 'what was refused did not happen');
     assert.deepEqual(await playerLinks.ofAccount(kept.id), []);

@@ -134,8 +134,8 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 function toError(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as Problem | string;
-    // The guards that run before /api/v1 answer with a plain JSON string.
-    if (typeof body === 'string') return new ApiError(status, codeOf(status), body);
+    // /api/v1/settings/whitelist answers refusals with a text in Chinese: the status says as much in both languages.
+    if (typeof body === 'string') return new ApiError(status, codeOf(status), null);
     return new ApiError(
       status,
       body.code ?? codeOf(status),

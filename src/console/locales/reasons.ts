@@ -40,6 +40,40 @@ export const reasons = {
     zh: '这里包含所有账号，代理商只能看到自己的账号',
   },
   'reason.role-changed': { en: 'the role was changed during the request', zh: '请求期间角色已改变' },
+  'reason.rights-lost': {
+    en: 'your rights were taken meanwhile: you may not change accounts any more',
+    zh: '您的权限刚被收回，不能再修改账号',
+  },
+  'reason.not-own-account': {
+    en: 'the account belongs to somebody else now',
+    zh: '这个账号现在不属于您',
+  },
+  'reason.owner-gone': { en: 'the new owner was removed meanwhile', zh: '新的所属人刚被删除' },
+  'reason.not-whitelisted': {
+    en: 'your address {address} is not in the whitelist',
+    zh: '您的地址 {address} 不在白名单中',
+  },
+  'reason.through-own-proxy': {
+    en: 'the request came through this proxy itself: open the console without it',
+    zh: '请求经过了本代理：请不要通过它打开控制台',
+  },
+  'reason.cross-site': { en: 'the request came from a page of another site', zh: '请求来自其他网站的页面' },
+  'reason.host-not-allowed': {
+    en: 'the host name of this address is not in admin.allowedHosts',
+    zh: '这个地址的主机名不在 admin.allowedHosts 中',
+  },
+  'reason.search-too-slow': {
+    en: 'the search took too long: type three characters or more, or filter',
+    zh: '搜索耗时太长：请输入三个以上的字符，或加上筛选',
+  },
+  'reason.searches-busy': {
+    en: 'other searches are still being answered: try again in a moment',
+    zh: '其他搜索还没有完成：请稍后再试',
+  },
+  'reason.database-away': {
+    en: 'the database does not answer; whether a change was made is not known: look, or repeat it',
+    zh: '数据库没有回应；修改是否完成还不确定：请查看或再做一次',
+  },
   'reason.name-taken': {
     en: 'another operator or the administrator has the name',
     zh: '另一个操作员或管理员已使用这个名字',

@@ -33,6 +33,9 @@ export class OperatorNameTaken extends Error {
 /** The operator who makes a change, or who would own an account, was removed, is disabled, or may not change accounts. Nothing was written. */
 export class RightsLost extends Error {
   override readonly name = 'RightsLost';
+  constructor(readonly reason: 'rights-lost' | 'not-own-account' | 'owner-gone') {
+    super(`the change of accounts is refused: ${reason}`);
+  }
 }
 
 /** Each write also records its entry in the audit log, in the same transaction. */

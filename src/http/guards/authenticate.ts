@@ -12,7 +12,7 @@ import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
 import { isBrowser, sendProblem } from '../v1/problem.js';
 import type { AdminAttempts } from './attempts.js';
-import { isFromOurPage } from './same-origin.js';
+import { isFromOurPage, refuseCrossSite } from './same-origin.js';
 
 /** The document of /api/v1 contains the cookie's name. */
 export const SESSION_COOKIE = 'pulsegate_session';
@@ -87,7 +87,7 @@ export function authenticate({
   function enter(ctx: ParameterizedContext<AdminState>, session: ConsoleSession | null, next: Next) {
     const principal = session && principals.get(session.operatorId);
     if (!principal) return sendProblem(ctx, { problem: 'signed-out' });
-    if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
+    if (!isFromOurPage(ctx)) return refuseCrossSite(ctx, 'the console session is for its own page');
     const { username: name, hash: key } = session;
     ctx.state.caller = callerOf(principal.operator, null, {
       via: 'console',

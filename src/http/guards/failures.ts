@@ -8,13 +8,9 @@ import { isDatabaseAway } from '../../core/storage.js';
 import { isV1, refuse } from '../answer.js';
 import { fieldError } from '../v1/field-errors.js';
 import { sendProblem } from '../v1/problem.js';
+import { because } from '../v1/problem-reasons.js';
 
-const AWAY =
-  'the database does not answer; a change may or may not have been made: check before you repeat it';
-const TOO_SLOW: Readonly<Record<QueryTooSlowError['reason'], string>> = {
-  slow: 'the search took longer than database.readTimeout; search for three characters or more, or filter',
-  busy: 'other searches took longer than database.readTimeout; try again in a moment',
-};
+const TOO_SLOW = { slow: 'search-too-slow', busy: 'searches-busy' } as const;
 
 export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
   return async (ctx, next) => {
@@ -23,11 +19,11 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
     } catch (err) {
       if (err instanceof QueryTooSlowError) {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'database query timed out');
-        return refuse(ctx, 'too-slow', TOO_SLOW[err.reason]);
+        return refuse(ctx, 'too-slow', because(TOO_SLOW[err.reason]));
       }
       if (isDatabaseAway(err)) {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'request refused: database away');
-        return refuse(ctx, 'database-away', AWAY);
+        return refuse(ctx, 'database-away', because('database-away'));
       }
       if (refuseChange(ctx, err)) return;
       // Logs the path without the query string, which may contain private data.
@@ -40,7 +36,7 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
 /** Answers a change of accounts that the database refused to its maker; false: the error is another one. */
 function refuseChange(ctx: Context, err: unknown): boolean {
   if (err instanceof RightsLost) {
-    if (isV1(ctx.path)) sendProblem(ctx, { problem: 'wrong-role', detail: err.message });
+    if (isV1(ctx.path)) sendProblem(ctx, { problem: 'wrong-role', ...because(err.reason) });
     else refuse(ctx, 'not-permitted');
     return true;
   }

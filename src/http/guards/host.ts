@@ -7,6 +7,7 @@ import { printable } from '../../core/printable.js';
 import { quoted, refuse } from '../answer.js';
 import { createFirsts } from '../firsts.js';
 import type { AdminState } from '../state.js';
+import { because } from '../v1/problem-reasons.js';
 
 /** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */
 const MAX_KNOWN = 100;
@@ -29,7 +30,8 @@ export function hostGuard({ allowed, isCertified, log }: HostGuardUses): Middlew
     if (firsts.isFirst(host)) {
       log.warn({ client: ctx.state.client, host, setting: 'admin.allowedHosts' }, 'host not allowed');
     }
-    refuse(ctx, 'host-not-allowed', `the host is ${quoted(foreign)}; list its name in admin.allowedHosts`);
+    const detail = `the host is ${quoted(foreign)}; list its name in admin.allowedHosts`;
+    refuse(ctx, 'host-not-allowed', { ...because('host-not-allowed'), detail });
   };
 }
 

@@ -5,6 +5,7 @@ import { normalizeAddress } from '../../core/ip.js';
 import type { SocketEnd } from '../../core/sessions/outbound.js';
 import { refuse } from '../answer.js';
 import { peerAddress } from '../client.js';
+import { because } from '../v1/problem-reasons.js';
 
 /** Whether the SOCKS side opened the connection from `peer` to our listener `here`; both addresses are unmapped. */
 export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean>;
@@ -12,7 +13,9 @@ export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean | Prom
 export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
   return async (ctx, next) => {
     const { peer, here } = endsOf(ctx.req.socket);
-    if (await isOwnOutbound(peer, here)) return refuse(ctx, 'through-own-proxy');
+    if (await isOwnOutbound(peer, here)) {
+      return refuse(ctx, 'through-own-proxy', because('through-own-proxy'));
+    }
     return next();
   };
 }

@@ -1,8 +1,9 @@
 // Refuses changes that another site's page makes a browser send with the operator's stored credentials.
 // Programs send neither header, and their requests pass. There is no method override, and no response has a CORS header.
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { Context, Middleware, ParameterizedContext } from 'koa';
 import { quoted, refuse } from '../answer.js';
 import type { AdminState } from '../state.js';
+import { because } from '../v1/problem-reasons.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 // Fetch Metadata: the relation between this site and the page that made the request.
@@ -13,12 +14,16 @@ export function sameOriginGuard(): Middleware<AdminState> {
     if (READS.has(ctx.method)) return next();
     const { origin } = ctx.req.headers;
     const site = ctx.get('Sec-Fetch-Site').toLowerCase();
-    if (FOREIGN_SITES.has(site)) return refuse(ctx, 'cross-site', `Sec-Fetch-Site is ${site}`);
+    if (FOREIGN_SITES.has(site)) return refuseCrossSite(ctx, `Sec-Fetch-Site is ${site}`);
     if (origin !== undefined && !isThisHost(origin, ctx.state.hosts)) {
-      return refuse(ctx, 'cross-site', `Origin is ${quoted(origin)}, which is not this host`);
+      return refuseCrossSite(ctx, `Origin is ${quoted(origin)}, which is not this host`);
     }
     return next();
   };
+}
+
+export function refuseCrossSite(ctx: Context, detail: string): void {
+  refuse(ctx, 'cross-site', { ...because('cross-site'), detail });
 }
 
 /**

@@ -2,10 +2,12 @@
 import type { Middleware } from 'koa';
 import { refuse } from '../answer.js';
 import type { AdminState } from '../state.js';
+import { because } from '../v1/problem-reasons.js';
 
 export function whitelistGuard(allows: (address: string) => boolean): Middleware<AdminState> {
   return (ctx, next) => {
-    if (!allows(ctx.state.client)) return refuse(ctx, 'not-whitelisted');
+    const { client: address } = ctx.state;
+    if (!allows(address)) return refuse(ctx, 'not-whitelisted', because('not-whitelisted', { address }));
     return next();
   };
 }

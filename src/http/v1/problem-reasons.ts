@@ -29,6 +29,18 @@ export const REASON_TEXTS = {
   'administrator-only': 'only the administrator may do this',
   'of-all-accounts': 'this covers all accounts; a seller may see only its own accounts',
   'role-changed': 'the role was changed during the request',
+  'rights-lost': 'the operator may no longer change accounts',
+  'not-own-account': 'a seller may change only its own accounts',
+  'owner-gone': 'the new owner of the account does not exist',
+  'not-whitelisted': 'the address {address} is not in the whitelist',
+  'through-own-proxy': 'the request came through the proxy of this daemon',
+  'cross-site': 'the request came from a page of another site',
+  'host-not-allowed': 'the host name is not in admin.allowedHosts',
+  'search-too-slow':
+    'the search took longer than database.readTimeout; search for three characters or more, or filter',
+  'searches-busy':
+    'other searches took longer than database.readTimeout; try again in a moment',
+  'database-away': 'the database does not answer; a change may or may not have been made: check before you repeat it',
   'name-taken': 'another operator or the administrator has the name',
   'import-type': 'send text/csv, application/json or text/plain',
   importing: 'another import of yours is in progress: wait until it ends',

@@ -97,6 +97,16 @@ describe('rights lost during a request', async () => {
     await signIn(daemon, { username: name, password: PASSWORD });
   });
 
+  it('a request from a page of another site is refused with a code for translations', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const answer = await admin.api('PATCH', `/api/v1/accounts/${randomUUID()}`, { remarks: 'x' }, headers);
+    const { code, detail, reason } = answer.json as Record<string, unknown>;
+    assert.deepEqual(
+      [answer.status, code, reason, detail],
+      [403, 'cross-site', { code: 'cross-site', values: {} }, 'the console session is for its own page'],
+    );
+  });
+
   it('a token and a console session lose them too', async () => {
     const { name, path } = await addOperator('operator');
     const session = await signIn(daemon, { username: name, password: PASSWORD });
