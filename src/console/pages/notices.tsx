@@ -4,7 +4,7 @@ import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
-import { Ago, Button, State, type Tone } from '../ui/basics.js';
+import { Ago, Button, State, type Tone, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
 import { useAction } from '../ui/dialog.js';
 import { FilterChip, Pager } from '../ui/list.js';
@@ -40,7 +40,10 @@ export function NoticeHistory() {
       list.reload();
     });
   const page = list.data;
-  const columns = noticeColumns((one) => void retry(one));
+  const narrow = useWidth() < 640;
+  const columns = narrow
+    ? narrowColumns((one) => void retry(one))
+    : noticeColumns((one) => void retry(one));
   return (
     <>
       <div class="toolbar">
@@ -56,7 +59,7 @@ export function NoticeHistory() {
             </FilterChip>
           ))}
         </fieldset>
-        <ColumnChooser table="notices" columns={columns} />
+        {!narrow && <ColumnChooser table="notices" columns={columns} />}
       </div>
       {error ? <Failure error={error} /> : null}
       {list.error && <Failure error={list.error} retry={list.reload} />}
@@ -76,6 +79,7 @@ export function NoticeHistory() {
             rows={page.items}
             columns={columns}
             table="notices"
+            rowHeight={narrow ? 56 : 36}
             id={(one) => one.id}
             pending={list.pending}
           />
@@ -135,20 +139,52 @@ function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
       align: 'end',
       cell: (one) => <Ago at={one.at} />,
     },
+    { key: 'retry', head: '', width: '88px', cell: (one) => <Retry notice={one} retry={retry} /> },
+  ];
+}
+
+/** For narrow screens: two lines per row. */
+function narrowColumns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+  return [
     {
-      key: 'retry',
-      head: '',
-      width: '88px',
-      cell: (one) =>
-        one.state === 'failed' ? (
-          <Permitted to="retryNotice">
-            <Button kind="quiet" onClick={() => retry(one)}>
-              {t('notices.retry')}
-            </Button>
-          </Permitted>
-        ) : null,
+      key: 'about',
+      head: t('notices.about'),
+      cell: (one) => (
+        <div class="over-two-lines">
+          <About notice={one} />
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      head: t('account.state'),
+      width: '112px',
+      align: 'end',
+      cell: (one) => (
+        <div class="two-lines end">
+          <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>
+          {one.state === 'failed' ? (
+            <Retry notice={one} retry={retry} />
+          ) : (
+            <span class="soft">
+              {t(`notices.channel.${one.channel}`)} <Ago at={one.at} />
+            </span>
+          )}
+        </div>
+      ),
     },
   ];
+}
+
+function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void }) {
+  if (notice.state !== 'failed') return null;
+  return (
+    <Permitted to="retryNotice">
+      <Button kind="quiet" onClick={() => retry(notice)}>
+        {t('notices.retry')}
+      </Button>
+    </Permitted>
+  );
 }
 
 function About({ notice: { type, accountId, data } }: { notice: Notice }) {

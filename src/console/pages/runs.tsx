@@ -96,7 +96,7 @@ function runColumns(): readonly Column<Run>[] {
     {
       key: 'status',
       head: t('account.state'),
-      width: '96px',
+      width: '112px',
       cell: (one) => <RunState status={one.status} />,
     },
     {
@@ -153,7 +153,7 @@ function runColumns(): readonly Column<Run>[] {
     {
       key: 'at',
       head: t('run.acceptedAt'),
-      width: '96px',
+      width: '84px',
       align: 'end',
       cell: (one) => <Ago at={one.acceptedAt} />,
     },
