@@ -119,6 +119,7 @@ export function fieldValue(name: string, value: unknown): string {
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
   if (name === 'expiresAt')
     return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
+  if (name === 'owner' && value === null) return t('operators.administrator');
   const word = wordFor(name, value);
   if (word) return t(word);
   if (value === null || value === '') return '—';

@@ -1,6 +1,7 @@
 // /api/v1/audit: every change, its author, and the changed values.
 import { z } from 'zod';
 import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
+import type { Operators } from '../../core/auth/operators.js';
 import { fromIso, iso } from '../../core/iso-time.js';
 import { idCursors } from './cursors.js';
 import { routesOf } from './route.js';
@@ -37,7 +38,7 @@ const AuditEntry = z
       id: z.string().nullable(),
       name: z.string().nullable(),
     }),
-    /** Only the fields that differ. Passwords and secrets never appear. */
+    /** Only the fields that differ. Passwords and secrets never appear. `owner` is the seller's name, or its id when it is gone. */
     before: z.record(z.string(), z.unknown()).nullable(),
     after: z.record(z.string(), z.unknown()).nullable(),
     /** The import that made the change: the id of its entry, and the name of its file. */
@@ -45,7 +46,12 @@ const AuditEntry = z
   })
   .meta({ id: 'AuditEntry' });
 
-const { route } = routesOf<{ readonly audit: AuditStore }>('Audit');
+interface AuditUses {
+  readonly audit: AuditStore;
+  readonly operators: Pick<Operators, 'get'>;
+}
+
+const { route } = routesOf<AuditUses>('Audit');
 
 export const auditRoutes = [
   route(
@@ -73,7 +79,7 @@ export const auditRoutes = [
       },
       responses: { 200: { description: 'A page.', schema: pageOf(AuditEntry).meta({ id: 'AuditPage' }) } },
     },
-    async ({ query: { limit, cursor, from, to, ...named } }, { audit }) => {
+    async ({ query: { limit, cursor, from, to, ...named } }, { audit, operators }) => {
       const filter = withoutUndefined<AuditFilter>({
         ...named,
         from: from === undefined ? undefined : fromIso(from),
@@ -85,11 +91,21 @@ export const auditRoutes = [
         audit.count({}),
       ]);
       const { items, nextCursor } = idCursors.page(found, limit, ({ id }) => id);
-      return { status: 200, body: { items: items.map(presentEntry), matched, total, nextCursor } };
+      const shown = items.map((each) => presentEntry(each, operators));
+      return { status: 200, body: { items: shown, matched, total, nextCursor } };
     },
   ),
 ];
 
-function presentEntry({ id, at, by, ...entry }: Entry) {
-  return { id, at: iso(at), actor: by.name, via: by.via, address: by.address, ...entry };
+function presentEntry({ id, at, by, before, after, ...entry }: Entry, operators: AuditUses['operators']) {
+  const shown = (fields: Entry['before']) => withOwnerName(fields, operators);
+  const author = { actor: by.name, via: by.via, address: by.address };
+  return { id, at: iso(at), ...author, ...entry, before: shown(before), after: shown(after) };
+}
+
+/** The log has the id of an account's owner: the name can change. */
+function withOwnerName(fields: Entry['before'], operators: AuditUses['operators']): Entry['before'] {
+  const owner = fields?.['owner'];
+  if (typeof owner !== 'string') return fields;
+  return { ...fields, owner: operators.get(owner)?.name ?? owner };
 }
