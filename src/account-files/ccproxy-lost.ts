@@ -11,6 +11,9 @@ const ALL_SERVICES = new Set(['254', '255']);
 const SERVICES = ['WWW', 'Mail', 'FTP', 'Telnet', 'Dial', 'Others'];
 
 const LOSSES = {
+  // CCProxy lets in nobody who must come from an address that is not set. Here the account is bound to none.
+  'client-address': (of: ReadKey) =>
+    isSet(of('EnableIPAddress')) && of('IPAddressLow') === undefined && of('IPAddressHigh') === undefined,
   'mac-address': (of: ReadKey) => isSet(of('EnableMACAddress')) && of('MACAddress') !== undefined,
   'web-filter': (of: ReadKey) => isChosen(of('WebFilter')),
   'time-schedule': (of: ReadKey) => isChosen(of('TimeSchedule')),
@@ -27,12 +30,13 @@ export type LostSetting = keyof typeof LOSSES | 'group-account';
 
 /** What an operator reads; the console has its own texts. */
 export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
+  'client-address': 'bound to client addresses, but the file names none: the account may log in from everywhere',
   'mac-address': 'MAC address',
   'web-filter': 'web filter',
   'time-schedule': 'time schedule (the file has only its number)',
   group: 'settings of its group',
   'left-time': 'remaining time',
-  'bandwidth-quota': 'bandwidth quota',
+  'bandwidth-quota': 'bandwidth quota (CCProxy does not document its unit and period)',
   'outgoing-address': 'outgoing address',
   services: 'services other than SOCKS switched off',
   'group-account': 'group (not an account)',

@@ -1,10 +1,11 @@
 // Imports the accounts of a file, or reports what an import would do (dry run).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Account } from '../core/accounts/account.js';
-import type { AccountChange } from '../core/accounts/account-input.js';
+import { type Account, withUpdate } from '../core/accounts/account.js';
+import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
 import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { addressTaken } from '../core/accounts/authorized-addresses.js';
+import { type Cost, costOf } from '../core/accounts/budget.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
@@ -20,6 +21,8 @@ import type { FileRecord } from './record.js';
 export interface ImportUses extends PlanUses {
   readonly accounts: PlanUses['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
   readonly dryRun: boolean;
+  /** Called in a dry run with what each account would take of a seller's budget. */
+  readonly onCost?: (cost: Cost) => void;
   readonly by: Actor;
   readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
   /** For the audit log; null when it is not known. */
@@ -50,15 +53,24 @@ export async function* importAccounts(
     slice.push(planOf(record));
     if (slice.length % LINES_PER_TURN === 0) await nextTurn();
     if (slice.length < SLICE) continue;
-    yield* uses.dryRun ? lines(slice) : await writer.write(slice);
+    yield* uses.dryRun ? preview(slice, uses) : await writer.write(slice);
     slice = [];
   }
-  yield* uses.dryRun ? lines(slice) : await writer.write(slice);
+  yield* uses.dryRun ? preview(slice, uses) : await writer.write(slice);
   await writer.end();
 }
 
-function lines(plans: readonly Plan[]): ImportedLine[] {
+function preview(plans: readonly Plan[], { onCost, now }: ImportUses): ImportedLine[] {
+  if (onCost) for (const plan of plans) if (plan.kind !== 'settled') onCost(costOfPlan(plan, now()));
   return plans.map(({ line }) => line);
+}
+
+/** Returns what the import of a line takes of a seller's budget. */
+function costOfPlan(plan: ToAdd | ToChange, now: number): Cost {
+  if (plan.kind === 'add') return costOf(null, plan.account, now);
+  // A new password costs nothing, and its digest takes time.
+  const { password: _, ...change } = changeOf(plan);
+  return costOf(plan.account, withUpdate(plan.account, toUpdate(change)), now);
 }
 
 /** One transaction of a slice. */

@@ -407,13 +407,15 @@ describe("CCProxy's AccInfo.ini", () => {
       '[User002]\r\nUserName=open\r\nPassword=x\r\nEnableIPAddress=0\r\nIPAddressLow=255.255.255.255\r\nIPAddressHigh=255.255.255.255\r\nEnableMACAddress=0\r\nMACAddress=\r\nBandWidth=-1\r\nBandWidth2=-1\r\nWebFilter=-1\r\nTimeSchedule=-1\r\nBelongsGroup=0\r\nEnableLeftTime=0\r\nEnableBandwidthQuota=0\r\nServiceMask=254',
       '[User003]\r\nUserName=known\r\nPassword=x\r\nEnableUserPassword=0\r\nEnableIPAddress=1\r\nIPAddressLow=198.51.100.1\r\nBandWidth=50\r\nBelongsGroup=1\r\nEnableLeftTime=1\r\nEnableBandwidthQuota=1\r\nOutgoingIP=203.0.113.1\r\nEnableWWW=0',
       '[User004]\r\nUserName=family\r\nIsGroup=1',
+      '[User005]\r\nUserName=unbound\r\nPassword=x\r\nEnableIPAddress=1\r\nIPAddressLow=\r\nIPAddressHigh=',
     ]);
     const options = { onLost: (setting: string) => void lost.push(setting) };
     const records = await all(readCcproxy(Readable.from([Buffer.from(content)]), options));
-    const [bound, open, known, ...more] = records.map((record) =>
+    const [bound, open, known, unbound, ...more] = records.map((record) =>
       'account' in record ? record.account : null,
     );
     assert.deepEqual(more, []);
+    assert.deepEqual([unbound?.allowedClients, unbound?.authorizedAddresses], [undefined, undefined]);
     assert.deepEqual(bound?.allowedClients, ['192.0.2.4/30', '192.0.2.8/31', '192.0.2.10']);
     assert.deepEqual(bound?.limits, { bytesPerSecondUp: 102_400, bytesPerSecondDown: 204_800 });
     assert.deepEqual(
@@ -425,7 +427,7 @@ describe("CCProxy's AccInfo.ini", () => {
     assert.deepEqual(lost, [
       ...['mac-address', 'web-filter', 'time-schedule'],
       ...['group', 'left-time', 'bandwidth-quota', 'outgoing-address', 'services'],
-      'group-account',
+      ...['group-account', 'client-address'],
     ]);
   });
 

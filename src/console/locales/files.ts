@@ -59,6 +59,10 @@ export const files = {
   },
   'import.lost': { en: 'CCProxy settings that were not kept:', zh: '以下 CCProxy 设置未保留：' },
   'import.lost.accounts': { en: '{n} accounts', zh: '{n} 个账号' },
+  'import.lost.client-address': {
+    en: 'Bound to client addresses, but the file names none: may log in from everywhere',
+    zh: '绑定来源地址，但文件中没有地址：可从任何来源登录',
+  },
   'import.lost.mac-address': { en: 'MAC address', zh: 'MAC 地址绑定' },
   'import.lost.web-filter': { en: 'Web filter', zh: '网站过滤' },
   'import.lost.time-schedule': {
@@ -67,7 +71,10 @@ export const files = {
   },
   'import.lost.group': { en: 'Settings of its group', zh: '所属组的设置' },
   'import.lost.left-time': { en: 'Remaining time', zh: '剩余时长' },
-  'import.lost.bandwidth-quota': { en: 'Bandwidth quota', zh: '流量配额' },
+  'import.lost.bandwidth-quota': {
+    en: 'Bandwidth quota (CCProxy does not document its unit and period)',
+    zh: '流量配额（CCProxy 没有公布它的单位与周期）',
+  },
   'import.lost.outgoing-address': { en: 'Outgoing address', zh: '出口地址' },
   'import.lost.services': { en: 'Services other than SOCKS switched off', zh: '已关闭的其他服务' },
   'import.lost.group-account': { en: 'Groups (not accounts)', zh: '组（不是账号）' },

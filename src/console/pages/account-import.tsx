@@ -11,6 +11,7 @@ import { Dialog, useAction } from '../ui/dialog.js';
 import { Field, Select } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { Failure, Skeleton } from '../ui/states.js';
+import { BudgetWords } from './budget.js';
 import { showField } from './field-words.js';
 import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './file-choices.js';
 
@@ -59,6 +60,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const tried = report?.dryRun === true;
   const done = report?.dryRun === false;
   const willWrite = report ? report.added + report.replaced + report.kept : 0;
+  const mayImport = willWrite > 0 && !report?.budget?.isShort;
   return (
     <Dialog
       title={t('accounts.import')}
@@ -74,7 +76,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         ) : (
           <>
             <Button onClick={onClose}>{t('dialog.cancel')}</Button>
-            <Button type="submit" kind="primary" disabled={!file || busy || (tried && willWrite === 0)}>
+            <Button type="submit" kind="primary" disabled={!file || busy || (tried && !mayImport)}>
               {tried ? t('import.apply', { n: willWrite }) : t('import.try')}
             </Button>
           </>
@@ -197,6 +199,7 @@ function Report({ report }: { report: ImportReport }) {
           {t('import.readAs', { encoding: ENCODINGS[report.encoding], zone: zoneLabel(report.zone) })}
         </p>
       )}
+      <BudgetWords budget={report.budget} />
       {report.lost.length > 0 && (
         <div class="notice">
           <strong>{t(report.dryRun ? 'import.willBeLost' : 'import.lost')}</strong>

@@ -23,8 +23,8 @@ export const LOGIN_FAILURES = [
   'wrong-password',
   /** The client gave none, and its address is no account's. */
   'no-credentials',
-  'blocked-address',
   ...ACCOUNT_REFUSALS,
+  'blocked-address',
 ] as const;
 export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 

@@ -175,6 +175,34 @@ describe('sellers', async () => {
     const { isShort, parts } = await previewOf(bulk, extend(30));
     assert.deepEqual([isShort, parts[1]?.slice(2), parts[0]], [true, [60, true], ['accounts', 1, 0, false]]);
     assert.equal(codeOf(await shop.api('POST', bulk, { ...extend(30), dryRun: false })), 'over-budget');
+    // A file is previewed by the same rule. What its accounts have already costs nothing again.
+    const importOf = (usernames: readonly string[], days: number, dryRun: boolean) => {
+      const lines = usernames.map((username) => `${name}-${username},word,${inDays(days)}`);
+      const file = ['username,password,expiresAt', ...lines, ''].join('\n');
+      const to = `/api/v1/accounts/import?existing=replace&dryRun=${dryRun}`;
+      return shop.api('POST', to, file, { 'content-type': 'text/csv' });
+    };
+    const previewOfFile = async (usernames: readonly string[], days: number) => {
+      const answer = await importOf(usernames, days, true);
+      assert.equal(answer.status, 200, answer.text);
+      const { budget } = answer.json as { budget: { isShort: boolean; parts: Fields[] } };
+      return [
+        budget.isShort,
+        ...budget.parts.map(({ what, left, needed, isShort: isLess }) => [what, left, needed, isLess]),
+      ];
+    };
+    assert.deepEqual(await previewOfFile(['1', '2'], 20), [
+      false,
+      ['accounts', 1, 0, false],
+      ['days', 40, 0, false],
+      ['bytes', null, 0, false],
+    ]);
+    const [isTooMuch, accounts] = await previewOfFile(['1', 'a', 'b'], 40);
+    assert.deepEqual([isTooMuch, accounts], [true, ['accounts', 1, 2, true]]);
+    assert.equal(codeOf(await importOf(['1', 'a', 'b'], 40, false)), 'over-budget');
+    assert.equal((await previewOfFile(['a'], 39))[0], false);
+    const imported = (await importOf(['a'], 39, false)).json as Fields;
+    assert.deepEqual([imported['added'], imported['budget']], [1, null]);
     const toAll = { ...extend(1), filter: { search: 'own-player' }, dryRun: true };
     assert.equal(((await admin.api('POST', bulk, toAll)).json as Fields)['budget'], null);
   });
@@ -326,6 +354,8 @@ describe('sellers', async () => {
     const handed = await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: id });
     assert.deepEqual((handed.json as Fields)['owner'], { id, name });
     const action = { type: 'hand-over', owner: id };
+    const log = (await admin.api('GET', `/api/v1/audit?objectId=${first}&limit=1`)).json as { items: Fields[] };
+    assert.deepEqual(log.items[0]?.['after'], { owner: name }, 'the log names the seller');
     const bulk = await admin.api('POST', '/api/v1/accounts/bulk', { ids: accounts, action, dryRun: false });
     assert.equal((bulk.json as { count: number }).count, 1, bulk.text);
     const list = async (by: Console, query = '') =>

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isoOrNull } from '../../../core/iso-time.js';
 import { Count, Time } from '../schemas.js';
+import { BudgetPreview } from './budget-preview.js';
 import { FileFormat } from './schemas.js';
 
 /** The character encoding of a file. `gb18030` includes its subset GBK. */
@@ -11,6 +12,7 @@ export type FileEncoding = z.infer<typeof FileEncoding>;
 /** A setting of CCProxy that accounts do not have. */
 const LostSetting = z
   .enum([
+    'client-address',
     'mac-address',
     'web-filter',
     'time-schedule',
@@ -64,6 +66,8 @@ export const ImportReport = z
     linesLeftOut: Count,
     /** Settings in the file that the accounts cannot keep, with the number of accounts that have each. Only CCProxy's files have such. */
     lost: z.array(z.object({ setting: LostSetting, accounts: z.int().min(1) })),
+    /** With `dryRun`: what the file needs of the caller's budget; null: the caller has none. */
+    budget: BudgetPreview.nullable(),
   })
   .meta({ id: 'ImportReport' });
 
@@ -105,7 +109,7 @@ export function createReport(asked: { dryRun: boolean; format: FileFormat; zone:
       if (list.length < MAX_LINES) list.push(line);
     },
 
-    body() {
+    body(budget: z.infer<typeof BudgetPreview> | null) {
       const lines = [...notAdded, ...added].slice(0, MAX_LINES);
       return {
         ...asked,
@@ -114,6 +118,7 @@ export function createReport(asked: { dryRun: boolean; format: FileFormat; zone:
         lines: lines.map(shownLine),
         linesLeftOut: counts.read - lines.length,
         lost: [...lost].map(([setting, accounts]) => ({ setting, accounts })),
+        budget,
       };
     },
   };

@@ -2,7 +2,9 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
+import { type Cost, NO_COST, sumOf } from '../../../core/accounts/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
+import type { Operators } from '../../../core/auth/operators.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { declaredBytes } from '../../body-bytes.js';
 import { actorOf, isSeller } from '../../caller.js';
@@ -13,6 +15,7 @@ import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Flag } from '../schemas.js';
 import { refuseCaller } from '../serve.js';
+import { budgetPreview } from './budget-preview.js';
 import {
   createReport,
   FileEncoding,
@@ -42,6 +45,8 @@ interface ImportOptions {
   readonly zone: string;
   readonly onEncoding: (encoding: FileEncoding) => void;
   readonly onLost: (setting: LostSetting) => void;
+  /** Called in a dry run with what each account would take of a seller's budget. */
+  readonly onCost: (cost: Cost) => void;
 }
 
 export interface ImportUses {
@@ -51,6 +56,7 @@ export interface ImportUses {
     options: ImportOptions,
   ) => AsyncIterable<ImportedLine>;
   readonly accounts: Accounts;
+  readonly operators: Pick<Operators, 'get' | 'reload'>;
   readonly refuseNow: RefuseNow;
   /** The callers with an import under way: the ids of operators; null: the administrator. */
   readonly importing: Set<string | null>;
@@ -116,6 +122,7 @@ export const accountImportRoutes = [
       }
       uses.importing.add(importer);
       const report = createReport({ dryRun, format, zone });
+      let cost = NO_COST;
       // Nothing is imported before the end of the file.
       const upload = atMost(ctx.req, maxImportBytes, () => {
         const refused = uses.refuseNow(caller);
@@ -132,6 +139,9 @@ export const accountImportRoutes = [
           zone,
           onEncoding: report.setEncoding,
           onLost: report.addLost,
+          onCost(more) {
+            cost = sumOf([cost, more]);
+          },
           mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
           mayChooseIds: !caller || !isSeller(caller),
         });
@@ -143,7 +153,8 @@ export const accountImportRoutes = [
       } finally {
         uses.importing.delete(importer);
       }
-      return { status: 200, body: report.body() };
+      const budget = dryRun ? await budgetPreview(uses, caller, () => cost) : null;
+      return { status: 200, body: report.body(budget) };
     },
   ),
 ];
