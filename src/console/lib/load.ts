@@ -26,6 +26,8 @@ interface LoadOptions {
 
 /** Changes come in bursts. They trigger at most one read in this time. */
 const SETTLE_MS = 400;
+/** A read that takes longer is given up for a new one. */
+const STUCK_MS = 20_000;
 
 /** Reads an operation and keeps the answer fresh. `input` null: reads nothing. */
 export function useLoad<N extends keyof Operations>(
@@ -46,6 +48,12 @@ export function useLoad<N extends keyof Operations>(
   const reload = useCallback(() => {
     if (me.get() !== null) setRound((n) => n + 1);
   }, []);
+  const read = useRef<{ readonly since: number; isOutdated: boolean } | null>(null);
+  /** Reads again after the read that is under way: on a slow line, a read that every change aborts would never end. */
+  const refresh = useCallback(() => {
+    if (read.current && performance.now() - read.current.since < STUCK_MS) read.current.isOutdated = true;
+    else reload();
+  }, [reload]);
   const current = useRef(input);
   current.current = input;
 
@@ -53,8 +61,14 @@ export function useLoad<N extends keyof Operations>(
   useEffect(() => {
     if (current.current === null) return;
     const abort = new AbortController();
+    const own = { since: performance.now(), isOutdated: false };
+    read.current = own;
+    const ended = () => {
+      if (read.current === own) read.current = null;
+      if (own.isOutdated && !abort.signal.aborted) reload();
+    };
     const ask = callWithEtag as (name: N, input: unknown) => Promise<{ answer: Answer; etag: string | null }>;
-    ask(name, { ...current.current, signal: abort.signal }).then(
+    const answered = ask(name, { ...current.current, signal: abort.signal }).then(
       ({ answer, etag }) => setState({ key, data: answer, etag, error: null }),
       (error: unknown) => {
         if (abort.signal.aborted || me.get() === null) return;
@@ -67,8 +81,12 @@ export function useLoad<N extends keyof Operations>(
         }));
       },
     );
-    return () => abort.abort();
-  }, [name, key, round]);
+    void answered.then(ended);
+    return () => {
+      abort.abort();
+      read.current = null;
+    };
+  }, [name, key, round, reload]);
 
   useEffect(() => {
     let was = me.get();
@@ -86,16 +104,17 @@ export function useLoad<N extends keyof Operations>(
       if (topic !== 'everything' && !topics.includes(topic)) return;
       settling ??= setTimeout(() => {
         settling = undefined;
-        reload();
+        if (topic === 'everything') reload();
+        else refresh();
       }, SETTLE_MS);
     });
-    const timer = everyMs > 0 ? setInterval(() => document.hidden || reload(), everyMs) : undefined;
+    const timer = everyMs > 0 ? setInterval(() => document.hidden || refresh(), everyMs) : undefined;
     return () => {
       stop();
       clearTimeout(settling);
       clearInterval(timer);
     };
-  }, [topicKey, everyMs, reload]);
+  }, [topicKey, everyMs, refresh, reload]);
 
   const put = (data: Answer, etag: string | null) => setState({ key, data, etag, error: null });
   return {

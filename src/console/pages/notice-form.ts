@@ -1,6 +1,7 @@
 // The form of the notice settings: the texts of its fields, and the settings that they describe.
 
 import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../api-types.js';
+import type { Draft } from '../lib/draft.js';
 import { readNumber } from '../lib/number-text.js';
 import { notices } from '../locales/notices.js';
 
@@ -71,6 +72,21 @@ export function fieldsOf({
     ...{ telegramUrl: telegram.baseUrl, token: '', chatId: text(telegram.chatId) },
     ...{ wecomOperator: wecom.operator, wecomUrl: wecom.baseUrl, key: '' },
   };
+}
+
+/** Returns the newest fields with the operator's changes of them. */
+export function withChanges(
+  now: NoticeFields,
+  { base, changes }: Pick<Draft<NoticeFields>, 'base' | 'changes'>,
+): NoticeFields {
+  const { templates = base.templates, ...others } = changes;
+  const text = (name: Template, language: 'zh' | 'en') => {
+    const isChanged = templates[name][language] !== base.templates[name][language];
+    return (isChanged ? templates : now.templates)[name][language];
+  };
+  const both = (name: Template) => ({ zh: text(name, 'zh'), en: text(name, 'en') });
+  const merged = { expiring: both('expiring'), expired: both('expired'), quota: both('quota') };
+  return { ...now, ...others, templates: merged };
 }
 
 /** Reads whole numbers separated by commas; undefined while one is invalid. */

@@ -20,31 +20,33 @@ import {
   readNumbers,
   readWhole,
   TEMPLATES,
+  withChanges,
 } from './notice-form.js';
 
 export function NoticeSettingsPage() {
   const saved = useLoad('getNoticeSettings', {}, { topics: ['settings'] });
   if (!saved.data)
     return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={12} />;
-  return <SettingsForm saved={saved.data} etag={saved.etag} put={saved.put} />;
+  return <SettingsForm saved={saved.data} put={saved.put} />;
 }
 
 function SettingsForm({
   saved,
-  etag,
   put,
 }: {
   saved: NoticeSettings;
-  etag: string | null;
   put: (saved: NoticeSettings, etag: string | null) => void;
 }) {
   const draft = useDraft(fieldsOf(saved));
   const { busy, error, run } = useAction();
-  const body = readFields(draft.values);
+  const isValid = readFields(draft.values) !== undefined;
   const save = () =>
     run(async () => {
+      // Reads the current values first, so that another user's changes to other fields stay.
+      const now = await callWithEtag('getNoticeSettings');
+      const body = readFields(withChanges(fieldsOf(now.answer), draft));
       if (!body) return;
-      const sent = await callWithEtag('setNoticeSettings', { body, etag });
+      const sent = await callWithEtag('setNoticeSettings', { body, etag: now.etag });
       notify(t('settings.saved'));
       put(sent.answer, sent.etag);
       draft.reset();
@@ -54,7 +56,7 @@ function SettingsForm({
       class="stack narrow"
       onSubmit={(event) => {
         event.preventDefault();
-        if (draft.isDirty) void save();
+        if (draft.isDirty && isValid) void save();
       }}
     >
       <Common draft={draft} />
@@ -66,7 +68,7 @@ function SettingsForm({
       {error ? <Failure error={error} /> : null}
       <div class="row">
         <Permitted to="setNoticeSettings">
-          <Button type="submit" kind="primary" disabled={!draft.isDirty || !body || busy}>
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || !isValid || busy}>
             {t('settings.save')}
           </Button>
         </Permitted>

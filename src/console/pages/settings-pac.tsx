@@ -1,10 +1,12 @@
 // The rules of the players' PAC files: which destinations use the proxy. One rule per line, in order.
+import { useState } from 'preact/hooks';
 import type { PacRules } from '../api-types.js';
-import { callWithEtag } from '../lib/api.js';
-import { useDraft } from '../lib/draft.js';
+import { ApiError, callWithEtag } from '../lib/api.js';
+import { type Draft, useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Button } from '../ui/basics.js';
+import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { useAction } from '../ui/dialog.js';
 import { Area, Field, Segments } from '../ui/form.js';
 import { Permitted } from '../ui/permitted.js';
@@ -13,14 +15,24 @@ import { notify } from '../ui/toast.js';
 
 const WAYS = ['proxy', 'direct'] as const;
 
+interface Fields {
+  readonly text: string;
+  readonly otherwise: PacRules['otherwise'];
+  readonly etag: string | null;
+}
+
 export function PacSettings() {
   const saved = useLoad('getPacRules', {}, { topics: ['settings'] });
-  const draft = useDraft({
+  const draft = useDraft<Fields>({
     text: textOf(saved.data?.rules ?? []),
     otherwise: saved.data?.otherwise ?? 'proxy',
     etag: saved.etag,
   });
-  const { busy, error, run } = useAction();
+  /** What somebody else saved since the first change; saving again overwrites it. */
+  const [theirs, setTheirs] = useState<{ readonly rules: PacRules; readonly etag: string | null } | null>(
+    null,
+  );
+  const { busy, error, run, clear } = useAction();
   if (!saved.data)
     return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
 
@@ -28,15 +40,28 @@ export function PacSettings() {
   const read = readRules(text);
   const save = () =>
     run(async () => {
-      const { etag } = draft.base;
-      const { answer, etag: next } = await callWithEtag('setPacRules', {
-        body: { rules: read.rules, otherwise },
-        etag,
-      });
-      notify(t('settings.saved'));
-      saved.put(answer, next);
-      draft.reset();
+      const { etag } = theirs ?? draft.base;
+      const { changes } = draft;
+      const body = {
+        rules: theirs && changes.text === undefined ? theirs.rules.rules : read.rules,
+        otherwise: changes.otherwise ?? theirs?.rules.otherwise ?? otherwise,
+      };
+      try {
+        const { answer, etag: next } = await callWithEtag('setPacRules', { body, etag });
+        notify(t('settings.saved'));
+        saved.put(answer, next);
+        undo();
+      } catch (failure) {
+        if (!(failure instanceof ApiError) || failure.code !== 'changed-meanwhile') throw failure;
+        const now = await callWithEtag('getPacRules');
+        setTheirs({ rules: now.answer, etag: now.etag });
+      }
     });
+  const undo = () => {
+    draft.reset();
+    setTheirs(null);
+    clear();
+  };
   return (
     <form
       class="card stack narrow"
@@ -69,17 +94,34 @@ export function PacSettings() {
           options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
         />
       </div>
-      {error ? <Failure error={error} /> : null}
+      {theirs ? <Conflict fields={overtaken(draft, theirs.rules)} /> : error && <Failure error={error} />}
       <div class="row">
         <Permitted to="setPacRules">
           <Button type="submit" kind="primary" disabled={!draft.isDirty || read.wrongLine !== null || busy}>
-            {t('settings.save')}
+            {t(theirs ? 'account.saveAnyway' : 'settings.save')}
           </Button>
         </Permitted>
-        {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
+        {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
       </div>
     </form>
   );
+}
+
+/** The fields that somebody else changed meanwhile, or this form. */
+function overtaken({ base, changes }: Draft<Fields>, { rules, otherwise }: PacRules): readonly Overtaken[] {
+  const text = textOf(rules);
+  return [
+    {
+      label: t('pac.rules'),
+      theirs: text === base.text ? null : text || '—',
+      mine: changes.text === undefined ? null : changes.text || '—',
+    },
+    {
+      label: t('pac.otherwise'),
+      theirs: otherwise === base.otherwise ? null : t(`pac.${otherwise}`),
+      mine: changes.otherwise === undefined ? null : t(`pac.${changes.otherwise}`),
+    },
+  ].filter(({ theirs, mine }) => theirs !== null || mine !== null);
 }
 
 function textOf(rules: PacRules['rules']): string {

@@ -62,9 +62,9 @@ export function PlanSettings() {
           onClose={() => setEditing(null)}
           save={async (plan) => {
             const old = editing === 'new' ? null : editing.name;
-            await save(
-              old === null ? [...plans, plan] : plans.map((each) => (each.name === old ? plan : each)),
-            );
+            // The plan may have been removed meanwhile.
+            const isNew = !plans.some(({ name }) => name === old);
+            await save(isNew ? [...plans, plan] : plans.map((each) => (each.name === old ? plan : each)));
             setEditing(null);
           }}
           onStale={reload}

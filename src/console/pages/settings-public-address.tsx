@@ -1,8 +1,8 @@
 // The address to which players connect: links, QR codes and files contain it. This page also shows its source.
-import { useState } from 'preact/hooks';
 import type { PublicAddress } from '../api-types.js';
 import { call, me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
+import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href } from '../lib/router.js';
@@ -48,22 +48,21 @@ export function PublicAddressSettings() {
 function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => void }) {
   const ofConsole = (source: PublicAddress['hostSource'], value: string | number | null) =>
     source === 'console' && value !== null ? String(value) : '';
-  const [host, setHost] = useState<string | null>(null);
-  const [port, setPort] = useState<string | null>(null);
+  const draft = useDraft({
+    host: ofConsole(saved.hostSource, saved.host),
+    port: ofConsole(saved.portSource, saved.port),
+  });
   const { busy, error, run } = useAction();
-  const shownHost = host ?? ofConsole(saved.hostSource, saved.host);
-  const shownPort = port ?? ofConsole(saved.portSource, saved.port);
-  const badPort =
-    shownPort !== '' && !(/^\d{1,5}$/.test(shownPort) && +shownPort >= 1 && +shownPort <= 65_535);
-  const isChanged = host !== null || port !== null;
+  const { host, port } = draft.values;
+  const badPort = port !== '' && !(/^\d{1,5}$/.test(port) && +port >= 1 && +port <= 65_535);
   const save = () =>
     run(async () => {
-      const next = { host: shownHost.trim() || null, port: shownPort === '' ? null : Number(shownPort) };
-      await call('setPublicAddress', { body: next });
+      await call('setPublicAddress', {
+        body: { host: host.trim() || null, port: port === '' ? null : Number(port) },
+      });
       me.set(await call('getMe'));
       notify(t('settings.saved'));
-      setHost(null);
-      setPort(null);
+      draft.reset();
       onSaved();
     });
   const { configured, link } = saved;
@@ -87,8 +86,8 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
         }
       >
         <Input
-          value={shownHost}
-          onInput={setHost}
+          value={host}
+          onInput={(text) => draft.set({ host: text })}
           placeholder={configured.host ?? 'gate.example.com'}
           maxLength={253}
         />
@@ -104,8 +103,8 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
         }
       >
         <Input
-          value={shownPort}
-          onInput={setPort}
+          value={port}
+          onInput={(text) => draft.set({ port: text })}
           inputMode="numeric"
           placeholder={String(link.port)}
           maxLength={5}
@@ -132,20 +131,11 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
       {error ? <Failure error={error} /> : null}
       <div class="row">
         <Permitted to="setPublicAddress">
-          <Button type="submit" kind="primary" disabled={!isChanged || badPort || busy}>
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || badPort || busy}>
             {t('settings.save')}
           </Button>
         </Permitted>
-        {isChanged && (
-          <Button
-            onClick={() => {
-              setHost(null);
-              setPort(null);
-            }}
-          >
-            {t('settings.undo')}
-          </Button>
-        )}
+        {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
       </div>
     </form>
   );
