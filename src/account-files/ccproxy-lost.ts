@@ -30,7 +30,8 @@ export type LostSetting = keyof typeof LOSSES | 'group-account';
 
 /** What an operator reads; the console has its own texts. */
 export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
-  'client-address': 'bound to client addresses, but the file names none: the account may log in from everywhere',
+  'client-address':
+    'bound to client addresses, but the file names none: the account may log in from everywhere',
   'mac-address': 'MAC address',
   'web-filter': 'web filter',
   'time-schedule': 'time schedule (the file has only its number)',

@@ -1,6 +1,10 @@
 // Made from the OpenAPI document by test/helpers/console-api-types.ts; a test holds the two equal. Do not edit.
 // biome-ignore-all format: made by a program
 // biome-ignore-all lint: made by a program
+export type AccessChange = {
+  readonly allowedClients?: readonly (string)[] | undefined;
+  readonly schedule?: string | null | undefined;
+};
 export type Account = {
   readonly id: Guid;
   readonly username: string;
@@ -217,6 +221,9 @@ export type BulkRequest = {
   } | {
     readonly type: 'set-contacts';
     readonly contacts: ContactsChange;
+  } | {
+    readonly type: 'set-access';
+    readonly access: AccessChange;
   } | {
     readonly type: 'set-expiry';
     readonly expiresAt: TimeIn | null;
@@ -442,6 +449,7 @@ export type ImportReport = {
     readonly setting: LostSetting;
     readonly accounts: number;
   })[];
+  readonly budget: BudgetPreview | null;
 };
 export type KnownPassword = {
   readonly password: string;
@@ -514,7 +522,7 @@ export type LoginPage = {
   readonly total: Count;
   readonly nextCursor: string | null;
 };
-export type LostSetting = 'mac-address' | 'web-filter' | 'time-schedule' | 'group' | 'left-time' | 'bandwidth-quota' | 'outgoing-address' | 'services' | 'group-account';
+export type LostSetting = 'client-address' | 'mac-address' | 'web-filter' | 'time-schedule' | 'group' | 'left-time' | 'bandwidth-quota' | 'outgoing-address' | 'services' | 'group-account';
 export type Me = {
   readonly username: string;
   readonly via: 'console' | 'basic' | 'token';
@@ -884,7 +892,7 @@ export type Problem = {
 };
 export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type ProblemReason = {
-  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'factor-not-on' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
+  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'factor-not-on' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-away' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type PublicAddress = {

@@ -33,6 +33,23 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
+    test('a list comes over a slow line although its accounts change all the time', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      await stir(t, shown, /\/accounts\?/);
+      const count = `new EventSource('/api/v1/events').addEventListener('changed', () => { window.changes += 1; })`;
+      await page.evaluate(`window.changes = 0; ${count}; null`);
+      // Each list takes so long that the page meanwhile is told of three changes.
+      await page.route('**/api/v1/accounts?*', async (route) => {
+        const before = await page.evaluate<number>('changes');
+        await eventually(async () => assert.ok((await page.evaluate<number>('changes')) >= before + 3));
+        await route.continue().catch(() => undefined);
+      });
+      await visit('/accounts?search=stirred');
+      await page.waitForSelector('td[data-column=username] >> text=stirred');
+      assert.deepEqual(errors, []);
+    });
+
     test('zero and less are errors, not "no limit"; nothing is sent until they are corrected', async (t) => {
       const { page, visit, errors } = await open(t);
       const id = await daemon().addAccount('zero', 'secret');

@@ -102,7 +102,9 @@ describe('the page of a player', () => {
       .items;
   }
 
-  it('is served outside the whitelist, with a strict policy, and must not be cached', { skip: notBuilt }, async () => {
+  it('is served outside the whitelist, with a strict policy, and must not be cached', {
+    skip: notBuilt,
+  }, async () => {
     const page = await ask('GET', pages.get('one') ?? '');
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);

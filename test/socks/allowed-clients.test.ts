@@ -231,6 +231,65 @@ for (const [title, socks] of [
       again.destroy();
     });
 
+    it('a bulk change says before which sessions it ends, sets and clears, and leaves what it does not name', async () => {
+      const names = ['one', 'two'];
+      for (const name of names) await allow(name, []);
+      const [stays, ends] = [await open(ALLOWED), await open(OTHER)];
+      assert.deepEqual([await answerTo(stays, 'one'), await answerTo(ends, 'two')], ['0100', '0100']);
+      for (const client of [stays, ends]) await relay(client);
+      const bulk = async (access: object, dryRun: boolean) => {
+        const body = {
+          ids: names.map((name) => ids.get(name)),
+          action: { type: 'set-access', access },
+          dryRun,
+        };
+        const answer = await daemon.api('POST', '/api/v1/accounts/bulk', body);
+        assert.equal(answer.status, 200, answer.text);
+        return answer.json as {
+          count: number;
+          skippedCount: number;
+          sessionsEnded: number;
+          changes: { before: unknown; after: unknown }[];
+        };
+      };
+      const access = { allowedClients: [ALLOWED], schedule: 'mon-sun 0:00-24:00' };
+      const preview = await bulk(access, true);
+      assert.deepEqual([preview.count, preview.sessionsEnded], [2, 1]);
+      assert.deepEqual(preview.changes[0]?.before, { allowedClients: [], schedule: null });
+      const set = { allowedClients: [ALLOWED], schedule: 'mon-sun 00:00-24:00' };
+      assert.deepEqual(preview.changes[0]?.after, set);
+      await echoes(ends);
+      assert.equal((await bulk(access, false)).sessionsEnded, 1);
+      await ends.closed();
+      await echoes(stays);
+      assert.deepEqual(
+        [(await bulk(access, true)).skippedCount, (await bulk({}, true)).skippedCount],
+        [2, 2],
+      );
+
+      const day = new Date(Date.now() + 2 * 86_400_000).toUTCString().slice(0, 3).toLowerCase();
+      const closing = await bulk({ schedule: `${day} 00:00-24:00` }, true);
+      assert.equal(closing.sessionsEnded, 1);
+      assert.deepEqual(closing.changes[0]?.after, { ...set, schedule: `${day} 00:00-24:00` });
+      const cleared = await bulk({ allowedClients: [], schedule: '' }, false);
+      assert.deepEqual(cleared.changes[0]?.after, { allowedClients: [], schedule: null });
+      await echoes(stays);
+      stays.destroy();
+      for (const [wrong, path] of [
+        [{ allowedClients: ['home.example'] }, 'allowedClients'],
+        [{ schedule: 'workdays' }, 'schedule'],
+      ] as const) {
+        const action = { type: 'set-access', access: wrong };
+        const answer = await daemon.api('POST', '/api/v1/accounts/bulk', {
+          filter: {},
+          action,
+          dryRun: true,
+        });
+        assert.equal(answer.status, 400);
+        assert.ok(answer.text.includes(`"body.action.access.${path}"`), answer.text);
+      }
+    });
+
     it('the API refuses what is no address and one too many, and the command line replaces the list', async () => {
       const url = `/api/v1/accounts/${ids.get('three')}`;
       const malformed = await daemon.api('PATCH', url, { allowedClients: ['home.example'] });

@@ -17,6 +17,12 @@ export const bulk = {
   'bulk.set-limits': { en: 'Set limits', zh: '设置限制' },
   'bulk.set-expiry': { en: 'Set expiry', zh: '设置到期' },
   'bulk.plan': { en: 'Plan', zh: '套餐' },
+  'bulk.field': { en: '{field}:', zh: '{field}：' },
+  'bulk.set-access': { en: 'Where and when', zh: '来源与时段' },
+  'bulk.access.text': {
+    en: 'Only ticked fields are written; ticked and empty means everywhere, or always. Live sessions that are not allowed then end.',
+    zh: '只写入勾选的项；勾选后留空表示不限。不再允许的在线会话会断开。',
+  },
   'bulk.tag': { en: 'Tags', zh: '标签' },
   'bulk.set-contacts': { en: 'Contacts', zh: '联系方式' },
   'bulk.hand-over': { en: 'Hand over', zh: '移交' },

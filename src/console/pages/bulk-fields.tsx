@@ -4,6 +4,13 @@ import { t } from '../lib/i18n.js';
 import { readNumber } from '../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../ui/expiry-field.js';
 import { Field, Input, Segments, Select } from '../ui/form.js';
+import {
+  AccessChoices,
+  type AccessName,
+  type AccessTexts,
+  NO_ACCESS_TEXTS,
+  readAccess,
+} from './access-fields.js';
 import type { BulkActionType } from './bulk-preview.js';
 import {
   ContactChoices,
@@ -36,6 +43,8 @@ export interface Given {
   readonly chosen: ReadonlySet<LimitName>;
   readonly contacts: ContactTexts;
   readonly chosenContacts: ReadonlySet<ContactName>;
+  readonly access: AccessTexts;
+  readonly chosenAccess: ReadonlySet<AccessName>;
   readonly addTags: string;
   readonly removeTags: string;
   /** The plan's name; '' means that each account keeps its own plan. */
@@ -53,6 +62,8 @@ export const NOTHING_GIVEN: Given = {
   chosen: new Set(),
   contacts: NO_CONTACT_TEXTS,
   chosenContacts: new Set(),
+  access: NO_ACCESS_TEXTS,
+  chosenAccess: new Set(),
   addTags: '',
   removeTags: '',
   plan: '',
@@ -76,10 +87,12 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     return limits && chosen.length > 0 ? { type, limits } : null;
   }
   if (type === 'set-contacts') {
-    const ticked = Object.entries(given.contacts).filter(([name]) =>
-      given.chosenContacts.has(name as ContactName),
-    );
-    return ticked.length > 0 ? { type, contacts: readContacts(Object.fromEntries(ticked)) } : null;
+    const ticked = tickedOf(given.contacts, given.chosenContacts);
+    return ticked && { type, contacts: readContacts(ticked) };
+  }
+  if (type === 'set-access') {
+    const ticked = tickedOf(given.access, given.chosenAccess);
+    return ticked && { type, access: readAccess(ticked) };
   }
   if (type === 'hand-over') return { type, owner: given.owner || null };
   if (type === 'plan') return { type, plan: given.plan || null, use: given.use };
@@ -88,6 +101,15 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     return add && remove && add.length + remove.length > 0 ? { type, add, remove } : null;
   }
   return { type };
+}
+
+/** Returns the texts that are ticked; null: none is. */
+function tickedOf<Texts extends object>(
+  texts: Texts,
+  chosen: ReadonlySet<keyof Texts>,
+): Partial<Texts> | null {
+  const ticked = Object.entries(texts).filter(([name]) => chosen.has(name as keyof Texts));
+  return ticked.length > 0 ? (Object.fromEntries(ticked) as Partial<Texts>) : null;
 }
 
 interface Props {
@@ -125,6 +147,18 @@ export function BulkFields({ type, given, set }: Props) {
             onChange={(patch) => set({ contacts: { ...given.contacts, ...patch } })}
             chosen={given.chosenContacts}
             onChoose={(chosenContacts) => set({ chosenContacts })}
+          />
+        </>
+      );
+    case 'set-access':
+      return (
+        <>
+          <p class="soft">{t('bulk.access.text')}</p>
+          <AccessChoices
+            texts={given.access}
+            onChange={(patch) => set({ access: { ...given.access, ...patch } })}
+            chosen={given.chosenAccess}
+            onChoose={(chosenAccess) => set({ chosenAccess })}
           />
         </>
       );

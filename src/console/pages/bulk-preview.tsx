@@ -3,6 +3,7 @@ import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } 
 import { expiry, expiryShort, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { ScrollBox, State } from '../ui/basics.js';
+import { ACCESS_NAMES, accessWords } from './access-fields.js';
 import { BudgetWords } from './budget.js';
 import { showField } from './field-words.js';
 import { LIMIT_NAMES, limitWords } from './limits.js';
@@ -74,6 +75,12 @@ function Change({ type, before, after }: ChangeProps) {
         <LimitWords before={toTerms(before)} after={toTerms(after)} />
       </td>
     );
+  if (type === 'set-access')
+    return (
+      <td>
+        <AccessChange before={toTerms(before)} after={toTerms(after)} />
+      </td>
+    );
   if ('expiresAt' in after)
     return (
       <td>
@@ -108,7 +115,8 @@ function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Recor
   );
 }
 
-type Terms = AccountLimits & Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin'>;
+type Terms = AccountLimits &
+  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'allowedClients' | 'schedule'>;
 const toTerms = (fields: Readonly<Record<string, unknown>>): Terms => fields as unknown as Terms;
 
 /** `344 days → 29 days`: the time from now, and the exact moment. */
@@ -144,11 +152,29 @@ function LimitWords({ before, after }: { before: AccountLimits; after: AccountLi
     <div class="changes">
       {now.map(([name, word]) => (
         <span key={name} class={changed.has(name) ? '' : 'soft'}>
-          {t(`limits.${name}`)}: {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
+          {t('bulk.field', { field: t(`limits.${name}`) })}{' '}
+          {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
           {changed.has(name) ? <ins>{word}</ins> : word}
         </span>
       ))}
       <span class="soft">{t('limits.othersNone')}</span>
+    </div>
+  );
+}
+
+/** Shows from where and when an account may log in after the action, also what stays. */
+function AccessChange({ before, after }: Record<'before' | 'after', Terms>) {
+  return (
+    <div class="changes">
+      {ACCESS_NAMES.map((name) => {
+        const [old, now] = [accessWords(name, before), accessWords(name, after)];
+        return (
+          <span key={name} class={old === now ? 'soft' : 'break'}>
+            {t('bulk.field', { field: t(`account.${name}`) })} {old !== now && <del>{old}</del>}{' '}
+            {old === now ? now : <ins>{now}</ins>}
+          </span>
+        );
+      })}
     </div>
   );
 }

@@ -28,6 +28,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'reset-password',
   'set-limits',
   'set-expiry',
+  'set-access',
   'tag',
   'set-contacts',
   'hand-over',

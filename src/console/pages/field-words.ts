@@ -94,6 +94,7 @@ function wordFor(name: string, value: unknown): TextKey | undefined {
   if (known) return known;
   if (name === 'language' && (value === 'zh' || value === 'en')) return `contacts.language.${value}`;
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
+  if (name === 'owner' && value === null) return 'operators.administrator';
   // The audit log never contains a password, only the fact that it changed.
   if (name === 'password') return 'audit.changed';
   return undefined;
@@ -119,7 +120,6 @@ export function fieldValue(name: string, value: unknown): string {
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
   if (name === 'expiresAt')
     return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
-  if (name === 'owner' && value === null) return t('operators.administrator');
   const word = wordFor(name, value);
   if (word) return t(word);
   if (value === null || value === '') return '—';

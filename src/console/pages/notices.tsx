@@ -41,9 +41,7 @@ export function NoticeHistory() {
     });
   const page = list.data;
   const narrow = useWidth() < 640;
-  const columns = narrow
-    ? narrowColumns((one) => void retry(one))
-    : noticeColumns((one) => void retry(one));
+  const columns = narrow ? narrowColumns((one) => void retry(one)) : noticeColumns((one) => void retry(one));
   return (
     <>
       <div class="toolbar">

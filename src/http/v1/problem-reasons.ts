@@ -38,9 +38,9 @@ export const REASON_TEXTS = {
   'host-not-allowed': 'the host name is not in admin.allowedHosts',
   'search-too-slow':
     'the search took longer than database.readTimeout; search for three characters or more, or filter',
-  'searches-busy':
-    'other searches took longer than database.readTimeout; try again in a moment',
-  'database-away': 'the database does not answer; a change may or may not have been made: check before you repeat it',
+  'searches-busy': 'other searches took longer than database.readTimeout; try again in a moment',
+  'database-away':
+    'the database does not answer; a change may or may not have been made: check before you repeat it',
   'name-taken': 'another operator or the administrator has the name',
   'import-type': 'send text/csv, application/json or text/plain',
   importing: 'another import of yours is in progress: wait until it ends',

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { sumOf } from '../../../core/accounts/budget.js';
-import { isValidTag } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
@@ -13,19 +12,13 @@ import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
-import { BulkAction, carryOut, changeFor, costOfPlanned, type Planned } from './bulk-plan.js';
+import { BulkAction, refuseAction } from './bulk-action.js';
+import { carryOut, changeFor, costOfPlanned, endedBy, type Planned } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
 import { Credentials, SkippedAccount } from './schemas.js';
-import {
-  type AccountUses,
-  noPlan,
-  PATCH_PROBLEMS,
-  refuseContacts,
-  refuseEgressClass,
-  refuseOwner,
-} from './shared.js';
+import type { AccountUses } from './shared.js';
 
 type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
 
@@ -72,8 +65,8 @@ const BulkResult = z
     count: Count,
     /**
      * The first 100 of them, starting with those that `stayingExpired` and `shortened` count. `before` and `after` contain what the
-     * action changes: with `set-limits` every limit, with `plan` expiry and limits, with `reset-password` nothing. A deletion's
-     * `after` is null.
+     * action changes: with `set-limits` every limit, with `set-access` addresses and schedule, with `plan` expiry and limits, with
+     * `reset-password` nothing. A deletion's `after` is null.
      */
     changes: z.array(
       z.object({
@@ -108,7 +101,7 @@ export const accountBulkRoutes = [
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
       summary:
-        'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, owner, new passwords.',
+        'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, access, owner, new passwords.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },
@@ -120,17 +113,8 @@ export const accountBulkRoutes = [
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, filter' });
       }
-      const wrong = action.type === 'set-limits' ? refuseEgressClass(uses, action.limits, caller) : null;
-      if (wrong) return wrong;
-      const owner = action.type === 'hand-over' ? action.owner : undefined;
-      const notHanded = refuseOwner(uses, owner, caller, 'body.action.owner');
-      if (notHanded) return notHanded;
-      if (action.type === 'tag' && !action.add.every(isValidTag)) return PATCH_PROBLEMS['invalid-tags'];
-      const notReached =
-        action.type === 'set-contacts' ? refuseContacts(action.contacts, 'body.action.contacts') : null;
-      if (notReached) return notReached;
-      if (action.type === 'plan' && action.plan !== null && !uses.plans.byName(action.plan))
-        return noPlan('body.action.plan');
+      const refused = refuseAction(uses, action, caller);
+      if (refused) return refused;
       const { planned, skipped } = plansFor(uses, body);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
         const counts = { expected: expectedCount, now: planned.length };
@@ -169,7 +153,7 @@ function plansFor(
   const plan = (view: AccountView): void => {
     const found = changeFor(uses, view, action, at);
     if (typeof found === 'string') skipped.push(skip(view.account, found));
-    else planned.push({ view, ...found });
+    else planned.push({ view, ...found, ended: endedBy(uses, view.account, found, action, at) });
   };
   if (ids) {
     for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
@@ -224,7 +208,6 @@ function result(
 ): Answered {
   const noticed = affected.filter(isNoticed);
   const shown = [...noticed, ...affected.filter((each) => !isNoticed(each))];
-  const endsSessions = ['disable', 'delete', 'reset-password'].includes(action.type);
   const sum = (count: (each: Planned) => number): number =>
     affected.reduce((total, each) => total + count(each), 0);
   const body: z.infer<typeof BulkResult> = {
@@ -238,7 +221,7 @@ function result(
     })),
     skippedCount: skipped.length,
     skipped: skipped.slice(0, MAX_SHOWN_SKIPPED),
-    sessionsEnded: endsSessions ? sum(({ live }) => live) : 0,
+    sessionsEnded: sum(({ ended }) => ended),
     heartbeatsRemoved: action.type === 'delete' ? sum(({ view }) => view.dataCount) : 0,
     stayingExpired: noticed.filter((each) => each.staysExpired).length,
     shortened: noticed.filter((each) => each.isShortened).length,

@@ -57,6 +57,12 @@ export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
     'Days and hours in the time zone `timeZone`: mon-fri 08:00-23:00; sat,sun 00:00-24:00. null: always.',
 });
 
+/** A field that is left out stays unchanged. */
+export const AccessChange = z
+  .object({ allowedClients: AllowedClients, schedule: Schedule })
+  .partial()
+  .meta({ id: 'AccessChange' });
+
 /** The player's addresses for notices. */
 export const Contacts = z
   .object({

@@ -60,14 +60,15 @@ export const PATCH_PROBLEMS = {
   },
 } as const;
 
-/** Answers a refusal. For a list of addresses the answer explains what is wrong with it. */
+/** Answers a refusal. For a list of addresses the answer explains what is wrong with it. @param path path of the list's object */
 export function explained(
   answer: ProblemAnswer,
   { reason, address }: { readonly reason: string; readonly address?: AddressRefusal },
+  path = 'body',
 ): ProblemAnswer {
   if (address === undefined) return answer;
   const list = reason === 'invalid-allowed-clients' ? 'allowedClients' : 'authorizedAddresses';
-  const error = fieldError(`body.${list}`, address.code, address.values);
+  const error = fieldError(`${path}.${list}`, address.code, address.values);
   return { ...answer, detail: error.message, errors: [error] };
 }
 
