@@ -133,7 +133,7 @@ describe('idle clients', () => {
     await logIn(daemon);
     // Another worker may close it, and the client sees that a moment after the login.
     await eventually(() => assert.ok(open() < 200, 'the one that had waited longest made room'));
-    const line = await daemon.waitForLine((each) => /unfinished handshakes/.test(each.msg));
+    const line = await daemon.waitForLine((each) => /handshake limit reached/.test(each.msg));
     assert.ok(Number(line['evicted']) > 0);
   });
 

@@ -135,7 +135,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const world = await startPlane(t, ['block'], { stuckMs: 500 });
     await breakWorker(world, 'block');
     assert.deepEqual(world.brokenBy, [{ hasStuckThread: true }]);
-    assert.equal(said(world, /cannot be ended/), 1);
+    assert.equal(said(world, /cannot be terminated/), 1);
   });
 
   it('that closed sockets from systemd, without duplicates: the log says to restart the daemon', async (t) => {
@@ -159,7 +159,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
       await eventually(() => said(world, /^proxy worker restarted$/) === death);
     }
     assert.equal(world.plane.engine, 'node');
-    assert.equal(said(world, /starting it with the node driver/), 1);
+    assert.equal(said(world, /restarting with the node driver/), 1);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(client);
     // It had a duplicate of the listening socket: the next worker finds the socket open.
@@ -186,7 +186,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
       }
       await eventually(() => said(world, /^proxy worker restarted$/) === death);
     }
-    assert.equal(said(world, /starting it with the node driver/), 1);
+    assert.equal(said(world, /restarting with the node driver/), 1);
     for (const client of await Promise.all(names.map(connect))) await assertEchoes(client);
   });
 
