@@ -82,6 +82,49 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
+    test('where and when many accounts may log in: ticked, typed slowly, previewed, stored, and cleared', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      const id = await daemon().addAccount('hourly', 'secret');
+      await api('PATCH', `/accounts/${id}`, { allowedClients: ['192.0.2.0/24'] });
+      const stored = async () => {
+        const { allowedClients, schedule } = await api('GET', `/accounts/${id}`);
+        return { allowedClients, schedule };
+      };
+      await visit('/accounts?search=hourly');
+      const reads = await stir(t, shown, /\/accounts\?/);
+      await page.check('thead input[type=checkbox]');
+      await page.click('.bulk-bar >> text=Where and when');
+      assert.equal(await page.locator('dialog textarea').count(), 0, 'a field of what is not ticked');
+      await page.check('dialog label >> text=Schedule');
+      const schedule = page.locator('dialog').getByRole('textbox', { name: 'Schedule' });
+      await schedule.pressSequentially('mon-fri 8:00-23:00', { delay: 100 });
+      await eventually(() => assert.ok(reads() >= 1));
+      assert.equal(await schedule.inputValue(), 'mon-fri 8:00-23:00');
+      await page.waitForSelector('dialog .preview ins >> text=mon-fri 08:00-23:00');
+      await page.waitForSelector('dialog .preview .soft >> text=192.0.2.0/24');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.toast >> text=Where and when: 1 done');
+      assert.deepEqual(await stored(), {
+        allowedClients: ['192.0.2.0/24'],
+        schedule: 'mon-fri 08:00-23:00',
+      });
+
+      await page.check('thead input[type=checkbox]');
+      await page.click('.bulk-bar >> text=Where and when');
+      await page.check('dialog label >> text=Allowed client addresses');
+      await page.waitForSelector('dialog .preview ins >> text=Everywhere');
+      await page.locator('dialog textarea').fill('home.example');
+      await page.waitForSelector('dialog .failure >> text=home.example');
+      assert.ok(await page.locator('dialog button[type=submit]').isDisabled());
+      await page.locator('dialog textarea').fill('');
+      await page.waitForSelector('dialog .preview ins >> text=Everywhere');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog', { state: 'detached' });
+      assert.deepEqual(await stored(), { allowedClients: [], schedule: 'mon-fri 08:00-23:00' });
+      assert.deepEqual(errors, []);
+    });
+
     test('bulk limits change only ticked limits, and the preview shows every limit', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
