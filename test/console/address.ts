@@ -16,7 +16,7 @@ export function addressTests(getWorld: () => World): void {
     assert.match((await page.textContent('dialog')) ?? '', /socks5h:\/\/linked:.*@127\.0\.0\.1:\d+/);
     assert.match(
       (await page.textContent('dialog .notice')) ?? '',
-      /127\.0\.0\.1, a guess: the address the proxy listens on/,
+      /127\.0\.0\.1 in links is a guess: it is the address the proxy listens on/,
     );
     await page.click('dialog footer button');
     await page.waitForSelector('dialog', { state: 'detached' });

@@ -222,7 +222,7 @@ test('a wrong target is refused without its password', async (t) => {
     ['sqlite.yaml', 'mysql://me:hunter2@db/x', 2, /--to is postgres/],
     ['sqlite.yaml', 'postgres://me:hunter2@127.0.0.1:1/x', 1, /No database|There is no database/],
     ['pg.yaml', 'postgres://me:hunter2@127.0.0.1:1/x', 2, /--to is a data folder.*pg_dump/],
-    ['pg.yaml', join(folder, 'new.db'), 2, /no data folder/],
+    ['pg.yaml', join(folder, 'new.db'), 2, /is not a data folder/],
   ];
   for (const [config, to, code, text] of cases) {
     const result = await runCommand(folder, [

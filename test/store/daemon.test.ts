@@ -68,7 +68,7 @@ test('a command does not change a database of an older version, and says what to
   await assert.rejects(openStore(options(dataDir)), (error: Error & { code?: string }) => {
     assert.equal(error.code, 'database-older');
     assert.ok(error.message.includes(String(migrations.at(-1)?.name)), error.message);
-    assert.match(error.message, /restart it with this version/);
+    assert.match(error.message, /restart the daemon with this version/);
     return true;
   });
   assert.deepEqual(await migrationsOf(t, file), before);
