@@ -98,7 +98,7 @@ async function longestClose(
   { nodes, operatorsUrl }: Servers,
   load: Parameters<typeof play>[0],
 ): Promise<number> {
-  const id = await newAccount(operatorsUrl, 'closed', 'secret');
+  const id = await newAccount(nodes[0]?.adminUrl ?? '', 'closed', 'secret');
   const path = `/api/v1/accounts/${id}`;
   const change = async (fields: object): Promise<void> => {
     const { status, text } = await ask(operatorsUrl, 'PATCH', path, fields);
