@@ -16,6 +16,7 @@ import { createLogTrimmingPart } from './parts/log-trimming.js';
 import { createNodePart } from './parts/node.js';
 import { createNoticesPart } from './parts/notices.js';
 import { createPenaltiesPart } from './parts/penalties.js';
+import { createPriorityPart } from './parts/priority.js';
 import { createProxyPart } from './parts/proxy.js';
 import { createSessionsPart } from './parts/sessions.js';
 import { openSettings } from './parts/settings.js';
@@ -79,6 +80,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     load: () => stats.load(),
     refuse: (isRefusing) => plane.refuse(isRefusing),
   });
+  await use(createPriorityPart(config, log));
   // Stored last: a failed start has not shown the password, so the next start generates a new one.
   await firstRun?.store();
 

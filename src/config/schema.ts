@@ -165,6 +165,7 @@ export const configSchema = section({
   shutdownGrace: duration({ min: '0s', max: '1h' }).prefault('30s'),
   stopTimeout: duration({ min: '100ms', max: '10m' }).prefault('10s'),
   timeZone: textThat('an IANA time zone such as Asia/Shanghai or UTC', isTimeZone).default('UTC'),
+  controlPlaneNice: whole(0, 19).default(5),
   log: log.prefault({}),
   database: database.prefault({}),
   node: node.prefault({}),

@@ -18,7 +18,8 @@ export class PlaneResolver {
     this.#log = log;
   }
 
-  start(): void {
+  /** Resolves when the thread runs, or has failed and is started anew. */
+  start(): Promise<void> {
     const thread = new Worker(new URL('./dns/thread.js', import.meta.url), {
       workerData: this.#start,
       name: 'resolver',
@@ -28,10 +29,13 @@ export class PlaneResolver {
     });
     thread.on('exit', () => {
       if (this.#isStopped) return;
-      this.start();
+      void this.start();
       for (const worker of this.#workers) this.connect(worker);
     });
     this.#thread = thread;
+    return new Promise((resolve) => {
+      for (const event of ['message', 'exit'] as const) thread.once(event, () => resolve());
+    });
   }
 
   /** Connects a worker to the resolver. */

@@ -115,8 +115,7 @@ export class ProxyPlane {
 
   /** Starts the threads; resolves when every worker is ready. Call `listen` afterwards to accept connections. */
   async start(): Promise<void> {
-    this.#resolver.start();
-    const started: Promise<void>[] = [];
+    const started: Promise<void>[] = [this.#resolver.start()];
     for (let index = 0; index < this.#options.workers; index += 1) {
       started.push(
         new Promise((resolve, reject) => {

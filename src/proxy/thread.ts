@@ -13,6 +13,7 @@ import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '
 import { OwnedDescriptors } from './owned-descriptors.js';
 import { packEvent } from './packed-events.js';
 import { type Gauges, viewGauges } from './shared.js';
+import { servePlayers } from './thread-priority.js';
 import { ProxyWorker, type WorkerUses } from './worker.js';
 
 /** Parameters of the thread. */
@@ -219,9 +220,15 @@ function createWorker(
   const { post, ask, sendToPeer, passConnection, readMessages } = channel;
   const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...uses });
   channel.attach(worker);
+  if (!hasPriority)
+    worker.log.warn(
+      { worker: start.index },
+      'restarted worker cannot take back its priority; set LimitNICE=+0',
+    );
   return worker;
 }
 
 const thread = workerData as ThreadStart;
+const hasPriority = servePlayers(String(thread.start.index));
 if (thread.start.engine === 'native') runNative(thread);
 else runNode(thread);

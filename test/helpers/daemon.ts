@@ -192,6 +192,8 @@ function defaults(dataDir: string): Record<string, unknown> {
   return {
     dataDir,
     shutdownGrace: '1s',
+    // Many daemons share the processors with their tests; none of them has players who come first.
+    controlPlaneNice: 0,
     socks: { host: '127.0.0.1', port: 0, ...engineUnderTest() },
     admin: { host: '127.0.0.1', port: 0 },
     egress: { private: 'allow' },

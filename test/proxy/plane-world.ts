@@ -22,7 +22,7 @@ export const PLAIN = {
 } as const;
 
 export const SETTINGS: ProxySettings = {
-  handshakeTimeoutMs: 10_000,
+  handshakeTimeoutMs: 60_000,
   connectTimeoutMs: 5_000,
   idleTimeoutMs: 60_000,
   halfCloseTimeoutMs: 60_000,

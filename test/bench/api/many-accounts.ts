@@ -27,7 +27,7 @@ export async function startWith(t: Scope, count: number, logins = 0): Promise<Te
     await daemon.exited();
   });
   if (logins > 0) await addLogins(dataDir, logins);
-  return await startTestDaemon(t, { dataDir });
+  return await startTestDaemon(t, { dataDir, config: { controlPlaneNice: 5 } });
 }
 
 /** As a file, over /api/v1. `existing`: what happens to accounts that there are. */

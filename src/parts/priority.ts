@@ -1,0 +1,17 @@
+// The priority of the control plane: players come first when the processors are busy.
+import type { Config } from '../config.js';
+import type { Log } from '../core/log.js';
+import { yieldToPlayers } from '../proxy/thread-priority.js';
+import type { Part } from './lifecycle.js';
+
+/** Starts when all threads of players run. */
+export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part {
+  return {
+    name: 'priority',
+    start() {
+      if (!yieldToPlayers(controlPlaneNice))
+        log.warn({ controlPlaneNice }, 'the system refused to lower the priority of the control plane');
+    },
+    stop() {},
+  };
+}

@@ -1,0 +1,65 @@
+// On Linux the threads that serve players have names, for `top -H`, and come before all other threads of the process when the
+// processors are busy: an export, a search or an import then waits for players, and not they for it.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+
+const IS_LINUX = process.platform === 'linux';
+const PREFIX = 'players:';
+/** The largest nice value, setpriority(2). */
+const MAX_NICE = 19;
+/** Under this key a thread finds the nice value that the process was started with. */
+const INITIAL_NICE = 'pulsegate.initial-nice';
+
+// A nice value belongs to a thread on Linux (setpriority(2)), and a new thread has that of the thread which starts it.
+if (isMainThread) setEnvironmentData(INITIAL_NICE, getPriority());
+
+/**
+ * For a thread that serves players, before anything else. A thread that is started later than `yieldToPlayers` also takes back the
+ * priority that the main thread has given up; without CAP_SYS_NICE or RLIMIT_NICE it cannot.
+ * @param name of at most 7 characters: Linux keeps 15 bytes (pthread_setname_np(3))
+ * @returns false when it could not
+ */
+export function servePlayers(name: string): boolean {
+  if (!IS_LINUX) return true;
+  try {
+    writeFileSync('/proc/thread-self/comm', PREFIX + name);
+  } catch {
+    // Without /proc the main thread gives up nothing.
+  }
+  const nice = getEnvironmentData(INITIAL_NICE);
+  if (typeof nice !== 'number' || nice === getPriority()) return true;
+  try {
+    setPriority(nice);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Adds `nice` to the nice value of every thread that does not serve players, those of libuv's pool, in which the database works,
+ * included. Threads and programs that these start later have it too.
+ * @returns false when the system does not allow it
+ */
+export function yieldToPlayers(nice: number): boolean {
+  if (!IS_LINUX || nice === 0) return true;
+  const value = Math.min(MAX_NICE, getPriority() + nice);
+  try {
+    for (const tid of readdirSync('/proc/self/task')) {
+      if (!servesPlayers(tid)) setPriority(Number(tid), value);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A thread that has ended meanwhile serves nobody, and needs no other priority. */
+function servesPlayers(tid: string): boolean {
+  try {
+    return readFileSync(`/proc/self/task/${tid}/comm`, 'utf8').startsWith(PREFIX);
+  } catch {
+    return true;
+  }
+}
