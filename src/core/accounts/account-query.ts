@@ -38,85 +38,41 @@ type Test = (view: AccountView) => boolean;
 
 /** Creates the predicate for a filter; cheap tests come first. */
 export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: number): Test {
-  const tests = [
-    ...when(
-      filter.enabled,
-      (wanted) =>
-        ({ account }) =>
-          account.isEnabled === wanted,
-    ),
-    ...when(
-      filter.expired,
-      (wanted) =>
-        ({ account }) =>
-          isExpired(account, now) === wanted,
-    ),
-    ...when(
-      filter.neverUsed,
-      (wanted) =>
-        ({ account }) =>
-          (account.lastLoginAt === null) === wanted,
-    ),
-    ...when(filter.expiringWithinDays, (days) => expiresIn(now + 1, now + days * DAY_MS + 1)),
-    ...when(filter.expiresFrom, (from) => expiresIn(from, Infinity)),
-    ...when(filter.expiresBefore, (before) => expiresIn(-Infinity, before)),
-    ...when(
-      filter.owner,
-      (owner) =>
-        ({ account }) =>
-          account.owner === owner,
-    ),
-    ...when(
-      filter.tag,
-      (tag) =>
-        ({ account }) =>
-          account.tags.includes(tag),
-    ),
-    ...when(
-      filter.game,
-      (game) =>
-        ({ latestGameId }) =>
-          latestGameId === game,
-    ),
-    ...when(
-      filter.authorizedAddress,
-      (address) =>
-        ({ account }) =>
-          includesAddress(account.authorizedAddresses, address),
-    ),
-    ...when(
-      filter.online,
-      (wanted) =>
-        ({ account }) =>
-          facts.isOnline(account.id) === wanted,
-    ),
-    ...when(
-      filter.overQuota,
-      (wanted) =>
-        ({ account }) =>
-          facts.isOverQuota(account) === wanted,
-    ),
-    ...when(filter.search?.toLowerCase() || undefined, containsText),
-  ];
+  const tests: Test[] = [];
+  /** Fields that the filter does not have test nothing. */
+  function add<Value>(wanted: Value | undefined, test: (view: AccountView, wanted: Value) => boolean): void {
+    if (wanted !== undefined) tests.push((view) => test(view, wanted));
+  }
+  add(filter.enabled, ({ account }, wanted) => account.isEnabled === wanted);
+  add(filter.expired, ({ account }, wanted) => isExpired(account, now) === wanted);
+  add(filter.neverUsed, ({ account }, wanted) => (account.lastLoginAt === null) === wanted);
+  add(filter.expiringWithinDays, ({ account }, days) => expiresIn(account, now + 1, now + days * DAY_MS + 1));
+  add(filter.expiresFrom, ({ account }, from) => expiresIn(account, from, Infinity));
+  add(filter.expiresBefore, ({ account }, before) => expiresIn(account, -Infinity, before));
+  add(filter.owner, ({ account }, owner) => account.owner === owner);
+  add(filter.tag, ({ account }, tag) => account.tags.includes(tag));
+  add(filter.game, ({ latestGameId }, game) => latestGameId === game);
+  add(filter.authorizedAddress, ({ account }, address) =>
+    includesAddress(account.authorizedAddresses, address),
+  );
+  add(filter.online, ({ account }, wanted) => facts.isOnline(account.id) === wanted);
+  add(filter.overQuota, ({ account }, wanted) => facts.isOverQuota(account) === wanted);
+  add(filter.search?.toLowerCase() || undefined, containsText);
   return (view) => tests.every((test) => test(view));
 }
 
-function when<Value>(value: Value | undefined, test: (value: Value) => Test): Test[] {
-  return value === undefined ? [] : [test(value)];
+/** From `from` on, and before `before`, in ms; an account that never expires is in no range. */
+function expiresIn({ expiresAt }: Account, from: number, before: number): boolean {
+  return expiresAt !== null && expiresAt >= from && expiresAt < before;
 }
 
-/** From `from` on, and before `before`, in ms; excludes accounts that never expire. */
-const expiresIn =
-  (from: number, before: number): Test =>
-  ({ account: { expiresAt } }) =>
-    expiresAt !== null && expiresAt >= from && expiresAt < before;
-
 /** @param wanted in lower case */
-const containsText =
-  (wanted: string): Test =>
-  ({ account, latestGameId }) =>
+function containsText({ account, latestGameId }: AccountView, wanted: string): boolean {
+  return (
     account.username.toLowerCase().includes(wanted) ||
     account.remarks?.toLowerCase().includes(wanted) === true ||
     account.tags.some((tag) => tag.toLowerCase().includes(wanted)) ||
     latestGameId?.toLowerCase().includes(wanted) === true ||
-    account.id === wanted;
+    account.id === wanted
+  );
+}
