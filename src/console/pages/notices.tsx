@@ -156,7 +156,7 @@ function narrowColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
     {
       key: 'state',
       head: t('account.state'),
-      width: '112px',
+      width: '148px',
       align: 'end',
       cell: (one) => (
         <div class="two-lines end">
