@@ -27,7 +27,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await page.check('thead input[type=checkbox]');
       await page.click('.bulk-bar >> text=Tags');
       await page.click('dialog .chips >> text=+ vip >> nth=0');
-      await page.getByLabel('Remove', { exact: true }).fill('月付');
+      await page.locator('dialog label:has(> span:text-is("Remove")) input').fill('月付');
       await page.waitForSelector('dialog .preview tr:has-text("tagged2") >> text=Tags: — → Tags: vip');
       await page.waitForSelector(
         'dialog .preview tr:has-text("tagged1") >> text=Tags: vip, 月付 → Tags: vip',

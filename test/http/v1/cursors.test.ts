@@ -60,7 +60,7 @@ test('every list answers a wrong cursor with the same error', async (t) => {
     const { errors } = json as { errors: unknown };
     assert.deepEqual(
       [status, errors],
-      [400, [{ path: 'query.cursor', message: 'not a cursor of this list', code: 'cursor', values: {} }]],
+      [400, [{ path: 'query.cursor', message: 'is not a cursor of this list', code: 'cursor', values: {} }]],
       path,
     );
     const empty = await admin.api('GET', `${path}?cursor=`);

@@ -65,7 +65,7 @@ test('a caller has one import at a time', async (t) => {
   const held = await upload(['Content-Length: 1000000', 'Expect: 100-continue']);
   assert.match(held.answer, /^HTTP\/1\.1 100 /);
   const refused = await short();
-  assert.match(refused.answer, /^HTTP\/1\.1 429 .*another import of yours is under way/s);
+  assert.match(refused.answer, /^HTTP\/1\.1 429 .*another import of yours is in progress/s);
   held.socket.destroy();
   await eventually(async () => assert.match((await short()).answer, /^HTTP\/1\.1 200 /));
 });
