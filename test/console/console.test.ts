@@ -1,4 +1,5 @@
 // The console in a real browser on a real daemon: one of each for every part below.
+// Only by name: npm run test:console
 import { before, describe } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';
 import { startWorld, type World } from '../helpers/console-world.js';

@@ -1,4 +1,5 @@
 // The console of operators on a real daemon: each role sees the controls that it may use, and no others.
+// Only by name: npm run test:console
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';

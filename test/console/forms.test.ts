@@ -1,4 +1,5 @@
 // Forms of the console in a real browser on a real daemon: one of each for every part below.
+// Only by name: npm run test:console
 import { describe } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';
 import { useFormConsole } from '../helpers/form-console.js';

@@ -162,8 +162,8 @@ function isNamed(file) {
 }
 
 /**
- * Returns whether a file has the line `// Only by name:` at its head. Such a file repeats a part of CI in a short form, or does not
- * test the daemon.
+ * Returns whether a file has the line `// Only by name:` at its head. CI runs such a file by a
+ * script of its own (test/README.md), or it repeats a part of CI in a short form.
  */
 function runsOnlyByName(file) {
   return /^\/\/ Only by name:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
