@@ -87,7 +87,9 @@ export function createAccountStore(
   ): Promise<Account[]> {
     return changeAccounts(db, by, async (trx, operator) => {
       const ids = updates.map(({ id }) => id);
-      const before = ownOf(operator, await lockMany(ids, trx));
+      // Not against nodes that write entries of these accounts: their transactions may take long.
+      await locked(ids, trx).forNoKeyUpdate();
+      const before = ownOf(operator, await findMany(ids, trx));
       const changed: Account[] = [];
       const changes: { before: Account; after: Account }[] = [];
       const limited: Account[] = [];
@@ -122,7 +124,8 @@ export function createAccountStore(
 
   async function removeMany(ids: readonly string[], by: Actor = DAEMON): Promise<Account[]> {
     return changeAccounts(db, by, async (trx, operator) => {
-      const removed = [...ownOf(operator, await lockMany(ids, trx)).values()];
+      await locked(ids, trx).forUpdate();
+      const removed = [...ownOf(operator, await findMany(ids, trx)).values()];
       if (removed.length === 0) return [];
       const removedIds = removed.map(({ id }) => id);
       // By id, because the user name in heartbeats may be a former one.
@@ -148,11 +151,9 @@ export function createAccountStore(
     return new Map(rows.map((row) => [row.id, toAccount(row, addressesOf)]));
   }
 
-  /** Locks the existing accounts until the transaction ends. Locks in the order of ids, so that transactions do not deadlock. */
-  async function lockMany(ids: readonly string[], trx: Knex): Promise<ReadonlyMap<string, Account>> {
-    await trx('accounts').whereIn('id', ids).orderBy('id').forUpdate().select('id');
-    return findMany(ids, trx);
-  }
+  /** The accounts that exist, to be locked until the transaction ends, in one order, so that transactions do not deadlock. */
+  const locked = (ids: readonly string[], trx: Knex): Knex.QueryBuilder =>
+    trx('accounts').whereIn('id', ids).orderBy('id').select('id');
 
   return {
     async all() {

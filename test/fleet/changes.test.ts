@@ -82,14 +82,20 @@ describe('a change at one node', async () => {
     await held.raw('lock table traffic_days, heartbeats, live_sessions in exclusive mode');
     client.send('ping');
     // The node writes it, and waits.
-    await eventually(async () => {
-      const { rows } = await db.raw(
-        "select 1 from pg_locks where not granted and relation = 'traffic_days'::regclass",
-      );
-      return rows.length > 0;
+    const waiting = () =>
+      db('pg_locks')
+        .whereRaw("not granted and relation = 'traffic_days'::regclass")
+        .orderBy('pid')
+        .select('pid', db.raw('waitstart::text as since'));
+    const writes = await eventually(async () => {
+      const found = await waiting();
+      return found.length > 0 && found;
     });
     assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: false })).status, 200);
     await client.closed();
+    const still = await waiting();
+    for (const write of writes || [])
+      assert.ok(still.some(({ pid, since }) => pid === write.pid && since === write.since));
     await held.rollback();
   });
 
