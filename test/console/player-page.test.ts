@@ -1,4 +1,5 @@
 // The player page in a browser, and the PAC file: one daemon, and one browser that uses the PAC file from its start.
+// Only by name: npm run test:console
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

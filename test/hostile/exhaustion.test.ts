@@ -1,6 +1,7 @@
 // Clients that take and give nothing: they wait, they never read, they come by the hundred. Others must not feel it: they get
 // theirs while the crowd is there. Nothing here measures time: the crowd stays until it is sent away, so whoever had to wait for
 // it would wait until the end of his test.
+// Only by name: npm run scale
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
