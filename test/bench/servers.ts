@@ -41,7 +41,7 @@ export async function startServers(t: Scope, folder: string): Promise<Server[]> 
 }
 
 async function startOurs(t: Scope, engine: 'native' | 'node'): Promise<Server> {
-  const daemon = await startTestDaemon(t, { config: { socks: { engine } } });
+  const daemon = await startTestDaemon(t, { config: { controlPlaneNice: 5, socks: { engine } } });
   await daemon.addAccount(USER, PASSWORD);
   const { pid, socks } = daemon;
   return {
