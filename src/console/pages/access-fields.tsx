@@ -1,7 +1,8 @@
 // The fields that say from where and when an account may log in.
 import type { Account } from '../api-types.js';
 import { t } from '../lib/i18n.js';
-import { Area, Checkbox, Field, Input } from '../ui/form.js';
+import { Choices } from '../ui/choices.js';
+import { Area, Field, Input } from '../ui/form.js';
 
 type Access = Pick<Account, 'allowedClients' | 'schedule'>;
 export type AccessName = keyof Access;
@@ -64,8 +65,6 @@ export function AccessChoices({
   readonly chosen: ReadonlySet<AccessName>;
   readonly onChoose: (chosen: ReadonlySet<AccessName>) => void;
 }) {
-  const choose = (name: AccessName, on: boolean) =>
-    onChoose(new Set(ACCESS_NAMES.filter((one) => (one === name ? on : chosen.has(one)))));
   const fields = {
     allowedClients: (
       <AllowedClientsField
@@ -79,15 +78,12 @@ export function AccessChoices({
     ),
   };
   return (
-    <>
-      {ACCESS_NAMES.map((name) => (
-        <div key={name} class="limit-field">
-          <Checkbox checked={chosen.has(name)} onChange={(on) => choose(name, on)}>
-            {t(`account.${name}`)}
-          </Checkbox>
-          {chosen.has(name) && fields[name]}
-        </div>
-      ))}
-    </>
+    <Choices
+      names={ACCESS_NAMES}
+      labelOf={(name) => t(`account.${name}`)}
+      chosen={chosen}
+      onChoose={onChoose}
+      fieldOf={(name) => fields[name]}
+    />
   );
 }

@@ -1,7 +1,8 @@
 // The contacts of accounts as form fields: where players are reminded of expiry and quota, and in which language.
 import type { Account } from '../api-types.js';
 import { type TextKey, t } from '../lib/i18n.js';
-import { Checkbox, Field, Input, Select } from '../ui/form.js';
+import { Choices } from '../ui/choices.js';
+import { Field, Input, Select } from '../ui/form.js';
 
 type Contacts = Account['contacts'];
 export type ContactName = keyof Contacts;
@@ -60,21 +61,17 @@ export function ContactChoices({
 }) {
   return (
     <div class="limit-fields">
-      {NAMES.map((name) => (
-        <div key={name} class="limit-field">
-          <Checkbox
-            checked={chosen.has(name)}
-            onChange={(on) => onChoose(new Set(NAMES.filter((one) => (one === name ? on : chosen.has(one)))))}
-          >
-            {t(`contacts.${name}`)}
-          </Checkbox>
-          {chosen.has(name) && (
-            <Field label={t(`contacts.${name}`)} hideLabel>
-              <ContactInput name={name} texts={texts} onChange={onChange} />
-            </Field>
-          )}
-        </div>
-      ))}
+      <Choices
+        names={NAMES}
+        labelOf={(name) => t(`contacts.${name}`)}
+        chosen={chosen}
+        onChoose={onChoose}
+        fieldOf={(name) => (
+          <Field label={t(`contacts.${name}`)} hideLabel>
+            <ContactInput name={name} texts={texts} onChange={onChange} />
+          </Field>
+        )}
+      />
     </div>
   );
 }

@@ -3,7 +3,8 @@ import type { AccountLimits, AccountLimitsChange } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { numberText, readNumber } from '../lib/number-text.js';
 import { may, useUser } from '../lib/rights.js';
-import { Checkbox, Field, Input, Select } from '../ui/form.js';
+import { Choices } from '../ui/choices.js';
+import { Field, Input, Select } from '../ui/form.js';
 
 const MEGA = 1_000_000;
 const GIGA = 1_000_000_000;
@@ -112,30 +113,19 @@ interface ChoiceProps extends Props {
 /** Limits that may stay unchanged: only a ticked limit has a field, and the form sends only ticked limits. */
 export function LimitChoices({ texts, onChange, chosen, onChoose }: ChoiceProps) {
   const classes = useEgressClasses('');
-  const choose = (name: LimitName, on: boolean) => {
-    const next = new Set(chosen);
-    if (on) next.add(name);
-    else next.delete(name);
-    onChoose(next);
-  };
   return (
     <div class="limit-fields">
-      {LIMIT_NAMES.map((name) => {
-        if (name === 'egressClass' && classes.length === 0) return null;
-        const error = chosen.has(name) ? wrongWith(name, texts[name]) : undefined;
-        return (
-          <div key={name} class="limit-field">
-            <Checkbox checked={chosen.has(name)} onChange={(on) => choose(name, on)}>
-              {labelOf(name)}
-            </Checkbox>
-            {chosen.has(name) && (
-              <Field label={labelOf(name)} hideLabel error={error}>
-                <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
-              </Field>
-            )}
-          </div>
-        );
-      })}
+      <Choices
+        names={LIMIT_NAMES.filter((name) => name !== 'egressClass' || classes.length > 0)}
+        labelOf={labelOf}
+        chosen={chosen}
+        onChoose={onChoose}
+        fieldOf={(name) => (
+          <Field label={labelOf(name)} hideLabel error={wrongWith(name, texts[name])}>
+            <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
+          </Field>
+        )}
+      />
     </div>
   );
 }
