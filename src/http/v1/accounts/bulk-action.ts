@@ -1,7 +1,7 @@
 // The actions of a bulk change, and why one is refused before any account is looked at.
 import { z } from 'zod';
 import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
-import { isSchedule } from '../../../core/accounts/schedule.js';
+import { isSchedule, storedSchedule } from '../../../core/accounts/schedule.js';
 import { isValidTag } from '../../../core/accounts/tags.js';
 import type { Caller } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
@@ -85,4 +85,18 @@ function refuseAccess(
     return explained(PATCH_PROBLEMS[reason], { reason, address: clients.refusal }, path);
   }
   return isSchedule(schedule) ? null : invalid(`${path}.schedule`, 'schedule');
+}
+
+/** Returns the action with addresses and schedule as accounts store them: read once for all accounts. It must not be refused. */
+export function asStored({ accounts }: Pick<AccountUses, 'accounts'>, action: BulkAction): BulkAction {
+  if (action.type !== 'set-access') return action;
+  const { allowedClients, schedule } = action.access;
+  const read = allowedClients && readAllowedClients(allowedClients, accounts.maxAllowedClients);
+  return {
+    ...action,
+    access: {
+      allowedClients: read?.ok ? [...read.addresses] : undefined,
+      schedule: schedule === undefined ? undefined : storedSchedule(schedule),
+    },
+  };
 }

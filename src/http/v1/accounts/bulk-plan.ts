@@ -2,13 +2,11 @@
 import { type Account, withUpdate } from '../../../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
 import { type Cost, costOf } from '../../../core/accounts/budget.js';
 import { changedContacts } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { refuseAccount } from '../../../core/accounts/login.js';
 import { planFor } from '../../../core/accounts/plans.js';
-import { storedSchedule } from '../../../core/accounts/schedule.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { DAY_MS } from '../../../core/clock.js';
@@ -36,7 +34,7 @@ export interface Planned extends Plan {
 
 /** Returns the planned change of an account, or the reason to skip the account. */
 export function changeFor(
-  { accounts, plans, usage, operators }: Pick<AccountUses, 'accounts' | 'plans' | 'usage' | 'operators'>,
+  { plans, usage, operators }: Pick<AccountUses, 'plans' | 'usage' | 'operators'>,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -83,7 +81,7 @@ export function changeFor(
       return { change: { contacts }, before: { ...before }, after: { ...after } };
     }
     case 'set-access':
-      return accessPlan(account, action.access, accounts.maxAllowedClients);
+      return accessPlan(account, action.access);
     case 'set-expiry':
       return expiryPlan(view, fromIsoOrNull(action.expiresAt), at);
     case 'extend':
@@ -175,14 +173,8 @@ function limitsPlan(
 
 function accessPlan(
   account: Account,
-  { allowedClients, schedule }: Extract<BulkAction, { type: 'set-access' }>['access'],
-  maxAllowedClients: number,
+  change: Extract<BulkAction, { type: 'set-access' }>['access'],
 ): Plan | SkippedAccount['reason'] {
-  const read = allowedClients && readAllowedClients(allowedClients, maxAllowedClients);
-  const change = {
-    allowedClients: read?.ok ? read.addresses : undefined,
-    schedule: schedule === undefined ? undefined : storedSchedule(schedule),
-  };
   const [before, after] = [accessOf(account), accessOf(withUpdate(account, change))];
   if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
   return { change, before, after };

@@ -12,7 +12,7 @@ import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
-import { BulkAction, refuseAction } from './bulk-action.js';
+import { asStored, BulkAction, refuseAction } from './bulk-action.js';
 import { carryOut, changeFor, costOfPlanned, endedBy, type Planned } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
@@ -144,10 +144,11 @@ const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): Skip
 /** Plans the change of each account that the request selects. */
 function plansFor(
   uses: BulkUses,
-  { ids, filter, action }: BulkRequest,
+  { ids, filter, action: wanted }: BulkRequest,
 ): Skipping & { readonly planned: readonly Planned[] } {
   const { accounts, now } = uses;
   const at = now();
+  const action = asStored(uses, wanted);
   const skipped: SkippedAccount[] = [];
   const planned: Planned[] = [];
   const plan = (view: AccountView): void => {
