@@ -1,7 +1,7 @@
 // Checks that the PostgreSQL server responds and accepts writes.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { StorageFault } from '../core/storage.js';
+import { within } from '../core/timers.js';
 import { problemOf } from './pg-errors.js';
 
 const NOT_ANSWERED: StorageFault = { problem: 'database-away', error: undefined };
@@ -36,10 +36,7 @@ export function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<Storage
     pending ??= query().finally(() => {
       pending = null;
     });
-    const timer = new AbortController();
-    const timeout = pause(answerMs, NOT_ANSWERED, { signal: timer.signal }).catch(() => NOT_ANSWERED);
-    const answer = await Promise.race([pending, timeout]);
-    timer.abort();
+    const answer = await within(answerMs, pending, NOT_ANSWERED);
     const fault = answer ?? queryFault;
     queryFault = null;
     return fault;
