@@ -1,14 +1,14 @@
-// One string for equal ones: thousands of sessions come from few addresses and go to few, and each would keep texts of its own.
+// Interned strings: thousands of sessions come from few addresses and go to few, and share one string for each.
 
-/** Then it begins anew, so that strangers' addresses do not fill the memory. */
-const MOST = 10_000;
-const known = new Map<string, string>();
+/** At this number the table is cleared, so that addresses which players choose do not fill the memory. */
+const MAX_STRINGS = 10_000;
+const strings = new Map<string, string>();
 
-/** A string equal to `text`: the one that was asked for first, if it is still known to this thread. */
-export function sharedString(text: string): string {
-  const shared = known.get(text);
-  if (shared !== undefined) return shared;
-  if (known.size >= MOST) known.clear();
-  known.set(text, text);
+/** Returns a string equal to `text`, the same one for equal texts of this thread while the table has it. */
+export function intern(text: string): string {
+  const known = strings.get(text);
+  if (known !== undefined) return known;
+  if (strings.size >= MAX_STRINGS) strings.clear();
+  strings.set(text, text);
   return text;
 }

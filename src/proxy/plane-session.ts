@@ -1,9 +1,9 @@
 // A worker's session in the control plane: its properties, and its byte counts in shared memory.
 import { randomUUID } from 'node:crypto';
 import type { Session, SessionEnd, SessionSummary } from '../core/sessions/session.js';
+import { intern } from './interned-strings.js';
 import type { SessionFacts } from './messages.js';
 import type { SessionCounts } from './session-counts.js';
-import { sharedString } from './shared-strings.js';
 
 /** The worker of a session. */
 export interface SessionOwner {
@@ -38,12 +38,12 @@ export class PlaneSession implements Session {
     this.username = account.username;
     this.command = facts.command;
     this.clientProtocol = facts.clientProtocol;
-    this.client = { address: sharedString(facts.client.address), port: facts.client.port };
+    this.client = { address: intern(facts.client.address), port: facts.client.port };
     this.openedAt = facts.openedAt;
     this.slot = facts.slot;
     this.generation = facts.generation;
     const { host, address, port } = facts.destination;
-    this.destination = { host: sharedString(host), address: sharedString(address), port };
+    this.destination = { host: intern(host), address: intern(address), port };
     this.gameId = facts.gameId;
     this.via = facts.via;
     this.#owner = owner;

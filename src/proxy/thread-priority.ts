@@ -47,7 +47,7 @@ export function yieldToPlayers(nice: number): boolean {
   const value = Math.min(MAX_NICE, getPriority() + nice);
   try {
     for (const tid of readdirSync('/proc/self/task')) {
-      if (!servesPlayers(tid)) setPriority(Number(tid), value);
+      if (!isOfPlayers(tid)) setPriority(Number(tid), value);
     }
     return true;
   } catch {
@@ -56,7 +56,7 @@ export function yieldToPlayers(nice: number): boolean {
 }
 
 /** A thread that has ended meanwhile serves nobody, and needs no other priority. */
-function servesPlayers(tid: string): boolean {
+function isOfPlayers(tid: string): boolean {
   try {
     return readFileSync(`/proc/self/task/${tid}/comm`, 'utf8').startsWith(PREFIX);
   } catch {

@@ -177,9 +177,11 @@ export class ProxyWorker implements ConnectionHost {
 
   receive(message: WorkerMessage): void {
     switch (message.kind) {
-      case 'accounts':
-        for (const record of message.records) this.#accounts.put(record, Date.now());
+      case 'accounts': {
+        const now = Date.now();
+        for (const record of message.records) this.#accounts.put(record, now);
         return;
+      }
       case 'authorized':
         for (const account of message.accounts) this.#authorized.put(account);
         return;

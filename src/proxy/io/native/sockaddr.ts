@@ -2,7 +2,7 @@
 // from endpoints and read as endpoints.
 import { networkInterfaces } from 'node:os';
 import { formatIp, parseIp, unmap } from '../../../core/ip.js';
-import { sharedString } from '../../shared-strings.js';
+import { intern } from '../../interned-strings.js';
 import type { Endpoint } from '../io.js';
 import { AF_INET, AF_INET6, SOCKADDR_BYTES } from './libc.js';
 
@@ -44,7 +44,7 @@ export function writeSockaddr(into: Uint8Array, { address, port }: Endpoint): nu
 export function readSockaddr(bytes: Uint8Array, at = 0): Endpoint {
   const family = bytes[at];
   const port = ((bytes[at + PORT_AT] ?? 0) << 8) | (bytes[at + PORT_AT + 1] ?? 0);
-  if (family === AF_INET) return { address: sharedString(formatIpv4(bytes, at + IPV4_AT)), port };
+  if (family === AF_INET) return { address: intern(formatIpv4(bytes, at + IPV4_AT)), port };
   if (family !== AF_INET6) return UNIX_ENDPOINT;
   const ip = unmap(bytes.subarray(at + IPV6_AT, at + IPV6_AT + 16));
   if (ip.length === 4) return { address: formatIpv4(ip, 0), port };
