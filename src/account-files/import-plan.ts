@@ -64,7 +64,7 @@ export interface ToChange extends ToDo {
 
 export type Plan = Settled | ToAdd | ToChange;
 
-export interface PlanUses {
+export interface PlanDeps {
   readonly accounts: Pick<
     Accounts,
     | 'get'
@@ -86,15 +86,15 @@ export interface PlanUses {
 }
 
 /** Plans the records of one file in order. Remembers names and ids to detect duplicates. */
-export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
+export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
   const names = new Set<string>();
   const ids = new Set<string>();
-  const addresses = createAddressPlan(uses.accounts);
+  const addresses = createAddressPlan(deps.accounts);
 
   function idFor({ id: wanted }: FileAccount): string {
     const isFree =
-      wanted !== undefined && uses.mayChooseIds && !ids.has(wanted) && !uses.accounts.hasId(wanted);
-    const id = isFree ? wanted : uses.newId();
+      wanted !== undefined && deps.mayChooseIds && !ids.has(wanted) && !deps.accounts.hasId(wanted);
+    const id = isFree ? wanted : deps.newId();
     ids.add(id);
     return id;
   }
@@ -107,9 +107,9 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if (names.has(username)) return because('twice');
     names.add(username);
     if (egressClass === undefined) return null;
-    if (!uses.accounts.hasEgressClass(egressClass)) return because('no-egress-class');
+    if (!deps.accounts.hasEgressClass(egressClass)) return because('no-egress-class');
     const present = existing ? existing.limits.egressClass : null;
-    return egressClass !== present && !uses.mayChooseEgress ? because('egress-scope') : null;
+    return egressClass !== present && !deps.mayChooseEgress ? because('egress-scope') : null;
   }
 
   function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {
@@ -138,7 +138,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
   function planAddition(line: number, from: FileAccount): Plan {
     const { username } = from;
     // The name belongs to an account of another owner, which the caller may not see.
-    if (uses.accounts.hasUsername(username))
+    if (deps.accounts.hasUsername(username))
       return settled(line, username, 'failed', because('taken-meanwhile'));
     const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
     if (passwordHash === undefined) return settled(line, username, 'failed', because('no-password'));
@@ -154,7 +154,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       isEnabled: from.isEnabled ?? true,
       remarks: from.remarks ?? null,
       tags: from.tags ?? [],
-      createdAt: from.createdAt ?? uses.now(),
+      createdAt: from.createdAt ?? deps.now(),
       lastLoginAt: null,
       expiresAt: from.daysFromFirstLogin === undefined ? (from.expiresAt ?? null) : null,
       daysFromFirstLogin: from.daysFromFirstLogin ?? null,
@@ -184,12 +184,12 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if ('fault' in record) return settled(line, record.username, 'failed', record.fault);
     const from = record.account;
     const { username } = from;
-    const existing = uses.accounts.getByUsername(username)?.account ?? null;
+    const existing = deps.accounts.getByUsername(username)?.account ?? null;
     const refused = refusal(from, existing);
     if (refused) return settled(line, username, 'failed', refused);
     if (!existing) return planAddition(line, from);
-    if (uses.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
-    return planChange(line, from, existing, uses.existing);
+    if (deps.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
+    return planChange(line, from, existing, deps.existing);
   };
 }
 

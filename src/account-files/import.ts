@@ -11,15 +11,15 @@ import {
   createPlanner,
   type ImportedLine,
   type Plan,
-  type PlanUses,
+  type PlanDeps,
   type ToAdd,
   type ToChange,
 } from './import-plan.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileRecord } from './record.js';
 
-export interface ImportUses extends PlanUses {
-  readonly accounts: PlanUses['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
+export interface ImportDeps extends PlanDeps {
+  readonly accounts: PlanDeps['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
   readonly dryRun: boolean;
   /** Called in a dry run with what each account would take of a seller's budget. */
   readonly onCost?: (cost: Cost) => void;
@@ -44,23 +44,23 @@ const LINES_PER_TURN = 20;
  */
 export async function* importAccounts(
   records: AsyncIterable<FileRecord>,
-  uses: ImportUses,
+  deps: ImportDeps,
 ): AsyncGenerator<ImportedLine> {
-  const planOf = createPlanner(uses);
-  const writer = createWriter(uses);
+  const planOf = createPlanner(deps);
+  const writer = createWriter(deps);
   let slice: Plan[] = [];
   for await (const record of records) {
     slice.push(planOf(record));
     if (slice.length % LINES_PER_TURN === 0) await nextTurn();
     if (slice.length < SLICE) continue;
-    yield* uses.dryRun ? preview(slice, uses) : await writer.write(slice);
+    yield* deps.dryRun ? preview(slice, deps) : await writer.write(slice);
     slice = [];
   }
-  yield* uses.dryRun ? preview(slice, uses) : await writer.write(slice);
+  yield* deps.dryRun ? preview(slice, deps) : await writer.write(slice);
   await writer.end();
 }
 
-function preview(plans: readonly Plan[], { onCost, now }: ImportUses): ImportedLine[] {
+function preview(plans: readonly Plan[], { onCost, now }: ImportDeps): ImportedLine[] {
   if (onCost) for (const plan of plans) if (plan.kind !== 'settled') onCost(costOfPlan(plan, now()));
   return plans.map(({ line }) => line);
 }
@@ -89,10 +89,10 @@ interface Writer {
   end(): Promise<void>;
 }
 
-function createWriter(uses: ImportUses): Writer {
-  const { accounts } = uses;
-  const entry = createImportEntry(uses);
-  let { by } = uses;
+function createWriter(deps: ImportDeps): Writer {
+  const { accounts } = deps;
+  const entry = createImportEntry(deps);
+  let { by } = deps;
   let hasWritten = false;
   let hasFailed = false;
 
@@ -131,7 +131,7 @@ function createWriter(uses: ImportUses): Writer {
     } catch (error) {
       if (!hasWritten || error instanceof AddressTaken) throw error;
       hasFailed = true;
-      uses.onError(error);
+      deps.onError(error);
       return null;
     }
   }
@@ -184,7 +184,7 @@ function createWriter(uses: ImportUses): Writer {
 }
 
 /** The audit entry of the import. It is created before the first account is written, and its counts are updated after each slice. */
-function createImportEntry({ audit, by, fileName }: ImportUses) {
+function createImportEntry({ audit, by, fileName }: ImportDeps) {
   let importId: string | undefined;
   let isRevised = true;
   const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };

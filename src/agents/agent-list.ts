@@ -36,16 +36,16 @@ const LOCAL_TRIES = 10;
 const LOCAL_BACKOFF_MS = 1000;
 
 /**
- * @param uses.dataDir base folder for relative paths of `file` channels
+ * @param deps.dataDir base folder for relative paths of `file` channels
  * @throws StartError `secret-file`
  */
-export function buildAgents(uses: {
+export function buildAgents(deps: {
   readonly agents: Readonly<Record<string, AgentSettings>>;
   readonly dataDir: string;
   readonly now: Clock;
   readonly log: Log;
 }): AgentList {
-  const { now } = uses;
+  const { now } = deps;
   const groups = new Set<number>();
   const keyFiles: KeyFile[] = [];
   const inTurn = createTurns();
@@ -96,12 +96,12 @@ export function buildAgents(uses: {
   }
 
   function localChannel(settings: Extract<ChannelSettings, { type: 'log' | 'file' }>): Channel {
-    if (settings.type === 'log') return createLogChannel(uses.log);
-    return createFileChannel(resolve(uses.dataDir, settings.path), inTurn);
+    if (settings.type === 'log') return createLogChannel(deps.log);
+    return createFileChannel(resolve(deps.dataDir, settings.path), inTurn);
   }
 
   const byName = new Map(
-    Object.entries(uses.agents).map(([name, settings]) => [
+    Object.entries(deps.agents).map(([name, settings]) => [
       name,
       { settings, agent: agentOf(name, settings), plan: planOf(settings.channel) },
     ]),

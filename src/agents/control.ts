@@ -9,7 +9,7 @@ import type { Intake } from './intake.js';
 import type { QueueLimit } from './queue-limit.js';
 import type { Runner } from './runner.js';
 
-export function createControl(uses: {
+export function createControl(deps: {
   /** The agents that webhooks may trigger. */
   readonly webhooks: Readonly<Record<string, { readonly sessionKey: string | null }>>;
   readonly agents: ReadonlyMap<string, BuiltAgent>;
@@ -21,35 +21,35 @@ export function createControl(uses: {
   readonly now: Clock;
 }): AgentControl {
   const fixedKey = (name: string) =>
-    (Object.hasOwn(uses.webhooks, name) ? uses.webhooks[name]?.sessionKey : null) ?? null;
+    (Object.hasOwn(deps.webhooks, name) ? deps.webhooks[name]?.sessionKey : null) ?? null;
 
   async function queue(run: Omit<NewRun, 'id' | 'acceptedAt'>): Promise<QueuedAnswer> {
-    const result = await uses.intake.accept({ run, idempotency: null, answer: () => ({}) });
+    const result = await deps.intake.accept({ run, idempotency: null, answer: () => ({}) });
     if (result.outcome === 'stored') return { ok: true, runId: result.runId, session: run.session };
     return { ok: false, reason: result.outcome === 'stopping' ? 'stopping' : 'full' };
   }
 
   return {
     agents: () =>
-      [...uses.agents].map(([name, { settings, plan }]) => {
-        const lastActiveAt = uses.lastActive.get(name) ?? null;
-        const running = uses.runner.running(name);
-        const isRecent = lastActiveAt !== null && uses.now() - lastActiveAt < settings.idleAfterMs;
+      [...deps.agents].map(([name, { settings, plan }]) => {
+        const lastActiveAt = deps.lastActive.get(name) ?? null;
+        const running = deps.runner.running(name);
+        const isRecent = lastActiveAt !== null && deps.now() - lastActiveAt < settings.idleAfterMs;
         return {
           name,
           type: settings.type,
           state: isRecent || running > 0 ? 'active' : 'idle',
           lastActiveAt,
           channel: plan?.channel.type ?? 'none',
-          webhook: Object.hasOwn(uses.webhooks, name),
+          webhook: Object.hasOwn(deps.webhooks, name),
           sessionKey: fixedKey(name),
-          queued: uses.queueLimit.of(name),
+          queued: deps.queueLimit.of(name),
           running,
         };
       }),
 
     async send(agent, message, sessionKey) {
-      if (!uses.agents.has(agent)) return { ok: false, reason: 'no-agent' };
+      if (!deps.agents.has(agent)) return { ok: false, reason: 'no-agent' };
       if (messageFault(message) !== null) return { ok: false, reason: 'bad-message' };
       const session = chooseSession(fixedKey(agent), sessionKey, randomUUID);
       if (session === null) return { ok: false, reason: 'key-conflict' };
@@ -57,13 +57,13 @@ export function createControl(uses: {
     },
 
     async rerun(id) {
-      const run = await uses.store.get(id);
+      const run = await deps.store.get(id);
       if (!run) return { ok: false, reason: 'no-run' };
-      if (!uses.agents.has(run.agent)) return { ok: false, reason: 'no-agent' };
+      if (!deps.agents.has(run.agent)) return { ok: false, reason: 'no-agent' };
       const { kind, agent, session, message } = run;
       return queue({ kind, agent, session, message, origin: 'api', rerunOf: id });
     },
 
-    cancel: uses.runner.cancel,
+    cancel: deps.runner.cancel,
   };
 }

@@ -10,7 +10,7 @@ export interface DeliveryPlan extends RetryPlan {
   readonly channel: Channel;
 }
 
-export function createDeliverer(uses: {
+export function createDeliverer(deps: {
   readonly store: DeliveryStore;
   readonly owner: string;
   /** By agent name. */
@@ -22,21 +22,21 @@ export function createDeliverer(uses: {
   readonly newId: () => string;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }): Outbox {
-  const { store, owner, now, log } = uses;
+  const { store, owner, now, log } = deps;
 
   async function attempt(run: Run, signal: AbortSignal): Promise<void> {
     const startedAt = now();
-    const plan = uses.plans.get(run.agent);
+    const plan = deps.plans.get(run.agent);
     // The configuration no longer contains the agent or its channel.
     if (!plan) return store.dismiss(run.id);
     const outcome = await deliver(run, plan, signal);
     // The shutdown interrupted this attempt: it does not count, and the delivery is due again at the next start.
     if (!outcome.ok && signal.aborted) return;
     const tries = run.deliveryTries + 1;
-    const nextAt = nextTryAt(outcome, tries, plan, now(), uses.random);
+    const nextAt = nextTryAt(outcome, tries, plan, now(), deps.random);
     await store.record(
       {
-        id: uses.newId(),
+        id: deps.newId(),
         runId: run.id,
         attempt: tries,
         channel: plan.channel.type,
@@ -69,7 +69,7 @@ export function createDeliverer(uses: {
     nextDueAt: () => store.nextDueAt(owner),
     keyOf: ({ id }) => id,
     attempt,
-    concurrency: uses.concurrency,
+    concurrency: deps.concurrency,
     now,
     log,
   });

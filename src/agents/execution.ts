@@ -21,7 +21,7 @@ export type Abort = 'timeout' | 'cancelled' | 'shutdown';
 /** Delay before a failed write is retried, in ms. The result of a run must not get lost. */
 const WRITE_RETRY_MS = 1000;
 
-export interface ExecutionUses {
+export interface ExecutionDeps {
   readonly store: Pick<RunStore, 'finish'>;
   readonly owner: string;
   readonly agents: ReadonlyMap<string, RunnableAgent>;
@@ -43,9 +43,9 @@ export interface Execution {
 
 type History = Parameters<Agent['run']>[0]['history'];
 
-export function createExecution(uses: ExecutionUses): Execution {
-  const { store, owner, log, now } = uses;
-  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, uses.history));
+export function createExecution(deps: ExecutionDeps): Execution {
+  const { store, owner, log, now } = deps;
+  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, deps.history));
   const runningByAgent = new Map<string, number>();
 
   async function execute(run: Run, history: History, controller: AbortController): Promise<void> {
@@ -56,14 +56,14 @@ export function createExecution(uses: ExecutionUses): Execution {
       const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
       // An interrupted run stays `running` in the store. The daemon that adopts the run tries it again.
       if (why === 'shutdown') return;
-      await finish(run, endOf(output, why, uses.agents.get(run.agent), now()));
+      await finish(run, endOf(output, why, deps.agents.get(run.agent), now()));
     } finally {
       count(run.agent, -1);
     }
   }
 
   async function callAgent(run: Run, history: History, controller: AbortController): Promise<AgentOutput> {
-    const target = uses.agents.get(run.agent);
+    const target = deps.agents.get(run.agent);
     if (!target) return { ok: false, error: `the agent ${run.agent} is no longer configured` };
     const { id: runId, kind, agent, session, message, attempt } = run;
     const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.timeoutMs);
@@ -101,7 +101,7 @@ export function createExecution(uses: ExecutionUses): Execution {
       'run finished',
     );
     if (end.error !== null) log.debug({ run: run.id, agent: run.agent, error: end.error }, 'run failed');
-    uses.onFinished(run.agent, end.deliver);
+    deps.onFinished(run.agent, end.deliver);
   }
 
   /** Stores the end of a run, and retries while the database fails. Returns false when the run no longer belongs to this daemon. */
@@ -111,7 +111,7 @@ export function createExecution(uses: ExecutionUses): Execution {
         return await ends.add({ id: run.id, end });
       } catch (err) {
         log.error({ err, run: run.id }, 'storing run result failed');
-        if (uses.isStopping()) return false;
+        if (deps.isStopping()) return false;
         await pause(WRITE_RETRY_MS);
       }
     }

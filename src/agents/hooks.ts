@@ -24,7 +24,7 @@ import type { AgentSettings, HookSettings } from './settings.js';
 import { createTokenCheck } from './token.js';
 import { createWebhook } from './webhook.js';
 
-export interface HooksUses {
+export interface HooksDeps {
   readonly webhooks: HookSettings;
   readonly agents: Readonly<Record<string, AgentSettings>>;
   /** Base folder for relative paths of `file` channels. */
@@ -72,23 +72,23 @@ const MAX_SOURCES = 10_000;
 const MAX_CONCURRENT_DELIVERIES = 8;
 
 /** @throws StartError `secret-missing`, `secret-file` */
-export function createHooks(uses: HooksUses): Hooks {
-  const { webhooks, now, log } = uses;
+export function createHooks(deps: HooksDeps): Hooks {
+  const { webhooks, now, log } = deps;
   const owner = randomUUID();
   const newId = createOrderedIds(now);
   const token = createTokenCheck(webhookSecrets(webhooks, log));
   const signing = new Map(signingSecrets(webhooks));
-  const agents = buildAgents(uses);
+  const agents = buildAgents(deps);
   const queueLimit = createQueueLimit(webhooks.queue);
   const lastActive = new Map<string, number>();
-  const otherNodesAgents = Object.entries(uses.agents).flatMap(([name, agent]) =>
-    agent.type === 'command' && agent.nodes && !agent.nodes.includes(uses.nodeName) ? [name] : [],
+  const otherNodesAgents = Object.entries(deps.agents).flatMap(([name, agent]) =>
+    agent.type === 'command' && agent.nodes && !agent.nodes.includes(deps.nodeName) ? [name] : [],
   );
   const touch = (agent: string) => lastActive.set(agent, now());
 
   const plans = new Map([...agents.byName].flatMap(([name, { plan }]) => (plan ? [[name, plan]] : [])));
   const deliverer = createDeliverer({
-    store: uses.deliveries,
+    store: deps.deliveries,
     owner,
     plans,
     concurrency: MAX_CONCURRENT_DELIVERIES,
@@ -98,7 +98,7 @@ export function createHooks(uses: HooksUses): Hooks {
     log,
   });
   const runner = createRunner({
-    store: uses.runs,
+    store: deps.runs,
     owner,
     isLeaseHeld: () => keeper.isHeld(),
     onDoubt: () => keeper.doubt(),
@@ -119,7 +119,7 @@ export function createHooks(uses: HooksUses): Hooks {
     },
   });
   const intake = createIntake({
-    store: uses.runs,
+    store: deps.runs,
     owner,
     otherNodesAgents,
     queueLimit,
@@ -132,15 +132,15 @@ export function createHooks(uses: HooksUses): Hooks {
     },
   });
   const keeper = createKeeper({
-    store: uses.runs,
-    sessions: uses.sessions,
+    store: deps.runs,
+    sessions: deps.sessions,
     owner,
     queueLimit,
     maxAttempts: webhooks.maxAttempts,
-    leaseMs: uses.leaseMs,
-    isShared: uses.isShared,
+    leaseMs: deps.leaseMs,
+    isShared: deps.isShared,
     otherNodesAgents,
-    retentionMs: uses.retentionMs,
+    retentionMs: deps.retentionMs,
     now,
     log,
     known: runner.known,
@@ -165,19 +165,19 @@ export function createHooks(uses: HooksUses): Hooks {
   return {
     handle: createWebhook({
       isEnabled: webhooks.enabled,
-      mayCall: uses.mayCall,
+      mayCall: deps.mayCall,
       attempts: createAttemptLimit({
         maxFailures: webhooks.maxFailuresPerSource,
         windowMs: webhooks.failureWindowMs,
         maxSources: MAX_SOURCES,
         now,
-        penalties: uses.penalties,
+        penalties: deps.penalties,
       }),
       token,
       maxBodyBytes: webhooks.maxBodyBytes,
       agents: webhooks.agents,
       signingSecrets: (agent) => signing.get(agent) ?? [],
-      retentionMs: uses.retentionMs,
+      retentionMs: deps.retentionMs,
       now,
       intake,
       newId: randomUUID,
@@ -191,7 +191,7 @@ export function createHooks(uses: HooksUses): Hooks {
       queueLimit,
       runner,
       intake,
-      store: uses.runs,
+      store: deps.runs,
       now,
     }),
 
@@ -199,7 +199,7 @@ export function createHooks(uses: HooksUses): Hooks {
       // When the daemon exits immediately, after a second signal or an error, it kills its commands.
       process.once('exit', killGroups);
       for (const name of agents.byName.keys()) {
-        const at = await uses.runs.lastActive(name);
+        const at = await deps.runs.lastActive(name);
         if (at !== null) lastActive.set(name, at);
       }
       await keeper.start();

@@ -36,7 +36,7 @@ export interface Intake {
 /** Lifetime of an idempotency key. */
 export const KEY_LIFETIME_MS = DAY_MS;
 
-export function createIntake(uses: {
+export function createIntake(deps: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
   readonly owner: string;
   /** Agents whose runs only other nodes execute. The daemon stores such runs, up to `perAgent` for each agent. */
@@ -49,24 +49,24 @@ export function createIntake(uses: {
   /** Called for every stored run of this daemon, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
-  const { store, owner, queueLimit, now } = uses;
+  const { store, owner, queueLimit, now } = deps;
   let isStopping = false;
-  const runsHere = (agent: string) => !uses.otherNodesAgents.includes(agent);
+  const runsHere = (agent: string) => !deps.otherNodesAgents.includes(agent);
 
   /** For an agent of other nodes, counts the queued runs in the database. */
   async function tryAcquire(agent: string): Promise<boolean> {
     if (runsHere(agent)) return queueLimit.tryAcquire(agent);
-    return ((await store.countQueued()).get(agent) ?? 0) < uses.perAgent;
+    return ((await store.countQueued()).get(agent) ?? 0) < deps.perAgent;
   }
 
   const batches = createBatches(async (items: readonly RunToStore[]) => {
     const outcomes = await store.add(items, now()).catch((error: unknown) => {
-      if (isDatabaseAway(error)) uses.onDoubt();
+      if (isDatabaseAway(error)) deps.onDoubt();
       throw error;
     });
     for (const [i, { run }] of items.entries()) {
       const stored = outcomes[i];
-      if (stored?.outcome === 'stored' && runsHere(run.agent)) uses.onStored({ ...run, id: stored.runId });
+      if (stored?.outcome === 'stored' && runsHere(run.agent)) deps.onStored({ ...run, id: stored.runId });
     }
     return outcomes;
   });

@@ -32,7 +32,7 @@ const RELEASE_ATTEMPTS = 3;
 const TRIM_EVERY_MS = HOUR_MS;
 const MAX_PER_TRIM = 500;
 
-export function createKeeper(uses: {
+export function createKeeper(deps: {
   readonly store: RunStore;
   readonly sessions: Pick<AgentSessionStore, 'trim'>;
   readonly owner: string;
@@ -59,12 +59,12 @@ export function createKeeper(uses: {
   /** Called about once a second. */
   readonly onTick: () => Promise<void>;
 }): Keeper {
-  const { store, owner, now, log, leaseMs } = uses;
+  const { store, owner, now, log, leaseMs } = deps;
   const host = thisHost();
   const monotonicNow = () => performance.now();
   const watch = createLeaseWatch(leaseMs, monotonicNow);
   const lease = createOwnLease(leaseMs, monotonicNow, lose);
-  const interrupted = `interrupted ${uses.maxAttempts} times`;
+  const interrupted = `interrupted ${deps.maxAttempts} times`;
   let hasBegun = false;
   /** Time of the last failed write, while this runner must look for runs that it owns without knowing them; null: none. */
   let doubtedAt: number | null = null;
@@ -73,9 +73,9 @@ export function createKeeper(uses: {
 
   /** Does nothing when no other daemon uses the database, because then no daemon can adopt the runs. */
   function lose(): void {
-    if (ending || !uses.isShared) return;
+    if (ending || !deps.isShared) return;
     log.warn({ leaseMs }, 'runner lease lost; interrupting runs');
-    ending = uses.onLost();
+    ending = deps.onLost();
   }
 
   async function renew(): Promise<void> {
@@ -98,7 +98,7 @@ export function createKeeper(uses: {
     lease.renewed(startedAt);
     ending = null;
     log.info({}, 'runner lease regained');
-    uses.onRegained();
+    deps.onRegained();
   }
 
   const seen = () =>
@@ -117,7 +117,7 @@ export function createKeeper(uses: {
     const running = await store.runningOf(dead.id);
     // Processes that survived the crash would do the work twice.
     const killed = dead.host === host ? killRunProcesses(new Set(running.map(({ id }) => id))) : 0;
-    const failed = await store.release(dead.id, uses.maxAttempts, interrupted, now(), dead.seenAt);
+    const failed = await store.release(dead.id, deps.maxAttempts, interrupted, now(), dead.seenAt);
     if (running.length === 0 || failed === null) return;
     log.warn(
       { interrupted: running.length - failed.length, failed: failed.length, killed },
@@ -130,7 +130,7 @@ export function createKeeper(uses: {
     if (doubtedAt === null) return;
     const since = doubtedAt;
     const held = await store.heldBy(owner);
-    const known = uses.known();
+    const known = deps.known();
     const strays = held.filter((id) => !known.has(id));
     if (strays.length > 0) {
       await store.requeue(owner, now(), strays);
@@ -142,16 +142,16 @@ export function createKeeper(uses: {
 
   async function adopt(): Promise<void> {
     // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
-    for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()), uses.otherNodesAgents)) {
-      uses.queueLimit.acquire(run.agent);
-      uses.onAdopted(run);
+    for (const run of await store.adopt(owner, Math.max(1, deps.queueLimit.left()), deps.otherNodesAgents)) {
+      deps.queueLimit.acquire(run.agent);
+      deps.onAdopted(run);
     }
   }
 
   async function trim(): Promise<void> {
-    const before = now() - uses.retentionMs();
+    const before = now() - deps.retentionMs();
     while (await store.trim(before, now(), MAX_PER_TRIM));
-    await uses.sessions.trim(before);
+    await deps.sessions.trim(before);
   }
 
   // One round at a time: concurrent rounds could adopt a run twice.
@@ -175,13 +175,13 @@ export function createKeeper(uses: {
       if (ending) return;
       await requeueStrays();
       await adopt();
-      await uses.onTick();
+      await deps.onTick();
     }),
     trimming,
   ];
 
   return {
-    isHeld: () => !uses.isShared || (ending === null && lease.isHeld()),
+    isHeld: () => !deps.isShared || (ending === null && lease.isHeld()),
 
     doubt() {
       doubtedAt = monotonicNow();
@@ -200,7 +200,7 @@ export function createKeeper(uses: {
       await Promise.all(pollers.map((poller) => poller.stop()));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await store.release(owner, uses.maxAttempts, interrupted, now());
+          await store.release(owner, deps.maxAttempts, interrupted, now());
           return;
         } catch (error) {
           if (attempt === RELEASE_ATTEMPTS) throw error;

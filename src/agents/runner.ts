@@ -5,7 +5,7 @@ import type { Claim, RunStore } from '../core/agents/run-store.js';
 import { isFinal, type QueuedRun, type Run, shouldDeliver } from '../core/agents/runs.js';
 import { isDatabaseAway } from '../core/storage.js';
 import { createBatches } from './batches.js';
-import { type Abort, createExecution, type ExecutionUses } from './execution.js';
+import { type Abort, createExecution, type ExecutionDeps } from './execution.js';
 import type { QueueLimit } from './queue-limit.js';
 
 export interface Runner {
@@ -38,8 +38,8 @@ export interface Runner {
   cancelRequested(): Promise<void>;
 }
 
-export interface RunnerUses extends Omit<ExecutionUses, 'isStopping' | 'store'> {
-  readonly store: ExecutionUses['store'] &
+export interface RunnerDeps extends Omit<ExecutionDeps, 'isStopping' | 'store'> {
+  readonly store: ExecutionDeps['store'] &
     Pick<RunStore, 'get' | 'claim' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'>;
   /** Whether no other daemon may have adopted this daemon's runs. */
   readonly isLeaseHeld: () => boolean;
@@ -60,13 +60,13 @@ interface SessionQueue {
 const CANCEL_WAIT_MS = 10_000;
 const CANCEL_POLL_MS = 100;
 
-export function createRunner(uses: RunnerUses): Runner {
-  const { store, owner, queueLimit, log, now } = uses;
+export function createRunner(deps: RunnerDeps): Runner {
+  const { store, owner, queueLimit, log, now } = deps;
   const claims = createBatches(
     async (ids: readonly string[]): Promise<Claim[]> =>
-      uses.isLeaseHeld() ? store.claim(ids, owner, now()) : ids.map(() => ({ outcome: 'blocked' })),
+      deps.isLeaseHeld() ? store.claim(ids, owner, now()) : ids.map(() => ({ outcome: 'blocked' })),
   );
-  const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
+  const queue = new PQueue({ concurrency: deps.concurrency, autoStart: false });
   /** By session key; a run without a session has its own queue, by its id. */
   const sessionQueues = new Map<string, SessionQueue>();
   /** Runs that were still waiting here when this runner adopted them again, after a lost lease. */
@@ -77,7 +77,7 @@ export function createRunner(uses: RunnerUses): Runner {
     { readonly controller: AbortController; readonly ended: Promise<unknown> }
   >();
   let isStopping = false;
-  const execution = createExecution({ ...uses, isStopping: () => isStopping });
+  const execution = createExecution({ ...deps, isStopping: () => isStopping });
 
   const queueKeyOf = (run: QueuedRun) => run.session ?? run.id;
 
@@ -136,7 +136,7 @@ export function createRunner(uses: RunnerUses): Runner {
       return true;
     } catch (err) {
       log.error({ err, run: queued.id }, 'starting run failed');
-      if (isDatabaseAway(err)) uses.onDoubt();
+      if (isDatabaseAway(err)) deps.onDoubt();
       return false;
     }
   }
@@ -181,13 +181,13 @@ export function createRunner(uses: RunnerUses): Runner {
       const run = await store.get(id);
       if (!run) return 'not-found';
       const deliver =
-        (uses.agents.get(run.agent)?.hasChannel ?? false) && shouldDeliver(run.kind, 'cancelled', null);
+        (deps.agents.get(run.agent)?.hasChannel ?? false) && shouldDeliver(run.kind, 'cancelled', null);
       if (await store.cancelQueued(id, now(), deliver)) {
         const session = sessionQueues.get(queueKeyOf(run));
         const waiting = session?.waiting.find((queued) => queued.id === id);
         if (session && waiting) remove(session, waiting);
         log.info({ run: id, agent: run.agent, session: run.session, status: 'cancelled' }, 'run finished');
-        uses.onFinished(run.agent, deliver);
+        deps.onFinished(run.agent, deliver);
         return 'cancelled';
       }
       const here = inProgress.get(id);

@@ -17,7 +17,7 @@ import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
 import type { WantedRun } from './intake.js';
 import type { WebhookAgentSettings } from './settings.js';
 
-export interface SignedWebhookUses {
+export interface SignedWebhookDeps {
   readonly attempts: Pick<AttemptLimit, 'succeeded'>;
   readonly maxBodyBytes: number;
   readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
@@ -38,9 +38,9 @@ interface Sender extends Omit<SigningSender, 'secrets'> {
 }
 
 /** Reads one delivery. The caller has already counted its attempt. */
-export function createSignedWebhook(uses: SignedWebhookUses) {
+export function createSignedWebhook(deps: SignedWebhookDeps) {
   const senders = new Map(
-    Object.entries(uses.agents).flatMap(([agent, settings]) => {
+    Object.entries(deps.agents).flatMap(([agent, settings]) => {
       const sender = senderOf(agent, settings);
       return sender ? [[agent, sender] as const] : [];
     }),
@@ -55,12 +55,12 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
 
   async function read(sender: Sender, request: HookRequest): Promise<WantedRun | HookAnswer> {
     if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
-    const bytes = await request.readBody(uses.maxBodyBytes);
-    if (bytes === null) return refuse(413, `the body is longer than ${uses.maxBodyBytes} bytes`);
-    const signing = { ...sender, secrets: uses.signingSecrets(sender.agent) };
-    const verified = verifySignature(signing, request.header, bytes, uses.now());
+    const bytes = await request.readBody(deps.maxBodyBytes);
+    if (bytes === null) return refuse(413, `the body is longer than ${deps.maxBodyBytes} bytes`);
+    const signing = { ...sender, secrets: deps.signingSecrets(sender.agent) };
+    const verified = verifySignature(signing, request.header, bytes, deps.now());
     if (!verified.ok && verified.reason === 'unsigned') return unsigned(request, sender.agent);
-    uses.attempts.succeeded(request.source);
+    deps.attempts.succeeded(request.source);
     if (!verified.ok) {
       const off = Math.round(verified.offMs / 1000);
       return refuse(
@@ -78,7 +78,7 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
   }
 
   function unsigned({ source }: HookRequest, agent: string): HookAnswer {
-    uses.log.warn({ client: source, agent }, 'webhook signature refused');
+    deps.log.warn({ client: source, agent }, 'webhook signature refused');
     return refuse(401, 'a valid signature is required', {
       'WWW-Authenticate': 'Signature realm="Pulsegate"',
     });
@@ -90,20 +90,20 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
     bytes: Uint8Array,
     object: JsonObject,
   ): WantedRun | HookAnswer {
-    const filled = sender.template?.(object, uses.maxBodyBytes);
+    const filled = sender.template?.(object, deps.maxBodyBytes);
     if (filled && !filled.ok) return refuse(400, filled.error);
     const message = filled ? filled.message : Buffer.from(bytes).toString();
     const fault = messageFault(message);
     if (fault !== null) return refuse(400, fault);
     const { agent, scheme, sessionKey } = sender;
-    const session = chooseSession(sessionKey, null, uses.newId);
+    const session = chooseSession(sessionKey, null, deps.newId);
     const digest = sha256(bytes);
     const event = field(object, 'id');
     // The id comes from signed content: a copy of a delivery gets the same id, whatever its unsigned headers contain.
     const id = delivery ?? (scheme === 'stripe' && typeof event === 'string' ? event : digest);
     // The space separates this key from the keys of other callers.
     const key = `delivery ${sha256(`${agent}\n${id}`)}`;
-    const lifetimeMs = scheme === 'github' ? uses.retentionMs() : Math.max(DAY_MS, 2 * sender.toleranceMs);
+    const lifetimeMs = scheme === 'github' ? deps.retentionMs() : Math.max(DAY_MS, 2 * sender.toleranceMs);
     return {
       run: { kind: 'message', agent, message, session, origin: 'webhook', rerunOf: null },
       idempotency: { key, digest, lifetimeMs },

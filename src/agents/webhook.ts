@@ -21,7 +21,7 @@ import type { WebhookAgentSettings } from './settings.js';
 import { createSignedWebhook } from './signed-webhook.js';
 import { hasQueryToken, type TokenCheck } from './token.js';
 
-export interface WebhookUses {
+export interface WebhookDeps {
   readonly isEnabled: boolean;
   /** Whether webhooks.allowFrom permits a source address. */
   readonly mayCall: (source: string) => boolean;
@@ -45,31 +45,31 @@ const FULL_RETRY_S = 5;
 const DATABASE_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
 
-export function createWebhook(uses: WebhookUses): HandleHook {
-  const readSigned = createSignedWebhook(uses);
+export function createWebhook(deps: WebhookDeps): HandleHook {
+  const readSigned = createSignedWebhook(deps);
   return async (request) => {
     try {
       const refusal = refuseBeforeBody(request);
       if (refusal) return refusal;
       const wanted = await readSigned(request);
       if (wanted === null) return refuseToken(request) ?? (await handleWithToken(request));
-      return 'status' in wanted ? wanted : answerOf(await uses.intake.accept(wanted));
+      return 'status' in wanted ? wanted : answerOf(await deps.intake.accept(wanted));
     } catch (err) {
       if (isDatabaseAway(err)) {
-        uses.log.warn({ err, path: request.path }, 'webhook request refused: database not responding');
+        deps.log.warn({ err, path: request.path }, 'webhook request refused: database not responding');
         return refuse(503, 'the database does not answer', { 'Retry-After': String(DATABASE_RETRY_S) });
       }
-      uses.log.error({ err, path: request.path }, 'webhook request failed');
+      deps.log.error({ err, path: request.path }, 'webhook request failed');
       return refuse(500, 'internal error; the log of the daemon contains the reason');
     }
   };
 
   /** Checks only the source and the request line, before anything else of the request is read. */
   function refuseBeforeBody(request: HookRequest): HookAnswer | null {
-    if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
+    if (!deps.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
-    if (!uses.mayCall(source)) return refuse(403, 'this address may not call webhooks');
-    const waitMs = uses.attempts.attempt(source);
+    if (!deps.mayCall(source)) return refuse(403, 'this address may not call webhooks');
+    const waitMs = deps.attempts.attempt(source);
     if (waitMs !== null) {
       return refuse(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
     }
@@ -81,13 +81,13 @@ export function createWebhook(uses: WebhookUses): HandleHook {
 
   function refuseToken(request: HookRequest): HookAnswer | null {
     const { source } = request;
-    if (!uses.token.verify(request.header('authorization'))) {
-      uses.log.warn({ client: source }, 'webhook token refused');
+    if (!deps.token.verify(request.header('authorization'))) {
+      deps.log.warn({ client: source }, 'webhook token refused');
       return refuse(401, 'a valid bearer token is required', {
         'WWW-Authenticate': 'Bearer realm="Pulsegate"',
       });
     }
-    uses.attempts.succeeded(source);
+    deps.attempts.succeeded(source);
     return null;
   }
 
@@ -98,12 +98,12 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     const fault = mediaFault(request);
     if (fault !== null) return refuse(415, fault);
 
-    const bytes = await request.readBody(uses.maxBodyBytes);
-    if (bytes === null) return refuse(413, `the body is longer than ${uses.maxBodyBytes} bytes`);
+    const bytes = await request.readBody(deps.maxBodyBytes);
+    if (bytes === null) return refuse(413, `the body is longer than ${deps.maxBodyBytes} bytes`);
     const read = readJsonObject(bytes);
     if (!read.ok) return refuse(400, JSON_FAULTS[read.reason]);
     const wanted = wantedRun(request, kind, read.object);
-    return 'status' in wanted ? wanted : answerOf(await uses.intake.accept(wanted));
+    return 'status' in wanted ? wanted : answerOf(await deps.intake.accept(wanted));
   }
 
   function wantedRun(
@@ -116,7 +116,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     const { agent, message, sessionKey } = read.body;
     const key = readIdempotencyKey(request.header('idempotency-key'), object);
     if (!key.ok) return refuse(400, key.error);
-    const target = Object.hasOwn(uses.agents, agent) ? uses.agents[agent] : undefined;
+    const target = Object.hasOwn(deps.agents, agent) ? deps.agents[agent] : undefined;
     if (!target) return refuse(404, 'no such agent');
 
     const idempotency =
@@ -126,7 +126,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
       const answer = () => ({ status: 'ok', agent, state: 'active' });
       return { run: { ...common, session: target.sessionKey }, idempotency, answer };
     }
-    const session = chooseSession(target.sessionKey, sessionKey, uses.newId);
+    const session = chooseSession(target.sessionKey, sessionKey, deps.newId);
     if (session === null)
       return refuse(409, 'the agent has a fixed session key, which differs from this one');
     const answer = (runId: string) => ({ status: 'ok', session, queued: true, runId });

@@ -16,7 +16,7 @@ export interface ConnectionLimits {
   readonly outsideTimeoutMs: number;
 }
 
-export interface ConnectionUses {
+export interface ConnectionDeps {
   /** Whether the whitelist, or the webhooks' own list, allows an address. */
   readonly isListed: (address: string) => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -54,7 +54,7 @@ export function isUnderWay({ res }: Connection): boolean {
   return res !== null && !res.writableFinished;
 }
 
-export function createConnections(limits: ConnectionLimits, uses: ConnectionUses): Connections {
+export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps): Connections {
   /** In the order of arrival. */
   const open = new Set<Connection>();
   const countBySource = new Map<string, number>();
@@ -110,7 +110,7 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
     const at = performance.now();
     if (at - loggedAt < LOG_EVERY_MS) return;
     const setting = `admin.connections.${limit}`;
-    uses.log.warn({ setting, source, closed: refused }, 'too many admin connections');
+    deps.log.warn({ setting, source, closed: refused }, 'too many admin connections');
     loggedAt = at;
     refused = 0;
   }
@@ -127,8 +127,8 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
   return {
     admit(raw) {
       const address = peerAddress(raw);
-      const isProxy = uses.isTrustedProxy(address);
-      const isOutside = !isProxy && !uses.isListed(address);
+      const isProxy = deps.isTrustedProxy(address);
+      const isOutside = !isProxy && !deps.isListed(address);
       const source = sourceOf(address);
       const connection: Connection = { raw, source, isOutside, isProxy, socket: null, req: null, res: null };
       if (!evictFor(connection)) {

@@ -2,7 +2,7 @@
 import type { Context, Middleware } from 'koa';
 import { within } from '../core/timers.js';
 
-export interface HealthUses {
+export interface HealthDeps {
   /** Returns why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
   readonly trouble: () => Promise<string | null>;
   /** Returns why the daemon accepts no players (`stopping`, `drained`); null: it does, also without its database. */
@@ -15,7 +15,7 @@ const READY_TIMEOUT_MS = 2_000;
 /** The code when the database answers later, or fails. */
 const NO_ANSWER = 'database-no-answer';
 
-export function healthRoutes({ trouble, playersTrouble }: HealthUses): Middleware {
+export function healthRoutes({ trouble, playersTrouble }: HealthDeps): Middleware {
   const routes: Readonly<Record<string, () => Promise<string | null>>> = {
     '/healthz': async () => null,
     '/readyz': () => within(READY_TIMEOUT_MS, trouble(), NO_ANSWER).catch(() => NO_ANSWER),

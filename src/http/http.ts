@@ -5,8 +5,8 @@ import { Server as TlsServer } from 'node:tls';
 import { REFUSALS } from './answer.js';
 import {
   type Connection,
+  type ConnectionDeps,
   type ConnectionLimits,
-  type ConnectionUses,
   createConnections,
   isUnderWay,
 } from './connections.js';
@@ -46,10 +46,10 @@ export interface HttpServersOptions {
 export function createHttpServers(
   handle: RequestListener,
   { tls: firstTls, handshakeTimeoutMs, connections: limits }: HttpServersOptions,
-  uses: ConnectionUses,
+  deps: ConnectionDeps,
 ): HttpServers {
   const servers: Server[] = [];
-  const connections = createConnections(limits, uses);
+  const connections = createConnections(limits, deps);
   /** By the socket that carries requests. */
   const bySocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by their two endpoints. */
@@ -93,7 +93,7 @@ export function createHttpServers(
     const connection = bySocket.get(req.socket);
     if (connection) Object.assign(connection, { req, res });
     // Callers of webhooks and players are outside the whitelist. Their connections stay open.
-    const isRefused = connection?.isOutside && !uses.isOpenPath(req.url ?? '');
+    const isRefused = connection?.isOutside && !deps.isOpenPath(req.url ?? '');
     if (isClosing || isRefused) res.setHeader('Connection', 'close');
     uploads.watch(req);
     handle(req, res);

@@ -34,7 +34,7 @@ export interface Measured {
   readonly listenerCertificates: ReadonlyMap<string, number>;
 }
 
-export interface MetricsUses {
+export interface MetricsDeps {
   readonly measure: () => Promise<Measured>;
   /** null: only this host may request the metrics. */
   readonly metricsToken: string | null;
@@ -49,7 +49,7 @@ export function metricsRoute({
   metricsToken,
   certificateExpiresAt,
   attempts,
-}: MetricsUses): Middleware<AdminState> {
+}: MetricsDeps): Middleware<AdminState> {
   const { registry, refresh } = createRegistry({ measure, certificateExpiresAt });
   // Not async: every other request passes here.
   return (ctx, next) => {
@@ -93,7 +93,7 @@ function isSame(given: readonly string[], expected: string): boolean {
 function createRegistry({
   measure,
   certificateExpiresAt,
-}: Pick<MetricsUses, 'measure' | 'certificateExpiresAt'>): {
+}: Pick<MetricsDeps, 'measure' | 'certificateExpiresAt'>): {
   registry: Registry;
   refresh: () => Promise<void>;
 } {

@@ -11,12 +11,13 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { CURRENT_USER_PATH, currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
-import { type AccountFormUses, accountFormRoutes } from './account-form/routes.js';
+import { type AccountFormDeps, accountFormRoutes } from './account-form/routes.js';
 import { createBodyReader } from './body.js';
 import { createClientReader } from './client.js';
 import { compressJson } from './compression.js';
 import { serveConsole } from './console.js';
 import { createControlServer } from './control.js';
+import { createRefuseNow } from './current-access.js';
 import { type AttemptOptions, createAdminAttempts } from './guards/attempts.js';
 import { authenticate } from './guards/authenticate.js';
 import { readClient } from './guards/client.js';
@@ -26,24 +27,23 @@ import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js'
 import { otherMethods, unknownPath } from './guards/routing.js';
 import { sameOriginGuard } from './guards/same-origin.js';
 import { whitelistGuard } from './guards/whitelist.js';
-import { type HealthUses, healthRoutes } from './health.js';
+import { type HealthDeps, healthRoutes } from './health.js';
 import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers, type HttpServersOptions } from './http.js';
-import { type MetricsUses, metricsRoute } from './metrics.js';
+import { type MetricsDeps, metricsRoute } from './metrics.js';
 import { isPlayerPath, servePlayers } from './player/serve.js';
-import { createRefuseNow } from './standing.js';
 import type { AdminState } from './state.js';
 import type { Tls } from './tls.js';
-import type { RunUses } from './v1/agents/uses.js';
-import { type ApiUses, serveApi } from './v1/api.js';
+import type { RunDeps } from './v1/agents/shared.js';
+import { type ApiDeps, serveApi } from './v1/api.js';
 
-export interface AdminServerUses extends HttpServersOptions {
+export interface AdminServerDeps extends HttpServersOptions {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** What the handlers of /api/v1, and with them the console, need. */
   readonly operator: Omit<
-    ApiUses,
+    ApiDeps,
     | 'accounts'
     | 'agents'
     | 'attempts'
@@ -54,8 +54,8 @@ export interface AdminServerUses extends HttpServersOptions {
     | 'refuseNow'
     | 'whitelist'
   >;
-  readonly health: HealthUses;
-  readonly metrics: Omit<MetricsUses, 'certificateExpiresAt' | 'attempts'>;
+  readonly health: HealthDeps;
+  readonly metrics: Omit<MetricsDeps, 'certificateExpiresAt' | 'attempts'>;
   /** Folder of the built console. */
   readonly consoleFolder: string;
   /** Folder of the built player page. */
@@ -64,7 +64,7 @@ export interface AdminServerUses extends HttpServersOptions {
   readonly handleHook: HandleHook;
   /** Whether an address is on the list of webhook callers. */
   readonly mayCallHooks: (address: string) => boolean;
-  readonly agents: RunUses;
+  readonly agents: RunDeps;
   /** Processes what the workers have reported so far. Returns a promise only when it has to ask a worker. */
   readonly settle: () => void | Promise<void>;
   readonly isOwnOutbound: IsOwnOutbound;
@@ -73,7 +73,7 @@ export interface AdminServerUses extends HttpServersOptions {
   /** Host names that requests may use, besides IP literals, `localhost` and the names of the certificate. */
   readonly allowedHosts: readonly string[];
   /** The account form of CCProxy; null: it is not served. */
-  readonly accountForm: Pick<AccountFormUses, 'zone'> | null;
+  readonly accountForm: Pick<AccountFormDeps, 'zone'> | null;
   /** Size of the largest request body. */
   readonly maxBodyBytes: number;
   /** Limits of failed logins, of every kind. */
@@ -108,46 +108,46 @@ const TRANSPORT_SECURITY = 'max-age=86400';
 const METRICS_PATH = '/metrics';
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
-export function createAdminServer(uses: AdminServerUses): AdminServer {
-  const { accounts, whitelist, log, now } = uses;
-  let { tls } = uses;
-  const clients = createClientReader(uses.trustedProxies);
+export function createAdminServer(deps: AdminServerDeps): AdminServer {
+  const { accounts, whitelist, log, now } = deps;
+  let { tls } = deps;
+  const clients = createClientReader(deps.trustedProxies);
   const checkHost = hostGuard({
-    allowed: uses.allowedHosts,
+    allowed: deps.allowedHosts,
     isCertified: (name) => name !== '' && tls?.certificate.checkHost(name) !== undefined,
     log,
   });
-  const readJsonObject = createBodyReader(uses.maxBodyBytes);
+  const readJsonObject = createBodyReader(deps.maxBodyBytes);
   const attemptOptions = {
-    ...uses.attempts,
-    maxDelayedPerSource: uses.maxDelayedPerSource,
-    random: uses.random,
-    now: uses.monotonicNow,
+    ...deps.attempts,
+    maxDelayedPerSource: deps.maxDelayedPerSource,
+    random: deps.random,
+    now: deps.monotonicNow,
     log,
   };
-  const attempts = createAdminAttempts({ ...attemptOptions, penalties: uses.penalties.of('admin') });
+  const attempts = createAdminAttempts({ ...attemptOptions, penalties: deps.penalties.of('admin') });
   const playerAttempts = createAdminAttempts({
     ...attemptOptions,
     refused: 'player links refused: too many failures',
-    penalties: uses.penalties.of('player-link'),
+    penalties: deps.penalties.of('player-link'),
   });
 
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
 
-  const refuseNow = createRefuseNow({ ...uses.operator, whitelist });
+  const refuseNow = createRefuseNow({ ...deps.operator, whitelist });
   // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject, refuseNow });
-  const { accountForm, maxBodyBytes } = uses;
+  const { accountForm, maxBodyBytes } = deps;
   if (accountForm) accountFormRoutes(accountApi, { ...accountForm, accounts, maxBodyBytes, refuseNow });
   const v1 = new Router<AdminState>();
   serveApi(v1, {
-    ...uses.operator,
+    ...deps.operator,
     accounts,
-    agents: uses.agents,
+    agents: deps.agents,
     attempts,
-    credentials: uses.credentials,
+    credentials: deps.credentials,
     log,
     now,
     readJsonObject,
@@ -155,25 +155,25 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     whitelist,
   });
 
-  const { playerPage } = uses.operator;
+  const { playerPage } = deps.operator;
   const players =
     playerPage.enabled || playerPage.pac
       ? servePlayers({
-          ...uses,
-          ...uses.operator,
+          ...deps,
+          ...deps.operator,
           attempts: playerAttempts,
           readJsonObject,
           isTrustedProxy: clients.isTrusted,
-          socks: () => uses.operator.about().socks,
-          maxSources: uses.attempts.maxSources,
+          socks: () => deps.operator.about().socks,
+          maxSources: deps.attempts.maxSources,
         })
       : null;
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
-  app.use(refuseOwnOutbound(uses.isOwnOutbound));
+  app.use(refuseOwnOutbound(deps.isOwnOutbound));
   // Every request sees all that players have done before it.
-  app.use((_ctx, next) => uses.settle()?.then(next) ?? next());
+  app.use((_ctx, next) => deps.settle()?.then(next) ?? next());
   app.use(readClient(clients, log));
   app.use((ctx, next) => {
     // Caches must not store account data, and browsers must not guess another content type.
@@ -182,23 +182,23 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
     return next();
   });
-  app.use(healthRoutes(uses.health));
+  app.use(healthRoutes(deps.health));
   // Webhooks need their token, which no page has. They need no check of the host.
-  app.use(hookRoutes(uses.handleHook));
+  app.use(hookRoutes(deps.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
-  app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
+  app.use(metricsRoute({ ...deps.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
   // Like webhooks, these paths need their token and no check of the host.
   if (players && playerPage.outsideWhitelist) app.use(players);
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);
   if (players && !playerPage.outsideWhitelist) app.use(players);
-  app.use(serveConsole(uses.consoleFolder));
+  app.use(serveConsole(deps.consoleFolder));
   const currentUser = open.routes();
   app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
     CURRENT_USER_PATH.test(ctx.path) ? currentUser(ctx, next) : next(),
   );
   app.use(otherMethods());
-  const { consoleSessions, apiTokens, principals } = uses.operator;
+  const { consoleSessions, apiTokens, principals } = deps.operator;
   app.use(authenticate({ principals, consoleSessions, apiTokens, attempts, log }));
   app.use(sameOriginGuard());
   app.use(accountApi.routes());
@@ -212,8 +212,8 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     log[isConnection ? 'debug' : 'error']({ err }, 'admin response failed');
   });
 
-  const servers = createHttpServers(app.callback(), uses, {
-    isListed: (address) => whitelist.allows(address) || uses.mayCallHooks(address),
+  const servers = createHttpServers(app.callback(), deps, {
+    isListed: (address) => whitelist.allows(address) || deps.mayCallHooks(address),
     isTrustedProxy: clients.isTrusted,
     isOpenPath: (path) =>
       path.startsWith('/hooks') || (playerPage.outsideWhitelist && isPlayerPath(playerPage, path)),

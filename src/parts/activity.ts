@@ -15,20 +15,20 @@ const INTERVAL_MS = 500;
 /** Accounts that one query reloads. */
 const MAX_PER_RELOAD = 500;
 
-export function createActivityPart(uses: {
+export function createActivityPart(deps: {
   readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'accounts'>;
   readonly heartbeats: Pick<HeartbeatsPart, 'refresh'>;
   readonly log: Log;
 }): Part {
-  const { log, heartbeats } = uses;
-  const { store, directory, usage } = uses.core;
+  const { log, heartbeats } = deps;
+  const { store, directory, usage } = deps.core;
   const feed = store.activity;
   if (!feed) return { name: 'activity', stop() {} };
   const tasks = createTasks(log);
   const reportFailed = (err: unknown): void =>
     log.error({ err }, 'reading what other nodes counted failed; will retry');
   // These reloads wait for this node's own writes. The traffic of other nodes must not wait for them, because quotas depend on it.
-  const accounts = createReloads(uses.core.accounts.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
+  const accounts = createReloads(deps.core.accounts.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
   const entries = createReloads(heartbeats.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
 
   async function read(): Promise<void> {

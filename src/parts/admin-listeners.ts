@@ -14,7 +14,7 @@ export interface AdminListenersPart extends Part {
 }
 
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */
-export function createAdminListenersPart(uses: {
+export function createAdminListenersPart(deps: {
   readonly config: { readonly admin: { readonly host: readonly string[]; readonly port: number } };
   /** Sockets from systemd, which replace `admin.host` and `admin.port`. */
   readonly sockets: readonly GivenSocket[];
@@ -22,10 +22,10 @@ export function createAdminListenersPart(uses: {
   /** Receives the ports on which the daemon listens. */
   readonly plane: Pick<ProxyPlane, 'ownPorts'>;
 }): AdminListenersPart {
-  const { plane } = uses;
-  const { admin } = uses.config;
-  const given = uses.sockets.filter(({ use }) => use === 'admin');
-  const createServer = uses.http.createHttpServer;
+  const { plane } = deps;
+  const { admin } = deps.config;
+  const given = deps.sockets.filter(({ use }) => use === 'admin');
+  const createServer = deps.http.createHttpServer;
   let listening: readonly Listening[] = [];
 
   async function open(): Promise<readonly Listening[]> {
@@ -38,7 +38,7 @@ export function createAdminListenersPart(uses: {
     name: 'admin listeners',
     get addresses() {
       const addresses = listening.flatMap((each) => each.addresses);
-      return uses.http.certificate ? addresses.map((address) => `https://${address}`) : addresses;
+      return deps.http.certificate ? addresses.map((address) => `https://${address}`) : addresses;
     },
     async start() {
       listening = await open();

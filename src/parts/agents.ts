@@ -16,7 +16,7 @@ export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 're
 }
 
 /** Throws StartError `secret-missing`, `secret-file`. */
-export function createAgentsPart(uses: {
+export function createAgentsPart(deps: {
   readonly config: Pick<Config, 'webhooks' | 'agents' | 'dataDir' | 'node' | 'database'>;
   readonly core: Pick<Core, 'store'>;
   readonly settings: Pick<OperatorSettings, 'runRetentionMs'>;
@@ -24,8 +24,8 @@ export function createAgentsPart(uses: {
   readonly log: Log;
   readonly now: () => number;
 }): AgentsPart {
-  const { store } = uses.core;
-  const { webhooks, agents, dataDir } = uses.config;
+  const { store } = deps.core;
+  const { webhooks, agents, dataDir } = deps.config;
   const callers = parseWhitelist(webhooks.allowFrom.join(','));
   const mayCall = (source: string) => callers.ok && callers.whitelist.allows(source);
   const hooks = createHooks({
@@ -36,13 +36,13 @@ export function createAgentsPart(uses: {
     deliveries: store.deliveries,
     sessions: store.agentSessions,
     mayCall,
-    retentionMs: uses.settings.runRetentionMs,
-    nodeName: nodeNameOf(uses.config),
-    leaseMs: uses.config.node.leaseMs,
-    isShared: uses.config.database.client === 'pg',
-    penalties: uses.penalties.of('webhook'),
-    now: uses.now,
-    log: uses.log,
+    retentionMs: deps.settings.runRetentionMs,
+    nodeName: nodeNameOf(deps.config),
+    leaseMs: deps.config.node.leaseMs,
+    isShared: deps.config.database.client === 'pg',
+    penalties: deps.penalties.of('webhook'),
+    now: deps.now,
+    log: deps.log,
   });
   return {
     name: 'agents',

@@ -19,15 +19,15 @@ export interface Auth {
 const CREDENTIAL_KEYS = /^admin\.(credentials|totp|operators)$|^operator\./;
 
 /** Loads operators, console sessions and API tokens. Rejects when the database cannot be read. */
-export async function openAuth(uses: {
+export async function openAuth(deps: {
   readonly config: Config;
   readonly core: Pick<Core, 'store' | 'settings' | 'credentials'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<Auth> {
-  const { log, now } = uses;
-  const { store, settings, credentials } = uses.core;
-  const { session, maxTokens } = uses.config.admin;
+  const { log, now } = deps;
+  const { store, settings, credentials } = deps.core;
+  const { session, maxTokens } = deps.config.admin;
   const onError = (err: unknown): void =>
     log.warn({ err }, 'saving the last use of a session or token failed');
   const operators = createOperators({

@@ -19,7 +19,7 @@ export function controlSocketPath(dataDir: string): string | null {
  * Opens the socket with mode 0600. Only some commands, such as `pulsegate session`, need it, so the daemon logs a failure and
  * starts without it.
  */
-export function createControlSocketPart(uses: {
+export function createControlSocketPart(deps: {
   readonly config: { readonly dataDir: string };
   readonly http: { createControlServer(): Server };
   readonly log: Log;
@@ -28,7 +28,7 @@ export function createControlSocketPart(uses: {
   return {
     name: 'control socket',
     async start() {
-      close = await open(uses.config.dataDir, uses.http.createControlServer, uses.log);
+      close = await open(deps.config.dataDir, deps.http.createControlServer, deps.log);
     },
     stop: () => close(),
   };

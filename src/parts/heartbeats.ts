@@ -18,7 +18,7 @@ export interface HeartbeatsPart extends Part {
   refresh(accountIds: readonly string[]): Promise<void>;
 }
 
-export function createHeartbeatsPart(uses: {
+export function createHeartbeatsPart(deps: {
   readonly config: Pick<Config, 'heartbeats'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'heartbeatRetention'>;
@@ -26,15 +26,15 @@ export function createHeartbeatsPart(uses: {
   readonly log: Log;
   readonly now: () => number;
 }): HeartbeatsPart {
-  const { config, log, now } = uses;
-  const { store, directory, pool, sessions } = uses.core;
+  const { config, log, now } = deps;
+  const { store, directory, pool, sessions } = deps.core;
   const recorder = createRecorder({
     pool: {
       record(entry) {
         // A session may end shortly after its account was removed: drop its entries.
         if (!directory.byId(entry.accountId)) return;
         pool.record(entry);
-        uses.stats.countHeartbeat(entry);
+        deps.stats.countHeartbeat(entry);
       },
     },
     intervalMs: config.heartbeats.intervalMs,
@@ -46,8 +46,8 @@ export function createHeartbeatsPart(uses: {
     directory,
     heartbeats: store.heartbeats,
     accounts: store.accounts,
-    traffic: uses.core.usage,
-    retention: uses.settings.heartbeatRetention,
+    traffic: deps.core.usage,
+    retention: deps.settings.heartbeatRetention,
     flushIntervalMs: config.heartbeats.flushIntervalMs,
     trimIntervalMs: TRIM_INTERVAL_MS,
     now,

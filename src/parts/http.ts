@@ -6,7 +6,7 @@ import type { AgentsPart } from './agents.js';
 import { adminConnections } from './capacity.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
-import { type OperatorUses, operatorUses } from './operator.js';
+import { type OperatorDeps, operatorDeps } from './operator.js';
 import { ownOutboundCheck } from './own-outbound.js';
 import type { PenaltiesPart } from './penalties.js';
 import type { ProxyPart } from './proxy.js';
@@ -19,7 +19,7 @@ export interface HttpPart
 }
 
 export function createHttpPart(
-  uses: Omit<OperatorUses, 'plane' | 'isStopping'> & {
+  deps: Omit<OperatorDeps, 'plane' | 'isStopping'> & {
     readonly core: Core;
     readonly plane: ProxyPart['plane'];
     readonly agents: AgentsPart;
@@ -27,11 +27,11 @@ export function createHttpPart(
     readonly tls: TlsPair | null;
   },
 ): HttpPart {
-  const { config, core, plane, agents, penalties, tls, log, now } = uses;
+  const { config, core, plane, agents, penalties, tls, log, now } = deps;
   const { admin } = config;
   let isStopping = false;
   const server = createAdminServer({
-    ...operatorUses({ ...uses, isStopping: () => isStopping }),
+    ...operatorDeps({ ...deps, isStopping: () => isStopping }),
     handleHook: agents.handle,
     mayCallHooks: agents.mayCall,
     agents: {

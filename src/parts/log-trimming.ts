@@ -8,19 +8,19 @@ import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
 import { createTasks } from './tasks.js';
 
-export function createLogTrimmingPart(uses: {
+export function createLogTrimmingPart(deps: {
   readonly config: Pick<Config, 'admin'>;
   readonly core: Pick<Core, 'store'>;
   readonly settings: Pick<OperatorSettings, 'retention'>;
   readonly log: Log;
   readonly now: () => number;
 }): Part {
-  const { now } = uses;
-  const { store } = uses.core;
-  const { retention } = uses.settings;
+  const { now } = deps;
+  const { store } = deps.core;
+  const { retention } = deps.settings;
   const stopped = new AbortController();
-  const tasks = createTasks(uses.log);
-  const maxLogins = uses.config.admin.logins.maxEntries;
+  const tasks = createTasks(deps.log);
+  const maxLogins = deps.config.admin.logins.maxEntries;
   const trim = () => trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
   return {
     name: 'log trimming',

@@ -6,7 +6,7 @@ import type { Core } from './core.js';
 import type { StatsPart } from './stats.js';
 
 /** Returns a function that collects the current values; it rejects when the database does not respond. */
-export function createMeasure(uses: {
+export function createMeasure(deps: {
   readonly version: string;
   readonly node: string;
   readonly core: Pick<Core, 'store' | 'pool'>;
@@ -15,9 +15,9 @@ export function createMeasure(uses: {
   readonly listenerCertificates: () => Measured['listenerCertificates'];
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
 }): () => Promise<Measured> {
-  const { version, node, sessions } = uses;
-  const { store, pool } = uses.core;
-  const { activity, overview } = uses.stats;
+  const { version, node, sessions } = deps;
+  const { store, pool } = deps.core;
+  const { activity, overview } = deps.stats;
   return async () => {
     sessions.count();
     const [{ accounts, runs }, databaseBytes] = await Promise.all([overview(), store.size()]);
@@ -25,7 +25,7 @@ export function createMeasure(uses: {
       version,
       node,
       sessions: sessions.size,
-      workers: uses.engines(),
+      workers: deps.engines(),
       accountsOnline: sessions.accountCount,
       accounts: { enabled: accounts.enabled, disabled: accounts.disabled, expired: accounts.expired },
       bytesUp: activity.totals.bytesUp,
@@ -36,7 +36,7 @@ export function createMeasure(uses: {
       heartbeatsDropped: pool.dropped,
       runs: { queued: runs.queued, running: runs.running },
       databaseBytes,
-      listenerCertificates: uses.listenerCertificates(),
+      listenerCertificates: deps.listenerCertificates(),
     };
   };
 }

@@ -46,13 +46,13 @@ const CLAIM_RETRY_MS = 250;
 export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name ?? hostname();
 
 /** `start` throws StartError `node-name-in-use`, when another daemon of the database has the name. */
-export async function createNodePart(uses: {
+export async function createNodePart(deps: {
   readonly config: Pick<Config, 'dataDir' | 'node'>;
   readonly core: Pick<Core, 'store'>;
   readonly log: Log;
 }): Promise<NodePart> {
-  const { config, log } = uses;
-  const { store } = uses.core;
+  const { config, log } = deps;
+  const { store } = deps.core;
   const { nodes } = store;
   const leaseMs = config.node.leaseMs;
   const claim: NodeClaim = {

@@ -27,7 +27,7 @@ export interface NoticesPart extends Part {
   wake(): void;
 }
 
-export function createNoticesPart(uses: {
+export function createNoticesPart(deps: {
   readonly config: Pick<Config, 'notices'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
   readonly settings: Pick<OperatorSettings, 'notices'>;
@@ -35,11 +35,11 @@ export function createNoticesPart(uses: {
   readonly log: Log;
   readonly now: () => number;
 }): NoticesPart {
-  const { core, log, now } = uses;
-  const { timeoutMs, lookEveryMs, maxTries, backoffMs, ...file } = uses.config.notices;
-  const { changes } = uses.stats;
+  const { core, log, now } = deps;
+  const { timeoutMs, lookEveryMs, maxTries, backoffMs, ...file } = deps.config.notices;
+  const { changes } = deps.stats;
   const store = core.store.notices;
-  const setting = uses.settings.notices;
+  const setting = deps.settings.notices;
   const newId = createOrderedIds(now);
   const notices = createNotices({
     store,

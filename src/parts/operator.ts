@@ -9,7 +9,7 @@ import { createSchedules } from '../core/accounts/schedule.js';
 import type { Log } from '../core/log.js';
 import type { RecentLog } from '../core/recent-log.js';
 import { compilePattern } from '../games-pattern.js';
-import type { AdminServerUses } from '../http/server.js';
+import type { AdminServerDeps } from '../http/server.js';
 import { PROGRAM_FOLDER, readVersion } from '../program.js';
 import type { Auth } from './auth.js';
 import { createBackup } from './backup.js';
@@ -22,7 +22,7 @@ import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
-export interface OperatorUses {
+export interface OperatorDeps {
   readonly config: Config;
   readonly core: Pick<
     Core,
@@ -50,21 +50,21 @@ export interface OperatorUses {
 const CONSOLE_FOLDER = join(PROGRAM_FOLDER, 'dist/console');
 const PLAYER_FOLDER = join(PROGRAM_FOLDER, 'dist/player');
 
-export function operatorUses(
-  uses: OperatorUses,
-): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder' | 'playerFolder'> {
-  const { config, core, settings, stats, node, log, now } = uses;
+export function operatorDeps(
+  deps: OperatorDeps,
+): Pick<AdminServerDeps, 'operator' | 'health' | 'metrics' | 'consoleFolder' | 'playerFolder'> {
+  const { config, core, settings, stats, node, log, now } = deps;
   const { store, pool, usage, sessions } = core;
   const version = readVersion();
-  const stopping = () => (uses.isStopping() ? 'stopping' : null);
+  const stopping = () => (deps.isStopping() ? 'stopping' : null);
   return {
     operator: {
-      ...uses.auth,
+      ...deps.auth,
       audit: store.audit,
-      recentLog: uses.recentLog,
+      recentLog: deps.recentLog,
       usage,
       sessions,
-      liveSessions: uses.liveSessions.live,
+      liveSessions: deps.liveSessions.live,
       activity: stats.activity,
       logins: store.logins,
       nodes: store.nodes,
@@ -104,8 +104,8 @@ export function operatorUses(
       timeZone: config.timeZone,
       notices: store.notices,
       noticesSetting: settings.notices,
-      wakeNotices: uses.notices.wake,
-      testNotice: uses.notices.test,
+      wakeNotices: deps.notices.wake,
+      testNotice: deps.notices.test,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,
@@ -115,8 +115,8 @@ export function operatorUses(
       backup: createBackup(config),
       about: () => ({
         version,
-        startedAt: uses.startedAt,
-        socks: uses.listeners.addresses,
+        startedAt: deps.startedAt,
+        socks: deps.listeners.addresses,
         heartbeatIntervalMs: config.heartbeats.intervalMs,
         webhooksEnabled: config.webhooks.enabled,
         maxImportBytes: config.admin.maxImportBytes,
@@ -125,7 +125,7 @@ export function operatorUses(
     },
     health: {
       async trouble() {
-        const problem = stopping() ?? (await uses.problem()) ?? node.problem();
+        const problem = stopping() ?? (await deps.problem()) ?? node.problem();
         if (problem === null) await store.ping();
         return problem;
       },
@@ -137,8 +137,8 @@ export function operatorUses(
         node: node.nodeName,
         core: { store, pool },
         sessions,
-        engines: () => uses.plane.engines,
-        listenerCertificates: () => uses.tlsListeners.certificates(),
+        engines: () => deps.plane.engines,
+        listenerCertificates: () => deps.tlsListeners.certificates(),
         stats,
       }),
       metricsToken: config.metrics.token?.reveal() ?? null,

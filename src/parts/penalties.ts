@@ -10,14 +10,14 @@ const INTERVAL_MS = 250;
 
 export type PenaltiesPart = Part & Pick<Penalties, 'of' | 'publish' | 'read'>;
 
-export function createPenaltiesPart(uses: {
+export function createPenaltiesPart(deps: {
   readonly core: Pick<Core, 'store'>;
   readonly log: Log;
 }): PenaltiesPart {
-  const store = uses.core.store.penalties;
+  const store = deps.core.store.penalties;
   const { of, publish, read, flush } = createPenalties({ store, monotonicNow: () => performance.now() });
   if (!store) return { name: 'penalties', of, publish, read, stop() {} };
-  const tasks = createTasks(uses.log);
+  const tasks = createTasks(deps.log);
   return {
     name: 'penalties',
     of,

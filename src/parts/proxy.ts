@@ -29,7 +29,7 @@ const MOST_DESCRIPTORS = 4 * 1024 * 1024;
 /** How often bytes of sessions are counted, quotas checked and heartbeat entries recorded, in ms. */
 const COUNT_MS = 1_000;
 
-export interface ProxyUses {
+export interface ProxyDeps {
   readonly config: Config;
   readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
@@ -57,12 +57,12 @@ const hasRate = ({ bytesPerSecondUp, bytesPerSecondDown }: AccountLimits): boole
   bytesPerSecondUp !== null || bytesPerSecondDown !== null;
 
 /** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
-export function createProxyPart(uses: ProxyUses): ProxyPart {
-  const { config, log } = uses;
-  const { directory, usage, sessions } = uses.core;
-  const { gameRules } = uses.settings;
-  const { permits } = uses.liveSessions;
-  const { penalties } = uses;
+export function createProxyPart(deps: ProxyDeps): ProxyPart {
+  const { config, log } = deps;
+  const { directory, usage, sessions } = deps.core;
+  const { gameRules } = deps.settings;
+  const { permits } = deps.liveSessions;
+  const { penalties } = deps;
   const libc = chooseDriver(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
     id: account.id,
@@ -89,7 +89,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MOST_DESCRIPTORS, descriptorLimit()),
-    observer: observe(uses),
+    observer: observe(deps),
     onBroken: (broken) => breakage.emit('broken', broken),
     log,
   });
@@ -147,7 +147,7 @@ async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): P
 }
 
 /** Handles the events of the workers. */
-function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyUses): ProxyObserver {
+function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyDeps): ProxyObserver {
   const { store, accounts, directory, sessions } = core;
 
   /** Sets the expiry of an account that waits for its first login. After a failure, the next login tries again. */

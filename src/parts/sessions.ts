@@ -33,14 +33,14 @@ export interface SessionsPart extends Part {
   rewrite(): void;
 }
 
-export function createSessionsPart(uses: {
+export function createSessionsPart(deps: {
   readonly config: Pick<Config, 'database' | 'node'>;
   readonly core: Pick<Core, 'store' | 'sessions' | 'directory'>;
   readonly stats: Pick<StatsPart, 'activity' | 'changes'>;
   readonly node: Pick<NodePart, 'nodeName'>;
   readonly log: Log;
 }): SessionsPart {
-  const { config, core, stats, node, log } = uses;
+  const { config, core, stats, node, log } = deps;
   const { sessions, directory } = core;
   const store = core.store.liveSessions;
   const rateOf = (id: string) => stats.activity.rateOf(id);

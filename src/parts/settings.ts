@@ -17,7 +17,7 @@ import {
 import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/effective.js';
-import type { PublicAddressUses } from '../http/v1/settings/public-address.js';
+import type { PublicAddressDeps } from '../http/v1/settings/public-address.js';
 import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
 
@@ -32,7 +32,7 @@ export interface OperatorSettings {
   readonly retention: RetentionSetting;
   readonly publicAddress: PublicAddressSetting;
   readonly notices: NoticesSetting;
-  readonly configuredAddress: PublicAddressUses['configuredAddress'];
+  readonly configuredAddress: PublicAddressDeps['configuredAddress'];
   /** The current values, from the console or the configuration. */
   readonly heartbeatRetention: HeartbeatRetention;
   runRetentionMs(): number;
@@ -50,14 +50,14 @@ const RETENTION_PATHS = {
 } as const;
 
 /** Reads the settings. Rejects when the database cannot be read. */
-export async function openSettings(uses: {
+export async function openSettings(deps: {
   readonly config: Config;
   readonly source: ConfigSource;
   readonly core: Pick<Core, 'store' | 'settings' | 'pool'>;
   readonly startedAt: number;
 }): Promise<OperatorSettings> {
-  const { config, source } = uses;
-  const { store, settings, pool } = uses.core;
+  const { config, source } = deps;
+  const { store, settings, pool } = deps.core;
   const gameRules = await settings.open(
     createGameRulesSetting({
       settings: store.settings,
@@ -160,7 +160,7 @@ export async function openSettings(uses: {
           bytes: await store.size(),
           heartbeats: pool.size,
         },
-        startedAt: new Date(uses.startedAt).toISOString(),
+        startedAt: new Date(deps.startedAt).toISOString(),
         ...(await changedSinceStart(source)),
       };
     },

@@ -43,15 +43,15 @@ const RUNS_EVERY_MS = 2_000;
 const SUMS_EVERY_MS = 20_000;
 
 /** Loads today's values from the database. Rejects when it cannot be read. */
-export async function createStatsPart(uses: {
+export async function createStatsPart(deps: {
   readonly config: Pick<Config, 'heartbeats' | 'admin'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'sessions' | 'settings'>;
   readonly node: Pick<NodePart, 'isFirst'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<StatsPart> {
-  const { config, now } = uses;
-  const { store, directory, sessions, settings } = uses.core;
+  const { config, now } = deps;
+  const { store, directory, sessions, settings } = deps.core;
   const changes = createChangeSignal(SIGNAL_QUIET_MS, nodeTimers);
   settings.onReloaded(() => changes.notify('settings'));
   directory.onChanged(({ id, before, after }) => {
@@ -71,7 +71,7 @@ export async function createStatsPart(uses: {
   const history = createHistory({
     store: store.samples,
     activity,
-    isFirst: () => uses.node.isFirst(),
+    isFirst: () => deps.node.isFirst(),
     now,
   });
   const overview = createOverview({
@@ -90,7 +90,7 @@ export async function createStatsPart(uses: {
     maxBlockedNames: config.admin.logins.maxBlockedNames,
     onNote: (outcome) => activity.countLogin(outcome),
   });
-  const tasks = createTasks(uses.log);
+  const tasks = createTasks(deps.log);
   const closed = ({ id }: Session): void => {
     activity.closed(id);
     changes.notify('sessions');

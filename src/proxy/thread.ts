@@ -14,7 +14,7 @@ import { OwnedDescriptors } from './owned-descriptors.js';
 import { packEvent } from './packed-events.js';
 import { type Gauges, viewGauges } from './shared.js';
 import { servePlayers } from './thread-priority.js';
-import { ProxyWorker, type WorkerUses } from './worker.js';
+import { ProxyWorker, type WorkerDeps } from './worker.js';
 
 /** Parameters of the thread. */
 export interface ThreadStart {
@@ -215,10 +215,10 @@ function createWorker(
   channel: Channel,
   start: WorkerStart,
   io: Io,
-  uses: Pick<WorkerUses, 'listen' | 'stop' | 'onEventsWaiting'>,
+  deps: Pick<WorkerDeps, 'listen' | 'stop' | 'onEventsWaiting'>,
 ): ProxyWorker {
   const { post, ask, sendToPeer, passConnection, readMessages } = channel;
-  const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...uses });
+  const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...deps });
   channel.attach(worker);
   if (!hasPriority)
     worker.log.warn(

@@ -40,7 +40,7 @@ import { type Listen, WorkerListeners } from './worker-listeners.js';
 /** How often time limits of sessions and expiry of accounts are checked, in ms. */
 const TICK_MS = 1_000;
 
-export interface WorkerUses {
+export interface WorkerDeps {
   readonly io: Io;
   readonly start: WorkerStart;
   /** Sends events to the control plane. */
@@ -77,7 +77,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly logins: Logins;
   readonly permits: Permits;
   readonly connections: Connections;
-  readonly #uses: WorkerUses;
+  readonly #deps: WorkerDeps;
   readonly #gauges: Gauges;
   readonly #accounts: Accounts;
   readonly #authorized = new AuthorizedClients();
@@ -87,10 +87,10 @@ export class ProxyWorker implements ConnectionHost {
   readonly #listeners: WorkerListeners;
   #games: GameRules;
 
-  constructor(uses: WorkerUses) {
-    const { io, start } = uses;
+  constructor(deps: WorkerDeps) {
+    const { io, start } = deps;
     const { settings, shared, index } = start;
-    this.#uses = uses;
+    this.#deps = deps;
     this.io = io;
     this.settings = settings;
     this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
@@ -103,10 +103,10 @@ export class ProxyWorker implements ConnectionHost {
     this.#games = createGameRules(start.games, compilePattern);
     this.#egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress);
     this.events = new Events({
-      post: uses.post,
+      post: deps.post,
       setWaiting: (isWaiting) => {
         this.#gauges.setSign(index, 'eventsWaiting', isWaiting ? 1 : 0);
-        if (isWaiting) uses.onEventsWaiting();
+        if (isWaiting) deps.onEventsWaiting();
       },
       batchesRead: () => this.#gauges.getSign(index, 'batchesRead'),
       now: () => io.now(),
@@ -130,7 +130,7 @@ export class ProxyWorker implements ConnectionHost {
       io,
       index,
       workers: start.workers,
-      passConnection: uses.passConnection,
+      passConnection: deps.passConnection,
       maxConnections: settings.maxConnections,
       count: (by) => this.#gauges.add(index, 'connections', by),
       log: this.log,
@@ -141,7 +141,7 @@ export class ProxyWorker implements ConnectionHost {
       index,
       workers: start.workers,
       gauges: this.#gauges,
-      sendToPeer: uses.sendToPeer,
+      sendToPeer: deps.sendToPeer,
       sources: new SourceTable(shared.handshakes, owner),
     });
     this.#guard = createLoginGuard({
@@ -156,18 +156,18 @@ export class ProxyWorker implements ConnectionHost {
       schedules,
       authorized: this.#authorized,
       isTrustedProxy: this.isTrustedProxy,
-      readMessages: uses.readMessages,
+      readMessages: deps.readMessages,
       guard: this.#guard,
       events: this.events,
       log: this.log,
     });
     this.#listeners = new WorkerListeners({
       io,
-      listen: uses.listen,
+      listen: deps.listen,
       events: this.events,
       onConnection: (stream, arrival) => this.connections.accept(stream, arrival),
     });
-    const resolver = createRemoteResolver(uses.ask);
+    const resolver = createRemoteResolver(deps.ask);
     this.resolve = resolver.resolve;
     this.answered = resolver.answered;
     io.timer(TICK_MS, this.#tick);
@@ -224,7 +224,7 @@ export class ProxyWorker implements ConnectionHost {
         return this.handshakes.evictForPeer(message.source, message.hops);
       case 'stop':
         this.end();
-        return this.#uses.stop();
+        return this.#deps.stop();
     }
   }
 

@@ -17,7 +17,7 @@ export interface StorageWatch {
 /** How long a result is reused, in ms. */
 const FRESH_MS = 1000;
 
-export function createStorageWatch(uses: {
+export function createStorageWatch(deps: {
   readonly check: () => Promise<StorageFault | null>;
   /** Whether an error is a failure of the database, and not of the query or its values. */
   readonly isFault: (error: unknown) => boolean;
@@ -26,21 +26,21 @@ export function createStorageWatch(uses: {
   readonly monotonicNow: () => number;
   readonly timers: Timers;
 }): StorageWatch {
-  const { check, isFault, log, monotonicNow } = uses;
+  const { check, isFault, log, monotonicNow } = deps;
   let current: StorageProblem | null = null;
   let since = 0;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
 
   const poller = createPoller({
-    intervalMs: uses.intervalMs,
+    intervalMs: deps.intervalMs,
     async poll() {
       const fault = await check();
       checkedAt = monotonicNow();
       setFault(fault);
     },
     onError: (err) => log.error({ err }, 'checking the database failed'),
-    timers: uses.timers,
+    timers: deps.timers,
   });
 
   function setFault(fault: StorageFault | null): void {

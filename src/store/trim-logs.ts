@@ -11,7 +11,7 @@ const SLICE = 5_000;
  * Deletes slice after slice until no old entry is left, because more than one slice may be added per minute.
  * Rejects when the database cannot be written.
  */
-export async function trimLogs(uses: {
+export async function trimLogs(deps: {
   readonly store: Pick<Store, 'logins' | 'audit'>;
   readonly retention: Pick<RetentionSetting, 'current'>;
   /** Most login entries that are kept, regardless of their age. */
@@ -20,8 +20,8 @@ export async function trimLogs(uses: {
   /** Ends the deletion after the current slice. */
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { store, maxLogins, now, signal } = uses;
-  const { loginDays, auditDays } = uses.retention.current();
+  const { store, maxLogins, now, signal } = deps;
+  const { loginDays, auditDays } = deps.retention.current();
   let removed: number;
   do removed = await store.logins.trim(now - loginDays * DAY_MS, maxLogins, SLICE);
   while (removed === SLICE && !signal.aborted);

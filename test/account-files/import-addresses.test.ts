@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { type ImportUses, importAccounts } from '../../src/account-files/import.js';
+import { type ImportDeps, importAccounts } from '../../src/account-files/import.js';
 import { readRecord } from '../../src/account-files/record.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { startTestAdmin, type TestAdmin } from '../helpers/admin.js';
@@ -13,7 +13,7 @@ type Line = readonly [username: string, authorizedAddresses: string];
 async function run(
   admin: TestAdmin,
   lines: Iterable<Line> | AsyncIterable<Line>,
-  options: Partial<ImportUses> = {},
+  options: Partial<ImportDeps> = {},
 ): Promise<string[]> {
   const records = async function* () {
     let line = 1;

@@ -13,7 +13,7 @@ const webhooks = { maxFailuresPerSource: 5, agents: { a: { sessionKey: null } } 
 
 test('after the last failure that is allowed even the right token has to wait, and then works again', async (t) => {
   let now = Date.UTC(2026, 0, 1);
-  const gateway = await startGateway(t, { agents, webhooks, isStarted: false, uses: { now: () => now } });
+  const gateway = await startGateway(t, { agents, webhooks, isStarted: false, deps: { now: () => now } });
   const statuses = [];
   for (let i = 0; i < 7; i++) statuses.push((await gateway.post('/hooks/agent', message, wrong)).status);
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);

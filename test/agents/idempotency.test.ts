@@ -76,12 +76,12 @@ test('a key is remembered over a restart, for 24 hours', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-keys-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   let now = Date.UTC(2026, 0, 1);
-  const uses = { now: () => now };
-  const first = await startGateway(t, { agents, isStarted: false, dataDir, uses });
+  const deps = { now: () => now };
+  const first = await startGateway(t, { agents, isStarted: false, dataDir, deps });
   const answer = await first.post('/hooks/agent', message, key);
   await first.stop();
 
-  const second = await startGateway(t, { agents, isStarted: false, dataDir, uses });
+  const second = await startGateway(t, { agents, isStarted: false, dataDir, deps });
   assert.equal((await second.post('/hooks/agent', message, key)).text, answer.text);
   now += 24 * 3_600_000 - 1;
   assert.equal((await second.post('/hooks/agent', message, key)).text, answer.text);

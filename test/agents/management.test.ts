@@ -35,7 +35,7 @@ test('agents: idle at first, active from a wake on, idle again after idleAfter',
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url, { idleAfterMs: 1000 }), inner: scriptAgent('') },
     webhooks: { agents: { a: { sessionKey: 'fixed' } } },
-    uses: { now: () => now },
+    deps: { now: () => now },
   });
   const agents = async () => ((await gateway.admin.api('GET', '/api/v1/agents')).json as Json).items;
   assert.deepEqual(await agents(), [
@@ -286,7 +286,7 @@ test('what is older than the retention goes: runs with their deliveries, session
   const server = await startAgentServer(t, () => 'x');
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url, { channel: { type: 'log' } }) },
-    uses: { now: () => now },
+    deps: { now: () => now },
   });
   const { runs, agentSessions, deliveries } = gateway.store;
   const old = await gateway.queue('a', 'old', 'old');

@@ -254,7 +254,7 @@ test('a clock set back across a restart changes nothing in the order', async (t)
   const after = await startGateway(t, {
     dataDir,
     agents: { a: httpAgent(server.url) },
-    uses: { now: hourAgo },
+    deps: { now: hourAgo },
     storeNow: hourAgo,
   });
   ids.push(await after.queue('a', 'third', 's'), await sentByCommandLine(after.store, 's', 'fourth'));

@@ -478,7 +478,7 @@ test('while webhooks are not enabled everything is 404, whatever the token', asy
 });
 
 test('an address that may not call is refused before its token is looked at', async (t) => {
-  const gateway = await startGateway(t, { uses: { mayCall: () => false } });
+  const gateway = await startGateway(t, { deps: { mayCall: () => false } });
   assert.equal((await gateway.post('/hooks/agent', message)).status, 403);
   assert.equal((await gateway.post('/hooks/agent', message, { authorization: 'Bearer wrong' })).status, 403);
 });

@@ -154,7 +154,7 @@ describe('POST /hooks/agent/<name>', () => {
   const agents = Object.fromEntries(
     Object.keys(webhooks.agents).map((name) => [name, httpAgent('http://127.0.0.1:9/')]),
   );
-  const options = { agents, webhooks, isStarted: false, uses: { now: () => NOW } };
+  const options = { agents, webhooks, isStarted: false, deps: { now: () => NOW } };
 
   const deliver = (gateway: Gateway, name: string, body: string, headers: Headers): Promise<HttpAnswer> =>
     send(`${gateway.url}/hooks/agent/${name}`, {

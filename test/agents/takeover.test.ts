@@ -142,7 +142,7 @@ test('a lost lease interrupts what runs here; held again, it is run once more, t
   });
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
-    uses: { isShared: true, leaseMs: 3000 },
+    deps: { isShared: true, leaseMs: 3000 },
     webhooks: { maxAttempts: 1 },
     breakStore: (runs) => ({
       ...runs,
@@ -182,7 +182,7 @@ test('runs whose storing or claim was done, but not answered, are run all the sa
   let lost: 'add' | 'claim' | null = null;
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
-    uses: { isShared: true },
+    deps: { isShared: true },
     breakStore: (runs) => ({
       ...runs,
       add: async (...asked) => {

@@ -23,9 +23,9 @@ import { NODES_KEY } from '../../src/core/nodes/nodes.js';
 import { createRecentLog } from '../../src/core/recent-log.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { createSettings } from '../../src/core/settings/settings.js';
-import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
+import { type AdminServer, type AdminServerDeps, createAdminServer } from '../../src/http/server.js';
 import { openAuth } from '../../src/parts/auth.js';
-import { operatorUses } from '../../src/parts/operator.js';
+import { operatorDeps } from '../../src/parts/operator.js';
 import { createSessionsPart } from '../../src/parts/sessions.js';
 import { openSettings } from '../../src/parts/settings.js';
 import { createStatsPart } from '../../src/parts/stats.js';
@@ -69,7 +69,7 @@ export interface TestAdmin {
 /** Starts the admin API on a free port of 127.0.0.1. The end of the test stops it and removes its folder. */
 export async function startTestAdmin(
   t: { after(fn: () => Promise<void>): void },
-  options: Partial<Omit<AdminServerUses, 'accounts' | 'whitelist' | 'credentials' | 'log'>> = {},
+  options: Partial<Omit<AdminServerDeps, 'accounts' | 'whitelist' | 'credentials' | 'log'>> = {},
 ): Promise<TestAdmin> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
   const dataDir = join(folder, 'data');
@@ -122,7 +122,7 @@ export async function startTestAdmin(
     startedAt: now(),
   };
   const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
-  const operator = operatorUses({
+  const operator = operatorDeps({
     ...common,
     recentLog: createRecentLog({ ...config.log.recent, startedAt: now() }),
     auth: await openAuth(common),

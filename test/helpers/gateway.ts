@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Hooks, HooksUses } from '../../src/agents/hooks.js';
+import type { Hooks, HooksDeps } from '../../src/agents/hooks.js';
 import type { AgentSettings, HookSettings } from '../../src/agents/settings.js';
 import type { RunStore } from '../../src/core/agents/run-store.js';
 import { isFinal, type Run } from '../../src/core/agents/runs.js';
@@ -19,7 +19,7 @@ export interface GatewayOptions {
   readonly webhooks?: Partial<HookSettings>;
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** Other dependencies from the daemon: the clock, and who may call. */
-  readonly uses?: Partial<HooksUses>;
+  readonly deps?: Partial<HooksDeps>;
   /** The clock of the store, which goes into ids; default: the system's. */
   readonly storeNow?: () => number;
   /** A folder that outlives this gateway. */
@@ -71,7 +71,7 @@ export async function startGateway(
     dataDir,
     log,
     ...(options.breakStore ? { runs: options.breakStore(store.runs) } : {}),
-    ...options.uses,
+    ...options.deps,
   });
   if (options.isStarted ?? true) await hooks.start();
 

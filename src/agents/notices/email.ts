@@ -1,6 +1,6 @@
 // The e-mail channel: sends notices through an SMTP server.
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
-import type { SenderUses, SendNotice } from './send-notice.js';
+import type { SenderDeps, SendNotice } from './send-notice.js';
 
 const MAX_DETAIL = 300;
 
@@ -10,7 +10,7 @@ let mailer: Promise<typeof import('nodemailer')> | null = null;
 /** Loads the package too. Returns null when e-mail is not set up. */
 export function createEmailSender(
   { host, port, security, user, password, from }: NoticeSettings['email'],
-  { timeoutMs }: SenderUses,
+  { timeoutMs }: SenderDeps,
 ): SendNotice | null {
   if (host === null || from === '') return null;
   mailer ??= import('nodemailer');

@@ -1,6 +1,6 @@
 // Posts JSON to the API of a messenger and reads its JSON answer.
 import { callHttp, excerpt, retryAfterMs } from '../http-call.js';
-import type { SenderUses } from './send-notice.js';
+import type { SenderDeps } from './send-notice.js';
 
 export type JsonAnswer =
   | {
@@ -23,7 +23,7 @@ export async function postJson(
   url: string,
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-  { timeoutMs, now }: SenderUses,
+  { timeoutMs, now }: SenderDeps,
 ): Promise<JsonAnswer> {
   const result = await callHttp({
     method: 'POST',

@@ -16,7 +16,7 @@ export interface NoticeMessage {
 
 export type SendNotice = (message: NoticeMessage, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
-export interface SenderUses {
+export interface SenderDeps {
   /** Maximum duration of an attempt, in ms. */
   readonly timeoutMs: number;
   readonly now: Clock;

@@ -3,7 +3,7 @@ import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { createSignedPost } from '../channels/http.js';
 import { createEmailSender } from './email.js';
-import type { SenderUses, SendNotice } from './send-notice.js';
+import type { SenderDeps, SendNotice } from './send-notice.js';
 import { createTelegramSender } from './telegram.js';
 import { createWecomSender } from './wecom.js';
 
@@ -11,20 +11,20 @@ import { createWecomSender } from './wecom.js';
 export function createNoticeSender(
   channel: NoticeChannel,
   settings: NoticeSettings,
-  uses: SenderUses,
+  deps: SenderDeps,
 ): SendNotice | null {
   switch (channel) {
     case 'webhook': {
       const { url, secret } = settings.webhook;
       if (url === null) return null;
-      const post = createSignedPost({ url, secret, ...uses });
+      const post = createSignedPost({ url, secret, ...deps });
       return ({ id, body }, signal) => post(id, JSON.stringify(body), signal);
     }
     case 'email':
-      return createEmailSender(settings.email, uses);
+      return createEmailSender(settings.email, deps);
     case 'telegram':
-      return createTelegramSender(settings.telegram, uses);
+      return createTelegramSender(settings.telegram, deps);
     case 'wecom':
-      return createWecomSender(settings.wecom, uses);
+      return createWecomSender(settings.wecom, deps);
   }
 }

@@ -1,19 +1,19 @@
 // The Telegram channel: `sendMessage` of a bot (https://core.telegram.org/bots/api#sendmessage).
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { postJson } from './post-json.js';
-import type { SenderUses, SendNotice } from './send-notice.js';
+import type { SenderDeps, SendNotice } from './send-notice.js';
 
 /** "1-4096 characters after entities parsing". */
 const MAX_CHARACTERS = 4096;
 
 export function createTelegramSender(
   { baseUrl, token }: NoticeSettings['telegram'],
-  uses: SenderUses,
+  deps: SenderDeps,
 ): SendNotice | null {
   if (token === null) return null;
   const url = `${baseUrl.replace(/\/+$/, '')}/bot${token}/sendMessage`;
   return async ({ to, text }, signal) => {
-    const answer = await postJson(url, { chat_id: to, text: text.slice(0, MAX_CHARACTERS) }, signal, uses);
+    const answer = await postJson(url, { chat_id: to, text: text.slice(0, MAX_CHARACTERS) }, signal, deps);
     if (!answer.ok) return { ok: false, detail: answer.detail, again: true };
     const { status, json } = answer;
     const detail = `HTTP ${status}: ${json['description'] ?? answer.text}`;

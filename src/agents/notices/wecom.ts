@@ -1,7 +1,7 @@
 // The WeCom (企业微信) channel: a message by the robot of a group (https://developer.work.weixin.qq.com/document/path/91770).
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { postJson } from './post-json.js';
-import type { SenderUses, SendNotice } from './send-notice.js';
+import type { SenderDeps, SendNotice } from './send-notice.js';
 
 /** Maximum size of a text message's content, in bytes of UTF-8. */
 const MAX_BYTES = 2048;
@@ -10,13 +10,13 @@ const TEMPORARY_ERRORS = new Set([45009, -1]);
 
 export function createWecomSender(
   { baseUrl, key }: NoticeSettings['wecom'],
-  uses: SenderUses,
+  deps: SenderDeps,
 ): SendNotice | null {
   if (key === null) return null;
   const url = `${baseUrl.replace(/\/+$/, '')}/cgi-bin/webhook/send?key=${encodeURIComponent(key)}`;
   return async ({ text }, signal) => {
     const content = cut(text);
-    const answer = await postJson(url, { msgtype: 'text', text: { content } }, signal, uses);
+    const answer = await postJson(url, { msgtype: 'text', text: { content } }, signal, deps);
     if (!answer.ok) return { ok: false, detail: answer.detail, again: true };
     const { status, json } = answer;
     const detail = `HTTP ${status}: ${json['errmsg'] ?? answer.text}`;

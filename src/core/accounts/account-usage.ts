@@ -66,13 +66,13 @@ export interface AccountUsage {
   countAnew(account: Counting): void;
 }
 
-export function createAccountUsage(uses: {
+export function createAccountUsage(deps: {
   readonly store: TrafficStore;
   readonly directory: AccountDirectory;
   readonly sessions: SessionRegistry;
   readonly now: Clock;
 }): AccountUsage {
-  const { store, directory, sessions, now } = uses;
+  const { store, directory, sessions, now } = deps;
   const meter = new TrafficMeter((id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod);
   // Read sums only between writes: traffic of a running write is in neither the sum nor the waiting rows.
   const inTurn = createTurns();

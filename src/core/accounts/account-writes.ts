@@ -32,7 +32,7 @@ export interface AccountPool {
   remove(accountId: string): void;
 }
 
-export interface AccountWriteUses {
+export interface AccountWriteDeps {
   readonly store: AccountStore;
   readonly directory: AccountDirectory;
   readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'countAnew' | 'hasUsed'>;
@@ -56,7 +56,7 @@ export interface AccountWrites {
   refresh(ids: readonly string[]): Promise<void>;
 }
 
-export function createAccountWrites({ store, directory, usage, pool, now }: AccountWriteUses): AccountWrites {
+export function createAccountWrites({ store, directory, usage, pool, now }: AccountWriteDeps): AccountWrites {
   function put(accounts: Account[]): Account[] {
     for (const account of accounts) directory.put(account);
     return accounts;

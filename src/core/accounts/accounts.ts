@@ -26,7 +26,7 @@ import {
 import { UsernameTaken } from './account-store.js';
 import { type AccountViews, createAccountViews } from './account-views.js';
 import {
-  type AccountWriteUses,
+  type AccountWriteDeps,
   createAccountWrites,
   type Imported,
   type ImportedAccount,
@@ -120,7 +120,7 @@ export interface Accounts extends AccountViews {
  * `newId` returns a fresh lower-case GUID.
  */
 export function createAccounts(
-  uses: AccountWriteUses & {
+  deps: AccountWriteDeps & {
     /** Names of the configured egress classes. */
     readonly egressClasses: readonly string[];
     /** Per account. */
@@ -129,12 +129,12 @@ export function createAccounts(
     readonly newId: () => string;
   },
 ): Accounts {
-  const { directory, pool, now } = uses;
-  const writes = createAccountWrites(uses);
+  const { directory, pool, now } = deps;
+  const writes = createAccountWrites(deps);
   // Change an account one at a time, so that the directory is updated in the order of the writes.
   const inTurn = createTurns();
-  const addressCheck = createAddressCheck(uses);
-  const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
+  const addressCheck = createAddressCheck(deps);
+  const hasEgressClass: HasEgressClass = (name) => name === null || deps.egressClasses.includes(name);
 
   function refuseRenaming(before: Account, username = before.username): RenameRefusal | null {
     if (username === before.username) return null;
@@ -158,7 +158,7 @@ export function createAccounts(
       reason: refuseNew(input, hasEgressClass),
     }));
     const wanted = checked.flatMap(({ index, input, reason }) =>
-      reason === null ? [{ index, account: accountOf(input, uses.newId(), now()) }] : [],
+      reason === null ? [{ index, account: accountOf(input, deps.newId(), now()) }] : [],
     );
     const added = new Set(await writes.add(wanted, by));
     const byRule = checked.flatMap(({ index, reason }) => (reason === null ? [] : [{ index, reason }]));
@@ -174,8 +174,8 @@ export function createAccounts(
   return {
     ...createAccountViews(directory, pool),
     hasEgressClass,
-    maxAuthorizedAddresses: uses.maxAuthorizedAddresses,
-    maxAllowedClients: uses.maxAllowedClients,
+    maxAuthorizedAddresses: deps.maxAuthorizedAddresses,
+    maxAllowedClients: deps.maxAllowedClients,
     addMany,
     addImported: writes.add,
 

@@ -49,7 +49,7 @@ const MAX_PER_EXCHANGE = 1_000;
 /** Most accounts whose permits are compared with their limits in one exchange: a query each. */
 const MAX_ENFORCED_PER_EXCHANGE = 20;
 
-export function createSessionPermits(uses: {
+export function createSessionPermits(deps: {
   readonly store: Pick<PermitStore, 'exchange' | 'findSurplus'>;
   readonly limitsOf: (accountId: string) => PermitLimits;
   /** Time for one exchange before this node decides without the database, in ms. */
@@ -59,7 +59,7 @@ export function createSessionPermits(uses: {
   readonly timers: Timers;
   readonly log: Log;
 }): SessionPermits {
-  const { store, limitsOf, timeoutMs, leaseMs, timers, log } = uses;
+  const { store, limitsOf, timeoutMs, leaseMs, timers, log } = deps;
   const held = new HeldPermits();
   /** Held permits that the database may not have. */
   const unwritten = new Set<RevocablePermit>();

@@ -54,7 +54,7 @@ const SECRET_BYTES = 32;
 const SHOWN_PREFIX_LENGTH = 9;
 const USE_WRITTEN_EVERY_MS = 60_000;
 
-export function createApiTokens(uses: {
+export function createApiTokens(deps: {
   readonly store: ApiTokenStore;
   readonly now: Clock;
   readonly newId: () => string;
@@ -62,7 +62,7 @@ export function createApiTokens(uses: {
   readonly maxTokens: number;
   readonly onError: (error: unknown) => void;
 }): ApiTokens {
-  const { store, now } = uses;
+  const { store, now } = deps;
   const byId = new Map<string, ApiToken>();
   const idByHash = new Map<string, string>();
 
@@ -101,11 +101,11 @@ export function createApiTokens(uses: {
 
     async create(input, by) {
       const existing = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
-      if (existing.length >= uses.maxTokens) return null;
+      if (existing.length >= deps.maxTokens) return null;
       const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
       const token: ApiToken = {
         ...input,
-        id: uses.newId(),
+        id: deps.newId(),
         prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
         hash: hashOf(secret),
         createdAt: now(),
@@ -132,7 +132,7 @@ export function createApiTokens(uses: {
       const at = now();
       if (at - (token.lastUsedAt ?? 0) < USE_WRITTEN_EVERY_MS && token.lastUsedFrom === from) return token;
       put({ ...token, lastUsedAt: at, lastUsedFrom: from });
-      store.used(token.id, at, from).catch(uses.onError);
+      store.used(token.id, at, from).catch(deps.onError);
       return token;
     },
 

@@ -37,7 +37,7 @@ interface Factors {
   readonly recoveryCodes: RecoveryCodes;
 }
 
-export interface PrincipalUses {
+export interface PrincipalDeps {
   readonly credentials: AdminCredentials;
   readonly operators: Operators;
   readonly settings: SettingStore & CounterStore;
@@ -47,13 +47,13 @@ export interface PrincipalUses {
 }
 
 /** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
-export async function openPrincipals(uses: PrincipalUses): Promise<Principals> {
-  const { credentials, operators } = uses;
+export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
+  const { credentials, operators } = deps;
   const openFactors = async (prefix: string, object: AuditRecord['object']): Promise<Factors> => ({
-    secondFactor: await uses.open(
-      createSecondFactor({ settings: uses.settings, now: uses.now, prefix, object }),
+    secondFactor: await deps.open(
+      createSecondFactor({ settings: deps.settings, now: deps.now, prefix, object }),
     ),
-    recoveryCodes: await uses.open(createRecoveryCodes(uses.settings, prefix, object)),
+    recoveryCodes: await deps.open(createRecoveryCodes(deps.settings, prefix, object)),
   });
   const ofAdministrator = await openFactors('admin', { type: 'admin', id: null, name: null });
   const ofOperators = new Map<string, Factors>();
@@ -121,5 +121,5 @@ export async function openPrincipals(uses: PrincipalUses): Promise<Principals> {
 
     factorsOf: (operatorId) => ofOperators.get(operatorId) ?? null,
   };
-  return uses.open(principals);
+  return deps.open(principals);
 }

@@ -20,14 +20,14 @@ export interface LiveSessions {
   endAccount(accountId: string): Promise<void>;
 }
 
-export function createLiveSessions(uses: {
+export function createLiveSessions(deps: {
   readonly sessions: SessionRegistry;
   /** null: this is the only node. */
   readonly store: LiveSessionStore | null;
   readonly rateOf: (sessionId: string) => { readonly up: number; readonly down: number };
   readonly node: string;
 }): LiveSessions {
-  const { sessions, store, rateOf, node } = uses;
+  const { sessions, store, rateOf, node } = deps;
   const view = (session: Session): LiveSessionView => ({ ...viewOf(session, rateOf(session.id)), node });
 
   async function list(filter: LiveSessionFilter) {

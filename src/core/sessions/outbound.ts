@@ -5,7 +5,7 @@ export interface SocketEnd {
   readonly port: number;
 }
 
-export interface OutboundUses {
+export interface OutboundDeps {
   /** Whether a connection to a destination has this local port, at any address. Cheap. */
   readonly hasPort: (port: number) => boolean;
   /** Whether an address is one of this machine. */
@@ -22,22 +22,22 @@ export interface OutboundUses {
  * of this process and of any other program.
  */
 export function createIsOwnOutbound(
-  uses: OutboundUses,
+  deps: OutboundDeps,
 ): (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean> {
-  return (peer, here) => uses.hasPort(peer.port) && uses.isLocal(peer.address) && isOwn(uses, peer, here);
+  return (peer, here) => deps.hasPort(peer.port) && deps.isLocal(peer.address) && isOwn(deps, peer, here);
 }
 
 /**
  * The connection of this process may have another destination. Then either address translation redirected it to this listener, and
  * no other socket has this local end; or another program uses the same port, and has a socket that is connected to this listener.
  */
-async function isOwn(uses: OutboundUses, peer: SocketEnd, here: SocketEnd): Promise<boolean> {
-  const remotes = await uses.remotesOf(peer);
+async function isOwn(deps: OutboundDeps, peer: SocketEnd, here: SocketEnd): Promise<boolean> {
+  const remotes = await deps.remotesOf(peer);
   if (remotes.length === 0) return false;
   if (remotes.some((remote) => remote.port === here.port && remote.address === here.address)) return true;
-  const isOfOtherProgram = await uses.isConnected(peer, here);
+  const isOfOtherProgram = await deps.isConnected(peer, here);
   // Unknown: connections to other listeners of this machine are rarely redirected.
   return isOfOtherProgram === null
-    ? remotes.some(({ address }) => !uses.isLocal(address))
+    ? remotes.some(({ address }) => !deps.isLocal(address))
     : !isOfOtherProgram;
 }

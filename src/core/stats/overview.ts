@@ -40,7 +40,7 @@ export interface OverviewNow {
   }[];
 }
 
-export interface OverviewUses {
+export interface OverviewDeps {
   readonly directory: AccountDirectory;
   readonly sessions: SessionRegistry;
   readonly activity: LiveActivity;
@@ -56,15 +56,15 @@ const FRESH_MS = 1_000;
 const GAMES_FRESH_MS = 30_000;
 
 /** Returns a function that returns the current overview. It rejects when the database does not answer. */
-export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
-  const { directory, sessions, activity, now } = uses;
+export function createOverview(deps: OverviewDeps): () => Promise<OverviewNow> {
+  const { directory, sessions, activity, now } = deps;
   let cached: { at: number; overview: Promise<OverviewNow> } | null = null;
   let games: { at: number; found: Map<string, number> } = { at: Number.NEGATIVE_INFINITY, found: new Map() };
 
   async function gamesOfToday(at: number): Promise<Map<string, number>> {
     if (at - games.at < GAMES_FRESH_MS) return games.found;
     try {
-      const found = await uses.heartbeatSums.games(stepStarts(at).day, 100);
+      const found = await deps.heartbeatSums.games(stepStarts(at).day, 100);
       games = { at, found: new Map(found.map(({ key, count }) => [key ?? '', count])) };
     } catch (error) {
       // Long searches occupy the readers: return the former games, so that the other numbers need not wait.
@@ -100,7 +100,7 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
 
   async function compute(at: number): Promise<OverviewNow> {
     sessions.count();
-    const [runs, heartbeatsOf] = await Promise.all([uses.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
+    const [runs, heartbeatsOf] = await Promise.all([deps.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
     const online = accountsByGame();
     const accounts = countAccounts(at);
     const here = activity.rate;

@@ -1,7 +1,7 @@
 // The rights of callers of the account API, and of the account form.
 import type { Middleware, ParameterizedContext } from 'koa';
 import { refuse } from '../answer.js';
-import type { RefuseNow } from '../standing.js';
+import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
 import { refuseCaller } from '../v1/serve.js';
 

@@ -5,7 +5,7 @@ import type { Accounts } from '../../core/accounts/accounts.js';
 import { answer, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
-import type { RefuseNow } from '../standing.js';
+import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
 import { accountsFor } from '../v1/restricted.js';
 

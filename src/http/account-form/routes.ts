@@ -8,7 +8,7 @@ import { needs, refuseFormer } from '../account-api/rights.js';
 import { refuse } from '../answer.js';
 import { createBytesReader } from '../body-bytes.js';
 import { actorOf } from '../caller.js';
-import type { RefuseNow } from '../standing.js';
+import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
 import { accountsFor } from '../v1/restricted.js';
 import { type FormAction, parseForm } from './form.js';
@@ -22,7 +22,7 @@ const REFUSALS = {
 
 type Done = { readonly ok: true } | { readonly ok: false; readonly reason: keyof typeof REFUSALS };
 
-export interface AccountFormUses {
+export interface AccountFormDeps {
   readonly accounts: Accounts;
   /** IANA time zone of the dates. */
   readonly zone: string;
@@ -32,7 +32,7 @@ export interface AccountFormUses {
 
 export function accountFormRoutes(
   router: Router<AdminState>,
-  { accounts, zone, maxBodyBytes, refuseNow }: AccountFormUses,
+  { accounts, zone, maxBodyBytes, refuseNow }: AccountFormDeps,
 ): void {
   const readBytes = createBytesReader(maxBodyBytes);
 

@@ -19,7 +19,7 @@ export const SESSION_COOKIE = 'pulsegate_session';
 
 const UNDER_V1 = /^\/api\/v1\//i;
 
-export interface AuthenticateUses {
+export interface AuthenticateDeps {
   readonly principals: Pick<Principals, 'verify' | 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'find' | 'read'>;
   readonly apiTokens: Pick<ApiTokens, 'find'>;
@@ -33,7 +33,7 @@ export function authenticate({
   apiTokens,
   attempts,
   log,
-}: AuthenticateUses): Middleware<AdminState> {
+}: AuthenticateDeps): Middleware<AdminState> {
   // Not async for authenticated callers, who make nearly every request.
   return (ctx, next) => {
     const { path } = ctx;

@@ -2,11 +2,11 @@
 import type { Middleware } from 'koa';
 import type { Log } from '../../core/log.js';
 import { type ClientReader, peerAddress } from '../client.js';
-import { createFirsts } from '../firsts.js';
+import { createOncePerKey } from '../once-per-key.js';
 import type { AdminState } from '../state.js';
 
 export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middleware<AdminState> {
-  const firsts = createFirsts();
+  const seen = createOncePerKey();
   return (ctx, next) => {
     const { address, forwardedBy, hosts } = clients.read(ctx.req);
     ctx.state.client = address;
@@ -15,8 +15,7 @@ export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middl
     if (forwardedBy !== null) {
       const peer = peerAddress(ctx.req.socket);
       const advice = 'list the proxy in admin.trustedProxies, and let it send X-Forwarded-For';
-      if (firsts.isFirst(peer))
-        log.warn({ peer, header: forwardedBy, advice }, 'untrusted forwarding header');
+      if (seen.isFirst(peer)) log.warn({ peer, header: forwardedBy, advice }, 'untrusted forwarding header');
     }
     return next();
   };

@@ -5,14 +5,14 @@ import { parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { quoted, refuse } from '../answer.js';
-import { createFirsts } from '../firsts.js';
+import { createOncePerKey } from '../once-per-key.js';
 import type { AdminState } from '../state.js';
 import { because } from '../v1/problem-reasons.js';
 
 /** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */
 const MAX_KNOWN = 100;
 
-export interface HostGuardUses {
+export interface HostGuardDeps {
   /** Host names, and `*.name` for every name below it. */
   readonly allowed: readonly string[];
   /** Whether our certificate contains a name. Over TLS, a page with another name fails at the certificate check. */
@@ -20,14 +20,14 @@ export interface HostGuardUses {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export function hostGuard({ allowed, isCertified, log }: HostGuardUses): Middleware<AdminState> {
+export function hostGuard({ allowed, isCertified, log }: HostGuardDeps): Middleware<AdminState> {
   const isAllowed = createHostCheck(allowed, isCertified);
-  const firsts = createFirsts();
+  const seen = createOncePerKey();
   return (ctx, next) => {
     const foreign = ctx.state.hosts.find((host) => !isAllowed(host));
     if (foreign === undefined) return next();
     const host = printable(foreign.slice(0, 255));
-    if (firsts.isFirst(host)) {
+    if (seen.isFirst(host)) {
       log.warn({ client: ctx.state.client, host, setting: 'admin.allowedHosts' }, 'host not allowed');
     }
     const detail = `the host is ${quoted(foreign)}; list its name in admin.allowedHosts`;

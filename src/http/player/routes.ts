@@ -10,9 +10,9 @@ import { endRecords } from '../v1/activity/sessions.js';
 import type { ProblemAnswer } from '../v1/problem.js';
 import { type Answered, routesOf } from '../v1/route.js';
 import { changeableOf, type PlayerPageSettings } from './settings.js';
-import { ownNetwork, type PlayerContext, PlayerStatus, type PlayerUses, shown } from './status.js';
+import { ownNetwork, type PlayerContext, type PlayerDeps, PlayerStatus, shown } from './status.js';
 
-const { route } = routesOf<PlayerUses>('Player');
+const { route } = routesOf<PlayerDeps>('Player');
 const path = '/player/{token}';
 const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
 
@@ -27,9 +27,9 @@ export const playerRoutes = [
       request: {},
       responses,
     },
-    async ({ ctx }, uses) => {
-      const account = playerOf(ctx, uses);
-      return account ? shown(ctx, account, uses) : GONE;
+    async ({ ctx }, deps) => {
+      const account = playerOf(ctx, deps);
+      return account ? shown(ctx, account, deps) : GONE;
     },
   ),
   route(
@@ -42,14 +42,14 @@ export const playerRoutes = [
       request: { body: z.object({ password: Password.optional() }) },
       responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
     },
-    async ({ ctx, body }, uses) => {
-      const account = mayChange(ctx, uses, 'password');
+    async ({ ctx, body }, deps) => {
+      const account = mayChange(ctx, deps, 'password');
       if ('problem' in account) return account;
       const { id, username } = account;
       const password = body.password ?? randomPassword();
-      const changed = await uses.accounts.patch(id, { password }, actorOf(ctx, account));
+      const changed = await deps.accounts.patch(id, { password }, actorOf(ctx, account));
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
-      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+      return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   ),
   route(
@@ -62,14 +62,14 @@ export const playerRoutes = [
       request: { body: z.object({ address: z.string().max(64) }) },
       responses,
     },
-    async ({ ctx, body }, uses) => {
-      const account = mayChange(ctx, uses);
+    async ({ ctx, body }, deps) => {
+      const account = mayChange(ctx, deps);
       if ('problem' in account) return account;
-      const own = await uses.liveSessions.ofAccount(account.id);
+      const own = await deps.liveSessions.ofAccount(account.id);
       const ended = own.filter(({ client }) => client.address === body.address);
-      await uses.liveSessions.end(ended);
-      await uses.audit.add(endRecords(ended, actorOf(ctx, account)));
-      return shown(ctx, account, uses);
+      await deps.liveSessions.end(ended);
+      await deps.audit.add(endRecords(ended, actorOf(ctx, account)));
+      return shown(ctx, account, deps);
     },
   ),
   route(
@@ -82,12 +82,12 @@ export const playerRoutes = [
       request: { body: z.object({}) },
       responses,
     },
-    async ({ ctx }, uses) => {
-      const account = mayChange(ctx, uses, 'authorizedAddresses');
+    async ({ ctx }, deps) => {
+      const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
-      const own = ownNetwork(ctx, uses);
+      const own = ownNetwork(ctx, deps);
       if (own === null) return UNKNOWN_ADDRESS;
-      return setAddresses(ctx, account, [...account.authorizedAddresses, own], uses);
+      return setAddresses(ctx, account, [...account.authorizedAddresses, own], deps);
     },
   ),
   route(
@@ -100,11 +100,11 @@ export const playerRoutes = [
       request: { body: z.object({ address: z.string().max(64) }) },
       responses,
     },
-    async ({ ctx, body }, uses) => {
-      const account = mayChange(ctx, uses, 'authorizedAddresses');
+    async ({ ctx, body }, deps) => {
+      const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
       const left = account.authorizedAddresses.filter((each) => each !== body.address);
-      return setAddresses(ctx, account, left, uses);
+      return setAddresses(ctx, account, left, deps);
     },
   ),
   route(
@@ -117,18 +117,18 @@ export const playerRoutes = [
       request: { body: z.object({}) },
       responses,
     },
-    async ({ ctx }, uses) => {
-      const account = mayChange(ctx, uses);
+    async ({ ctx }, deps) => {
+      const account = mayChange(ctx, deps);
       if ('problem' in account) return account;
-      if (!uses.playerPage.pac) return GONE;
-      await uses.playerLinks.create(account, 'pac', actorOf(ctx, account));
-      return shown(ctx, account, uses);
+      if (!deps.playerPage.pac) return GONE;
+      await deps.playerLinks.create(account, 'pac', actorOf(ctx, account));
+      return shown(ctx, account, deps);
     },
   ),
 ];
 
 /** Returns the account of the secret address; null: it was deleted a moment ago. */
-function playerOf({ state }: PlayerContext, { accounts }: PlayerUses): Account | null {
+function playerOf({ state }: PlayerContext, { accounts }: PlayerDeps): Account | null {
   return accounts.get(state.player ?? '')?.account ?? null;
 }
 
@@ -140,15 +140,15 @@ const GONE: ProblemAnswer = { problem: 'not-found' };
  */
 function mayChange(
   ctx: PlayerContext,
-  uses: PlayerUses,
+  deps: PlayerDeps,
   what?: PlayerPageSettings['mayChange'][number],
 ): Account | ProblemAnswer {
-  const account = playerOf(ctx, uses);
+  const account = playerOf(ctx, deps);
   if (!account) return GONE;
   if (!account.isEnabled) return { problem: 'forbidden', detail: 'the account is disabled' };
-  if (what !== undefined && !changeableOf(uses.playerPage, account).includes(what))
+  if (what !== undefined && !changeableOf(deps.playerPage, account).includes(what))
     return { problem: 'forbidden', detail: `players may not change this (admin.playerPage.mayChange)` };
-  const waitMs = uses.countChange(account.id);
+  const waitMs = deps.countChange(account.id);
   if (waitMs === null) return account;
   return { ...TOO_MANY_CHANGES, retryAfterS: Math.ceil(waitMs / 1000) };
 }
@@ -173,9 +173,9 @@ async function setAddresses(
   ctx: PlayerContext,
   account: Account,
   authorizedAddresses: readonly string[],
-  uses: PlayerUses,
+  deps: PlayerDeps,
 ): Promise<Answered | ProblemAnswer> {
-  const changed = await uses.accounts.patch(account.id, { authorizedAddresses }, actorOf(ctx, account));
+  const changed = await deps.accounts.patch(account.id, { authorizedAddresses }, actorOf(ctx, account));
   // `explained` would name the other account, so the answer omits the explanation.
-  return changed.ok ? shown(ctx, changed.account, uses) : PATCH_PROBLEMS[changed.reason];
+  return changed.ok ? shown(ctx, changed.account, deps) : PATCH_PROBLEMS[changed.reason];
 }

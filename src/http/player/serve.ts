@@ -20,9 +20,9 @@ import { serveRoutes } from '../v1/serve.js';
 import { linkAddressFor } from '../v1/settings/public-address.js';
 import { playerRoutes } from './routes.js';
 import type { PlayerPageSettings } from './settings.js';
-import type { PlayerUses } from './status.js';
+import type { PlayerDeps } from './status.js';
 
-export interface ServePlayersUses extends Omit<PlayerUses, 'countChange'> {
+export interface ServePlayersDeps extends Omit<PlayerDeps, 'countChange'> {
   /** Folder of the built player page. */
   readonly playerFolder: string;
   /** Number of sources whose requests are counted. */
@@ -44,21 +44,21 @@ export function isPlayerPath({ enabled, pac }: PlayerPageSettings, path: string)
 }
 
 /** Answers every path below /player and /pac. Other paths go on. */
-export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
-  const { attempts, playerLinks, accounts, readJsonObject, log } = uses;
-  const files = listAssets(uses.playerFolder);
+export function servePlayers(deps: ServePlayersDeps): Middleware<AdminState> {
+  const { attempts, playerLinks, accounts, readJsonObject, log } = deps;
+  const files = listAssets(deps.playerFolder);
   const page = files.get('/index.html');
   const requests = createAttemptLimit({
-    maxFailures: uses.playerPage.maxRequestsPerMinute,
+    maxFailures: deps.playerPage.maxRequestsPerMinute,
     windowMs: MINUTE_MS,
-    maxSources: uses.maxSources,
-    now: uses.monotonicNow,
+    maxSources: deps.maxSources,
+    now: deps.monotonicNow,
   });
   const changes = createAttemptLimit({
-    maxFailures: uses.playerPage.maxChangesPerHour,
+    maxFailures: deps.playerPage.maxChangesPerHour,
     windowMs: HOUR_MS,
-    maxSources: uses.maxSources,
-    now: uses.monotonicNow,
+    maxSources: deps.maxSources,
+    now: deps.monotonicNow,
   });
   const router = new Router<AdminState>();
   router.get('/player/:token', (ctx) => {
@@ -67,12 +67,12 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
     ctx.set('Cache-Control', 'no-store');
   });
   const readers = { readJsonObject, readBulkJsonObject: readJsonObject, refuseNow: () => null };
-  const forRoutes = { ...uses, countChange: (id: string) => changes.attempt(id) };
+  const forRoutes = { ...deps, countChange: (id: string) => changes.attempt(id) };
   serveRoutes(router, playerRoutes, () => forRoutes, readers);
   const routed = router.routes();
   const otherwise = otherMethods();
 
-  return (ctx, next) => (isPlayerPath(uses.playerPage, ctx.path) ? answer(ctx) : next());
+  return (ctx, next) => (isPlayerPath(deps.playerPage, ctx.path) ? answer(ctx) : next());
 
   async function answer(ctx: ParameterizedContext<AdminState>): Promise<unknown> {
     ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' });
@@ -112,8 +112,8 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   }
 
   function sendPac(ctx: ParameterizedContext<AdminState>): void {
-    const link = linkAddressFor(uses, ctx.hostname);
-    const file = pacFile(uses.pac.current(), pacProxies(link, uses.pacListeners), link.host);
+    const link = linkAddressFor(deps, ctx.hostname);
+    const file = pacFile(deps.pac.current(), pacProxies(link, deps.pacListeners), link.host);
     // `no-cache` lets the browser store the file and revalidate it each time.
     ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });
     ctx.status = 200;

@@ -19,14 +19,14 @@ import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schem
 import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
 import type { Answered } from '../v1/route.js';
 import { Count, Time } from '../v1/schemas.js';
-import { type LinkUses, linkAddressFor } from '../v1/settings/public-address.js';
+import { type LinkDeps, linkAddressFor } from '../v1/settings/public-address.js';
 import { playerUrl } from './address.js';
 import { Device, devicesOf } from './devices.js';
 import { changeableOf, type PacListeners, type PlayerPageSettings } from './settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 
-export interface PlayerUses extends LinkUses {
+export interface PlayerDeps extends LinkDeps {
   readonly playerPage: PlayerPageSettings;
   readonly playerLinks: PlayerLinks;
   readonly accounts: Accounts;
@@ -79,25 +79,25 @@ export const PlayerStatus = z.object({
 });
 
 /** Answers a request of the page with the account's status. */
-export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUses): Promise<Answered> {
+export async function shown(ctx: PlayerContext, account: Account, deps: PlayerDeps): Promise<Answered> {
   const { id, username, isEnabled, expiresAt, daysFromFirstLogin, plan } = account;
   const { authorizedAddresses } = account;
   const { egressClass: _, ...limits } = account.limits;
-  const { host, port } = linkAddressFor(uses, ctx.hostname);
-  const { playerPage, maxAuthorizedAddresses } = uses;
-  const pac = playerPage.pac ? await uses.playerLinks.get(id, 'pac') : null;
-  const now = uses.now();
+  const { host, port } = linkAddressFor(deps, ctx.hostname);
+  const { playerPage, maxAuthorizedAddresses } = deps;
+  const pac = playerPage.pac ? await deps.playerLinks.get(id, 'pac') : null;
+  const now = deps.now();
   const body = {
     ...{ username, isEnabled, plan, daysFromFirstLogin, limits, host, port },
     isExpired: isExpired(account, now),
     expiresAt: isoOrNull(expiresAt),
-    ...presentSchedule(account, uses.schedules, now),
-    timeZone: uses.timeZone,
-    usage: presentUsage(uses.usage.view(account)),
-    devices: devicesOf(await uses.liveSessions.ofAccount(id), ctx.state.client),
+    ...presentSchedule(account, deps.schedules, now),
+    timeZone: deps.timeZone,
+    usage: presentUsage(deps.usage.view(account)),
+    devices: devicesOf(await deps.liveSessions.ofAccount(id), ctx.state.client),
     link: socksLink({ username, password: null }, { host, port }),
     ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: changeableOf(playerPage, account) },
-    ownAddress: includesAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, uses),
+    ownAddress: includesAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, deps),
     pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,
     mayMakePac: playerPage.pac,
     now: iso(now),
@@ -106,7 +106,7 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
 }
 
 /** Returns the network that the player calls "my address"; null when a proxy hides it, or when it is this machine's own address. */
-export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerUses): string | null {
+export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerDeps): string | null {
   const { client, isForwarded } = state;
   const ip = parseIp(client);
   if (ip === null || isForwarded || isLoopback(client) || isTrustedProxy(client)) return null;

@@ -9,7 +9,7 @@ import { documentPage } from './document-page.js';
 import { createEventStreams, type EventStreamOptions } from './events.js';
 import { buildOpenApi } from './openapi.js';
 import { accountsFor, usesOf } from './restricted.js';
-import { type RouteUses, routes } from './routes.js';
+import { type RouteDeps, routes } from './routes.js';
 import { refuseRoute, serveRoutes } from './serve.js';
 
 type MadeHere =
@@ -21,8 +21,8 @@ type MadeHere =
   | 'operationsOf'
   | 'socks';
 
-export interface ApiUses
-  extends Omit<RouteUses, MadeHere>,
+export interface ApiDeps
+  extends Omit<RouteDeps, MadeHere>,
     Pick<EventStreamOptions, 'changes' | 'maxEventStreams'> {
   readonly apiTokens: ApiTokens;
   readonly pacListeners: PacListeners;
@@ -35,11 +35,11 @@ export interface ApiUses
   readonly readJsonObject: ReadJsonObject;
 }
 
-export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
-  const { accounts, changes, readJsonObject, refuseNow } = uses;
-  const events = createEventStreams({ ...uses, mayStillWatch: (caller) => refuseNow(caller) === null });
-  const all: RouteUses = {
-    ...uses,
+export function serveApi(router: Router<AdminState>, deps: ApiDeps): void {
+  const { accounts, changes, readJsonObject, refuseNow } = deps;
+  const events = createEventStreams({ ...deps, mayStillWatch: (caller) => refuseNow(caller) === null });
+  const all: RouteDeps = {
+    ...deps,
     accountsOf: (caller) => accountsFor(accounts, caller),
     document: createDocument(),
     events,
@@ -50,12 +50,12 @@ export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
     },
     operationsOf: (caller) =>
       routes.filter((route) => refuseRoute(caller, route) === null).map(({ operationId }) => operationId),
-    socks: () => uses.about().socks,
+    socks: () => deps.about().socks,
   };
   serveRoutes(router, routes, (caller) => (caller?.operator ? usesOf(all, caller.operator) : all), {
     readJsonObject,
     refuseNow,
-    readBulkJsonObject: createBodyReader(uses.maxBulkBodyBytes),
+    readBulkJsonObject: createBodyReader(deps.maxBulkBodyBytes),
   });
 }
 

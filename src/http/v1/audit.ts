@@ -46,12 +46,12 @@ const AuditEntry = z
   })
   .meta({ id: 'AuditEntry' });
 
-interface AuditUses {
+interface AuditDeps {
   readonly audit: AuditStore;
   readonly operators: Pick<Operators, 'get'>;
 }
 
-const { route } = routesOf<AuditUses>('Audit');
+const { route } = routesOf<AuditDeps>('Audit');
 
 export const auditRoutes = [
   route(
@@ -97,14 +97,14 @@ export const auditRoutes = [
   ),
 ];
 
-function presentEntry({ id, at, by, before, after, ...entry }: Entry, operators: AuditUses['operators']) {
+function presentEntry({ id, at, by, before, after, ...entry }: Entry, operators: AuditDeps['operators']) {
   const shown = (fields: Entry['before']) => withOwnerName(fields, operators);
   const author = { actor: by.name, via: by.via, address: by.address };
   return { id, at: iso(at), ...author, ...entry, before: shown(before), after: shown(after) };
 }
 
 /** The log has the id of an account's owner: the name can change. */
-function withOwnerName(fields: Entry['before'], operators: AuditUses['operators']): Entry['before'] {
+function withOwnerName(fields: Entry['before'], operators: AuditDeps['operators']): Entry['before'] {
   const owner = fields?.['owner'];
   if (typeof owner !== 'string') return fields;
   return { ...fields, owner: operators.get(owner)?.name ?? owner };

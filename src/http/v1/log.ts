@@ -28,12 +28,12 @@ const LogPage = z
   })
   .meta({ id: 'LogPage' });
 
-export interface LogUses {
+export interface LogDeps {
   readonly recentLog: Pick<RecentLog, 'read'>;
   readonly node: { readonly nodeName: string };
 }
 
-const { route } = routesOf<LogUses>('Log');
+const { route } = routesOf<LogDeps>('Log');
 
 export const logRoutes = [
   route(

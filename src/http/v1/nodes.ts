@@ -43,14 +43,14 @@ export const Node = z
 
 const NodeParams = z.object({ name: z.string().min(1).max(253) });
 
-export interface NodeUses {
+export interface NodeDeps {
   readonly nodes: NodeStore;
   /** This daemon's own node. */
   readonly node: Reloadable & { readonly nodeName: string };
   readonly changes: ChangeSignal;
 }
 
-const { route } = routesOf<NodeUses>('Nodes');
+const { route } = routesOf<NodeDeps>('Nodes');
 
 export const nodeRoutes = [
   route(
@@ -85,7 +85,7 @@ export const nodeRoutes = [
       responses: { 204: { description: 'Drained, until it is undrained.' } },
       problems: [404],
     },
-    ({ params, caller }, uses) => drain(params.name, true, caller, uses),
+    ({ params, caller }, deps) => drain(params.name, true, caller, deps),
   ),
   route(
     {
@@ -98,7 +98,7 @@ export const nodeRoutes = [
       responses: { 204: { description: 'The node accepts connections within a second.' } },
       problems: [404],
     },
-    ({ params, caller }, uses) => drain(params.name, false, caller, uses),
+    ({ params, caller }, deps) => drain(params.name, false, caller, deps),
   ),
 ];
 
@@ -106,7 +106,7 @@ async function drain(
   name: string,
   isDrained: boolean,
   caller: Caller,
-  { nodes, node, changes }: NodeUses,
+  { nodes, node, changes }: NodeDeps,
 ): Promise<Answered | ProblemAnswer> {
   if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
     return { problem: 'not-found', ...because('no-node') };

@@ -67,7 +67,7 @@ const OperatorChange = z
   })
   .meta({ id: 'OperatorChange', description: 'A field that is left out stays unchanged.' });
 
-export interface OperatorUses {
+export interface OperatorDeps {
   readonly accounts: Pick<Accounts, 'list' | 'refresh'>;
   readonly operators: Operators;
   readonly principals: Principals;
@@ -76,7 +76,7 @@ export interface OperatorUses {
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<OperatorUses>('Operators');
+const { route } = routesOf<OperatorDeps>('Operators');
 
 export const operatorRoutes = [
   route(
@@ -94,13 +94,13 @@ export const operatorRoutes = [
         },
       },
     },
-    async (_input, uses) => {
+    async (_input, deps) => {
       // Accounts at this and other daemons use the budgets, so read the current values.
-      await uses.operators.reload();
-      const owned = accountsByOwner(uses);
+      await deps.operators.reload();
+      const owned = accountsByOwner(deps);
       return {
         status: 200,
-        body: { items: uses.operators.list().map((operator) => present(uses, operator, owned)) },
+        body: { items: deps.operators.list().map((operator) => present(deps, operator, owned)) },
       };
     },
   ),
@@ -115,12 +115,12 @@ export const operatorRoutes = [
       responses: { 201: { description: 'Added.', schema: OperatorItem } },
       problems: [409],
     },
-    async ({ body, caller }, uses) => {
-      const created = await uses.operators.create(body, actorOf(caller));
+    async ({ body, caller }, deps) => {
+      const created = await deps.operators.create(body, actorOf(caller));
       if (!created.ok) return REFUSALS[created.reason];
-      await uses.principals.reload();
-      uses.onSettingChanged();
-      return { status: 201, body: present(uses, created.operator) };
+      await deps.principals.reload();
+      deps.onSettingChanged();
+      return { status: 201, body: present(deps, created.operator) };
     },
   ),
   route(
@@ -134,21 +134,21 @@ export const operatorRoutes = [
       responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
       problems: [404, 409],
     },
-    async ({ params, body, caller }, uses) => {
+    async ({ params, body, caller }, deps) => {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
       const change = { ...body, budget };
-      const before = uses.operators.get(params.id.toLowerCase());
-      const changed = await uses.operators.change(params.id.toLowerCase(), change, actorOf(caller));
+      const before = deps.operators.get(params.id.toLowerCase());
+      const changed = await deps.operators.change(params.id.toLowerCase(), change, actorOf(caller));
       if (!changed.ok) return REFUSALS[changed.reason];
       // Ends the sessions for good: the same credentials may come back.
       if (!before || !hasSameAccess(before, changed.operator)) {
-        await uses.consoleSessions.keepOnly(changed.operator.id, null);
+        await deps.consoleSessions.keepOnly(changed.operator.id, null);
       }
-      await uses.operators.reload();
-      uses.onSettingChanged();
+      await deps.operators.reload();
+      deps.onSettingChanged();
       return {
         status: 200,
-        body: present(uses, uses.operators.get(changed.operator.id) ?? changed.operator),
+        body: present(deps, deps.operators.get(changed.operator.id) ?? changed.operator),
       };
     },
   ),
@@ -164,14 +164,14 @@ export const operatorRoutes = [
       responses: { 204: { description: 'Removed.' } },
       problems: [404],
     },
-    async ({ params, caller }, uses) => {
+    async ({ params, caller }, deps) => {
       const id = params.id.toLowerCase();
-      const accounts = accountsByOwner(uses).get(id) ?? [];
-      const removed = await uses.operators.remove(id, actorOf(caller));
+      const accounts = accountsByOwner(deps).get(id) ?? [];
+      const removed = await deps.operators.remove(id, actorOf(caller));
       if (!removed) return NO_OPERATOR;
-      await uses.accounts.refresh(accounts);
-      await uses.apiTokens.reload();
-      uses.onSettingChanged();
+      await deps.accounts.refresh(accounts);
+      await deps.apiTokens.reload();
+      deps.onSettingChanged();
       return { status: 204 };
     },
   ),
@@ -218,7 +218,7 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
 type AccountIds = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the ids of the accounts of each operator that has any. */
-function accountsByOwner({ accounts }: Pick<OperatorUses, 'accounts'>): AccountIds {
+function accountsByOwner({ accounts }: Pick<OperatorDeps, 'accounts'>): AccountIds {
   const owned = new Map<string, string[]>();
   for (const { account } of accounts.list()) {
     if (account.owner === null) continue;
@@ -230,11 +230,11 @@ function accountsByOwner({ accounts }: Pick<OperatorUses, 'accounts'>): AccountI
 }
 
 function present(
-  uses: OperatorUses,
+  deps: OperatorDeps,
   { id, name, role, isEnabled, createdAt, budget, used }: Operator,
-  owned: AccountIds = accountsByOwner(uses),
+  owned: AccountIds = accountsByOwner(deps),
 ) {
-  const { principals, apiTokens } = uses;
+  const { principals, apiTokens } = deps;
   return {
     ...{ id, name, role, isEnabled, createdAt: iso(createdAt) },
     totpEnabled: principals.factorsOf(id)?.secondFactor.isEnabled() ?? false,

@@ -56,12 +56,12 @@ const OverviewHistory = z
   })
   .meta({ id: 'OverviewHistory' });
 
-export interface OverviewUses {
+export interface OverviewDeps {
   readonly overview: () => Promise<OverviewNow>;
   readonly history: History;
 }
 
-const { route } = routesOf<OverviewUses>('Overview');
+const { route } = routesOf<OverviewDeps>('Overview');
 
 export const overviewRoutes = [
   route(

@@ -5,20 +5,20 @@ import type { AuditStore } from '../../core/audit/audit.js';
 import { sessionsOf } from '../../core/sessions/sessions-of.js';
 import { type Caller, isSeller } from '../caller.js';
 import type { Watched } from './events.js';
-import type { RouteUses } from './routes.js';
+import type { RouteDeps } from './routes.js';
 
 /** Returns uses restricted to the operator: its own entries of the audit log, and for a seller its own accounts. */
-export function usesOf(uses: RouteUses, operator: NonNullable<Caller['operator']>): RouteUses {
-  const audit = auditOf(uses.audit, operator.id);
-  if (operator.role !== 'seller') return { ...uses, audit };
+export function usesOf(deps: RouteDeps, operator: NonNullable<Caller['operator']>): RouteDeps {
+  const audit = auditOf(deps.audit, operator.id);
+  if (operator.role !== 'seller') return { ...deps, audit };
   const owner = operator.id;
-  const accounts = accountsOf(uses.accounts, owner);
-  const { logins, heartbeats, heartbeatSums, events } = uses;
+  const accounts = accountsOf(deps.accounts, owner);
+  const { logins, heartbeats, heartbeatSums, events } = deps;
   return {
-    ...uses,
+    ...deps,
     audit,
     accounts,
-    liveSessions: sessionsOf(uses.liveSessions, (id) => accounts.get(id) !== null),
+    liveSessions: sessionsOf(deps.liveSessions, (id) => accounts.get(id) !== null),
     logins: {
       list: (filter, before, limit) => logins.list({ ...filter, owner }, before, limit),
       count: (filter) => logins.count({ ...filter, owner }),
@@ -28,7 +28,7 @@ export function usesOf(uses: RouteUses, operator: NonNullable<Caller['operator']
       series: (range, by, limit) => heartbeatSums.series(range, by, limit, owner),
       largest: (range, by, limit) => heartbeatSums.largest(range, by, limit, owner),
     },
-    events: { open: (caller) => events.open(caller, watchedBy(uses.accounts, accounts)) },
+    events: { open: (caller) => events.open(caller, watchedBy(deps.accounts, accounts)) },
   };
 }
 

@@ -77,45 +77,45 @@ export interface Answered {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Handles a request that passed the route's access check and schemas. `Uses`: the handler's dependencies. */
-export type Handler<R extends RouteRequest, Uses> = (
+/** Handles a request that passed the route's access check and schemas. `Deps`: the handler's dependencies. */
+export type Handler<R extends RouteRequest, Deps> = (
   input: HandlerInput<R>,
-  uses: Uses,
+  deps: Deps,
 ) => Promise<Answered | ProblemAnswer>;
 
 /** Handles a request that passed only the route's access check. The handler reads and checks the request itself. */
-export type UncheckedHandler<Uses> = (
+export type UncheckedHandler<Deps> = (
   ctx: ParameterizedContext<AdminState>,
-  uses: Uses,
+  deps: Deps,
   readJsonObject: ReadJsonObject,
 ) => Promise<void>;
 
-export interface Route<Uses> extends RouteDescription {
+export interface Route<Deps> extends RouteDescription {
   readonly handler:
-    | { readonly isChecked: true; readonly handle: Handler<RouteRequest, Uses> }
-    | { readonly isChecked: false; readonly handle: UncheckedHandler<Uses> };
+    | { readonly isChecked: true; readonly handle: Handler<RouteRequest, Deps> }
+    | { readonly isChecked: false; readonly handle: UncheckedHandler<Deps> };
 }
 
 /**
  * Makes the routes of one group.
  * @example
- * const { route } = routesOf<TokenUses>('Tokens');
+ * const { route } = routesOf<TokenDeps>('Tokens');
  * route({ method: 'GET', path: '/api/v1/tokens', … }, async ({ query }, { apiTokens }) => ({ status: 200, … }))
  */
-export function routesOf<Uses>(tag: string) {
+export function routesOf<Deps>(tag: string) {
   return {
     route<const R extends Omit<RouteDescription, 'tag'>>(
       description: R,
-      handle: Handler<R['request'], Uses>,
-    ): Route<Uses> {
+      handle: Handler<R['request'], Deps>,
+    ): Route<Deps> {
       // The type above ties the handler to its schemas. A list of routes cannot express that.
       return {
         ...description,
         tag,
-        handler: { isChecked: true, handle: handle as Handler<RouteRequest, Uses> },
+        handler: { isChecked: true, handle: handle as Handler<RouteRequest, Deps> },
       };
     },
-    uncheckedRoute(description: Omit<RouteDescription, 'tag'>, handle: UncheckedHandler<Uses>): Route<Uses> {
+    uncheckedRoute(description: Omit<RouteDescription, 'tag'>, handle: UncheckedHandler<Deps>): Route<Deps> {
       return { ...description, tag, handler: { isChecked: false, handle } };
     },
   };

@@ -28,13 +28,13 @@ const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
 /** Shown once. */
 const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
 
-export interface SecondFactorUses {
+export interface SecondFactorDeps {
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
   readonly attempts: AdminAttempts;
 }
 
-const { route } = routesOf<SecondFactorUses>('Session');
+const { route } = routesOf<SecondFactorDeps>('Session');
 
 export const secondFactorRoutes = [
   route(
@@ -48,8 +48,8 @@ export const secondFactorRoutes = [
       responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
       problems: [409],
     },
-    async ({ caller }, uses) => {
-      const { secondFactor, name } = principalOf(uses, caller);
+    async ({ caller }, deps) => {
+      const { secondFactor, name } = principalOf(deps, caller);
       const offered = await secondFactor.enrol(name);
       return offered ? { status: 200, body: offered } : conflict('factor-on');
     },
@@ -65,13 +65,13 @@ export const secondFactorRoutes = [
       responses: { 204: { description: 'On.' } },
       problems: [409],
     },
-    async ({ body, caller }, uses) => {
-      const { secondFactor, recoveryCodes, fingerprint } = principalOf(uses, caller);
+    async ({ body, caller }, deps) => {
+      const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
       const kept = keptSessionOf(caller, fingerprint());
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
         case 'on':
           await recoveryCodes.forget(actorOf(caller));
-          await uses.consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
+          await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
           return DONE;
         case 'wrong-code':
           return wrongCode();
@@ -94,8 +94,8 @@ export const secondFactorRoutes = [
       responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
       problems: [409],
     },
-    async ({ caller }, uses) => {
-      const { secondFactor, recoveryCodes } = principalOf(uses, caller);
+    async ({ caller }, deps) => {
+      const { secondFactor, recoveryCodes } = principalOf(deps, caller);
       if (!secondFactor.isEnabled()) return conflict('factor-not-on');
       return { status: 200, body: { codes: await recoveryCodes.renew(actorOf(caller)) } };
     },
@@ -111,12 +111,12 @@ export const secondFactorRoutes = [
       responses: { 204: { description: 'Off.' } },
       problems: [409],
     },
-    async ({ body, caller }, uses) => {
-      const { attempts, consoleSessions } = uses;
+    async ({ body, caller }, deps) => {
+      const { attempts, consoleSessions } = deps;
       if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      const principal = principalOf(uses, caller);
+      const principal = principalOf(deps, caller);
       const kept = keptSessionOf(caller, principal.fingerprint());
       const outcome = await turnOff(principal, body.code, actorOf(caller));
       if (outcome === 'wrong-code') {

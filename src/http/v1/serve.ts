@@ -5,7 +5,7 @@ import type { Context, ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
 import { type Caller, isAdministrator, isPerson, isSeller } from '../caller.js';
-import type { RefuseNow } from '../standing.js';
+import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
 import { ifMatchOf } from './etag.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
@@ -21,11 +21,11 @@ export interface BodyReaders {
   readonly refuseNow: RefuseNow;
 }
 
-/** Registers `routes`. Their handlers get the result of `usesFor` for the caller. */
-export function serveRoutes<Uses>(
+/** Registers `routes`. Their handlers get the result of `depsFor` for the caller. */
+export function serveRoutes<Deps>(
   router: Router<AdminState>,
-  routes: readonly Route<Uses>[],
-  usesFor: (caller: Caller | undefined) => Uses,
+  routes: readonly Route<Deps>[],
+  depsFor: (caller: Caller | undefined) => Deps,
   { readJsonObject, readBulkJsonObject, refuseNow }: BodyReaders,
 ): void {
   for (const route of routes) {
@@ -35,10 +35,10 @@ export function serveRoutes<Uses>(
       const { caller } = ctx.state;
       const refused = refuseRoute(caller, route);
       if (refused) return sendProblem(ctx, refused);
-      const uses = usesFor(caller);
-      if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
+      const deps = depsFor(caller);
+      if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
       const input = await read(ctx, request, readBody, refuseNow);
-      send(ctx, 'problem' in input ? input : await handler.handle(input, uses));
+      send(ctx, 'problem' in input ? input : await handler.handle(input, deps));
     });
   }
 }

@@ -18,7 +18,7 @@ import type { ProblemAnswer } from './problem.js';
 import { routesOf, Scope } from './route.js';
 import { Bytes, Count, Time } from './schemas.js';
 import { isTotp, principalOf, TotpOrRecovery } from './second-factor.js';
-import { LinkAddress, type LinkUses, linkAddressFor } from './settings/public-address.js';
+import { LinkAddress, type LinkDeps, linkAddressFor } from './settings/public-address.js';
 
 const SignIn = z
   .object({
@@ -81,7 +81,7 @@ export interface AboutDaemon {
   readonly egressClasses: readonly string[];
 }
 
-export interface SessionUses extends LinkUses {
+export interface SessionDeps extends LinkDeps {
   readonly credentials: Pick<AdminCredentials, 'givenBy'>;
   readonly principals: Principals;
   readonly operators: Pick<Operators, 'get' | 'reload'>;
@@ -96,7 +96,7 @@ export interface SessionUses extends LinkUses {
   readonly now: () => number;
 }
 
-const { route } = routesOf<SessionUses>('Session');
+const { route } = routesOf<SessionDeps>('Session');
 
 export const sessionRoutes = [
   route(
@@ -111,14 +111,14 @@ export const sessionRoutes = [
       responses: { 200: { description: 'Signed in.', schema: Me } },
       problems: [401, 429],
     },
-    async ({ body: { username, password, code }, ctx }, uses) => {
-      const { attempts, principals, consoleSessions, log } = uses;
+    async ({ body: { username, password, code }, ctx }, deps) => {
+      const { attempts, principals, consoleSessions, log } = deps;
       const { client } = ctx.state;
       if (attempts.isFull(client)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(client);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       const principal = principals.verify(username, password);
-      if (!principal) return refuseLate(uses, client, username);
+      if (!principal) return refuseLate(deps, client, username);
       const { operator, secondFactor, recoveryCodes } = principal;
       const credentials = principal.fingerprint();
       if (secondFactor.isEnabled()) {
@@ -128,7 +128,7 @@ export const sessionRoutes = [
         }
         const by = { name: username, via: 'console', address: client, operatorId: operator?.id } as const;
         const isGood = await (isTotp(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
-        if (!isGood) return refuseLate(uses, client, username);
+        if (!isGood) return refuseLate(deps, client, username);
       }
       attempts.succeeded(client);
       const value = await consoleSessions.open(username, operator?.id ?? null, client, credentials);
@@ -137,7 +137,7 @@ export const sessionRoutes = [
       const caller = callerOf(operator, null, { via: 'console', name: username, address: client, key: null });
       return {
         status: 200,
-        body: await me(uses, caller, ctx.hostname),
+        body: await me(deps, caller, ctx.hostname),
         headers: { 'Set-Cookie': cookie(value, isSecure(ctx.req)) },
       };
     },
@@ -167,32 +167,32 @@ export const sessionRoutes = [
       request: {},
       responses: { 200: { description: 'The caller.', schema: Me } },
     },
-    async ({ caller, ctx }, uses) => ({ status: 200, body: await me(uses, caller, ctx.hostname) }),
+    async ({ caller, ctx }, deps) => ({ status: 200, body: await me(deps, caller, ctx.hostname) }),
   ),
 ];
 
-async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
-  const { secondFactor, recoveryCodes } = principalOf(uses, caller);
-  const about = uses.about();
-  const accounts = uses.accountsOf(caller);
-  const { password: givenBy } = caller.operator ? {} : await uses.credentials.givenBy();
+async function me(deps: SessionDeps, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
+  const { secondFactor, recoveryCodes } = principalOf(deps, caller);
+  const about = deps.about();
+  const accounts = deps.accountsOf(caller);
+  const { password: givenBy } = caller.operator ? {} : await deps.credentials.givenBy();
   return {
     username: caller.name,
     via: caller.via,
     address: caller.address,
     role: caller.operator?.role ?? 'administrator',
     scopes: caller.scopes,
-    operations: uses.operationsOf(caller),
+    operations: deps.operationsOf(caller),
     isPasswordGiven: givenBy !== undefined,
     totpEnabled: secondFactor.isEnabled(),
     recoveryCodesLeft: secondFactor.isEnabled() ? recoveryCodes.left() : 0,
     version: about.version,
     startedAt: new Date(about.startedAt).toISOString(),
-    now: new Date(uses.now()).toISOString(),
+    now: new Date(deps.now()).toISOString(),
     socks: about.socks,
-    link: linkAddressFor(uses, hostname),
+    link: linkAddressFor(deps, hostname),
     accounts: accounts.count(),
-    budget: await budgetOf(uses, caller),
+    budget: await budgetOf(deps, caller),
     heartbeatIntervalSeconds: about.heartbeatIntervalMs / 1000,
     webhooksEnabled: about.webhooksEnabled,
     maxImportBytes: about.maxImportBytes,
@@ -202,7 +202,7 @@ async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<
 }
 
 /** Reads the database: accounts at this and other daemons use the budget. */
-async function budgetOf({ operators }: SessionUses, { operator }: Caller) {
+async function budgetOf({ operators }: SessionDeps, { operator }: Caller) {
   if (operator?.role !== 'seller') return null;
   await operators.reload();
   const now = operators.get(operator.id);
@@ -210,7 +210,7 @@ async function budgetOf({ operators }: SessionUses, { operator }: Caller) {
 }
 
 async function refuseLate(
-  { attempts, log }: SessionUses,
+  { attempts, log }: SessionDeps,
   address: string,
   username: string,
 ): Promise<ProblemAnswer> {

@@ -34,14 +34,14 @@ const NewToken = z
   })
   .meta({ id: 'NewToken' });
 
-export interface TokenUses {
+export interface TokenDeps {
   readonly apiTokens: ApiTokens;
   readonly operators: Pick<Operators, 'get'>;
   readonly changes: ChangeSignal;
   readonly now: () => number;
 }
 
-const { route } = routesOf<TokenUses>('Tokens');
+const { route } = routesOf<TokenDeps>('Tokens');
 
 export const tokenRoutes = [
   route(
@@ -59,8 +59,8 @@ export const tokenRoutes = [
         },
       },
     },
-    async ({ caller }, uses) => {
-      const items = uses.apiTokens.list(caller.operator?.id).map((token) => presentToken(uses, token));
+    async ({ caller }, deps) => {
+      const items = deps.apiTokens.list(caller.operator?.id).map((token) => presentToken(deps, token));
       return { status: 200, body: { items } };
     },
   ),
@@ -79,8 +79,8 @@ export const tokenRoutes = [
         },
       },
     },
-    async ({ body, caller }, uses) => {
-      const { apiTokens, changes, now } = uses;
+    async ({ body, caller }, deps) => {
+      const { apiTokens, changes, now } = deps;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       if (expiresAt !== null && expiresAt <= now()) {
         return invalid('body.expiresAt', 'past-time');
@@ -95,7 +95,7 @@ export const tokenRoutes = [
       );
       changes.notify('tokens');
       if (!made) return { problem: 'conflict', ...because('too-many-tokens') };
-      return { status: 201, body: { token: presentToken(uses, made.token), secret: made.secret } };
+      return { status: 201, body: { token: presentToken(deps, made.token), secret: made.secret } };
     },
   ),
   route(
@@ -120,7 +120,7 @@ export const tokenRoutes = [
 
 const hasScope = ({ scopes }: Caller, scope: Scope): boolean => scopes === null || scopes.includes(scope);
 
-function presentToken({ operators }: Pick<TokenUses, 'operators'>, token: ApiToken) {
+function presentToken({ operators }: Pick<TokenDeps, 'operators'>, token: ApiToken) {
   const { id, name, prefix, scopes, createdAt, expiresAt, lastUsedAt, lastUsedFrom, operatorId } = token;
   return {
     id,

@@ -5,21 +5,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import Koa from 'koa';
-import { type AuthenticateUses, authenticate } from '../../../src/http/guards/authenticate.js';
+import { type AuthenticateDeps, authenticate } from '../../../src/http/guards/authenticate.js';
 import type { AdminState } from '../../../src/http/state.js';
 
 test('a session of a missing operator is signed out', async (t) => {
   const session = { hash: 'h', username: 'kim', operatorId: 'gone' };
-  const uses = {
+  const deps = {
     principals: { get: (id: string | null) => (id === null ? { operator: null } : null), verify: () => null },
     consoleSessions: { find: () => session, read: async () => session },
-  } as unknown as AuthenticateUses;
+  } as unknown as AuthenticateDeps;
   const app = new Koa<AdminState>();
   app.use((ctx, next) => {
     ctx.state.client = '127.0.0.1';
     return next();
   });
-  app.use(authenticate(uses));
+  app.use(authenticate(deps));
   app.use((ctx) => {
     ctx.body = 'in';
   });

@@ -17,7 +17,7 @@ import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount } from './schemas.js';
 import {
-  type AccountUses,
+  type AccountDeps,
   accountSortKeys,
   contactsOf,
   explained,
@@ -29,7 +29,7 @@ import {
   termsOfNew,
 } from './shared.js';
 
-const { route } = routesOf<AccountUses>('Accounts');
+const { route } = routesOf<AccountDeps>('Accounts');
 
 export const accountRoutes = [
   route(
@@ -42,16 +42,16 @@ export const accountRoutes = [
       request: { query: AccountQuery },
       responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
     },
-    async ({ query: { limit, cursor, sort, ...filter } }, uses) => {
-      const all = uses.accounts.list();
-      const matching = all.filter(matcherFor(uses, filter, uses.now()));
+    async ({ query: { limit, cursor, sort, ...filter } }, deps) => {
+      const all = deps.accounts.list();
+      const matching = all.filter(matcherFor(deps, filter, deps.now()));
       const { items, ...rest } = pageSortedBy(
         matching,
         { limit, cursor, sort },
-        accountSortKeys(uses),
+        accountSortKeys(deps),
         (view) => view.account.id,
       );
-      const shown = items.map((view) => presented(uses, view));
+      const shown = items.map((view) => presented(deps, view));
       return { status: 200, body: { items: shown, ...rest, total: all.length } };
     },
   ),
@@ -73,26 +73,26 @@ export const accountRoutes = [
       },
       problems: [409],
     },
-    async ({ body, caller, ctx }, uses) => {
-      const wrong = refuseEgressClass(uses, body.limits, caller, null);
+    async ({ body, caller, ctx }, deps) => {
+      const wrong = refuseEgressClass(deps, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
       const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
-      const terms = termsOfNew(uses, body);
+      const terms = termsOfNew(deps, body);
       if ('problem' in terms) return terms;
       const contacts = contactsOf(body);
       const own = { username, password, isEnabled, remarks, tags, contacts };
       const input = { ...own, authorizedAddresses, allowedClients, schedule, ...terms };
-      const added = await uses.accounts.add(input, actorOf(caller));
+      const added = await deps.accounts.add(input, actorOf(caller));
       if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
       const { id } = added.account;
-      const shown = shownAccount(uses, id);
+      const shown = shownAccount(deps, id);
       if ('problem' in shown) return shown;
       return {
         status: 201,
         body: {
           account: shown.body,
-          credentials: credentialsInFormats(uses, ctx.hostname, { id, username, password }),
+          credentials: credentialsInFormats(deps, ctx.hostname, { id, username, password }),
         },
         headers: { ...shown.headers, Location: `/api/v1/accounts/${id}` },
       };
@@ -110,7 +110,7 @@ export const accountRoutes = [
       responses: { 200: { description: 'The account.', schema: Account } },
       problems: [404],
     },
-    async ({ params }, uses) => shownAccount(uses, params.id.toLowerCase()),
+    async ({ params }, deps) => shownAccount(deps, params.id.toLowerCase()),
   ),
   route(
     {
@@ -124,17 +124,17 @@ export const accountRoutes = [
       responses: { 200: { description: 'The account as it is now.', schema: Account } },
       problems: [404, 409, 412],
     },
-    async ({ params, body, caller, ifMatch }, uses) => {
-      const { accounts } = uses;
+    async ({ params, body, caller, ifMatch }, deps) => {
+      const { accounts } = deps;
       const id = params.id.toLowerCase();
       const wrong = refuseEgressClass(
-        uses,
+        deps,
         body.limits,
         caller,
         accounts.get(id)?.account.limits.egressClass,
       );
       if (wrong) return wrong;
-      const notHanded = refuseOwner(uses, body.owner, caller, 'body.owner');
+      const notHanded = refuseOwner(deps, body.owner, caller, 'body.owner');
       if (notHanded) return notHanded;
       const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
       const owner = body.owner?.toLowerCase() ?? body.owner;
@@ -146,7 +146,7 @@ export const accountRoutes = [
         isCurrent(account, ifMatch),
       );
       if (!changed.ok) return explained(PATCH_PROBLEMS[changed.reason], changed);
-      return shownAccount(uses, id);
+      return shownAccount(deps, id);
     },
   ),
   route(
@@ -166,37 +166,37 @@ export const accountRoutes = [
       },
       problems: [404, 412],
     },
-    async ({ params, caller, ifMatch }, uses) => {
+    async ({ params, caller, ifMatch }, deps) => {
       const id = params.id.toLowerCase();
-      const view = uses.accounts.get(id);
+      const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;
       if (!isCurrent(view.account, ifMatch)) return PATCH_PROBLEMS['changed-meanwhile'];
-      const sessionsEnded = uses.sessions.countOf(id);
-      const removed = await uses.accounts.remove(id, actorOf(caller));
+      const sessionsEnded = deps.sessions.countOf(id);
+      const removed = await deps.accounts.remove(id, actorOf(caller));
       if (!removed.ok) return NO_ACCOUNT;
       return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
     },
   ),
 ];
 
-function presented(uses: AccountUses, view: AccountView): Record<string, unknown> {
-  const { usage, activity, now } = uses;
+function presented(deps: AccountDeps, view: AccountView): Record<string, unknown> {
+  const { usage, activity, now } = deps;
   const { account } = view;
-  const owner = ownerOf(uses, account);
+  const owner = ownerOf(deps, account);
   return presentAccount(
     view,
     usage.lastView(account),
     activity.todayOf(account.id),
     now(),
     owner,
-    uses.schedules,
+    deps.schedules,
   );
 }
 
-function shownAccount(uses: AccountUses, id: string): Answered | ProblemAnswer {
-  const view = uses.accounts.get(id);
+function shownAccount(deps: AccountDeps, id: string): Answered | ProblemAnswer {
+  const view = deps.accounts.get(id);
   if (!view) return NO_ACCOUNT;
-  return { status: 200, body: presented(uses, view), headers: { ETag: accountEtag(view.account) } };
+  return { status: 200, body: presented(deps, view), headers: { ETag: accountEtag(view.account) } };
 }
 
 /** Returns whether `If-Match` names the current version of the account. */

@@ -20,7 +20,7 @@ import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, NewAccountDefaults, SkippedAccount } from './schemas.js';
 import {
-  type AccountUses,
+  type AccountDeps,
   contactsOf,
   explained,
   PATCH_PROBLEMS,
@@ -29,7 +29,7 @@ import {
   termsOfNew,
 } from './shared.js';
 
-const { route } = routesOf<AccountUses & { readonly log: Pick<Log, 'error'> }>('Accounts');
+const { route } = routesOf<AccountDeps & { readonly log: Pick<Log, 'error'> }>('Accounts');
 const MAX_AT_ONCE = 10_000;
 
 const NewAccounts = z
@@ -87,11 +87,11 @@ export const accountBatchRoutes = [
         200: { description: 'What was created and what was skipped.', schema: NewAccountsResult },
       },
     },
-    async ({ body, caller, ctx }, uses) => {
-      const { accounts, log } = uses;
+    async ({ body, caller, ctx }, deps) => {
+      const { accounts, log } = deps;
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
-      const wrong = refuseEgressClass(uses, body.limits, caller, null);
+      const wrong = refuseEgressClass(deps, body.limits, caller, null);
       if (wrong) return wrong;
       if (!areValidTags(uniqueTags(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
       const clients = readAllowedClients(body.allowedClients ?? [], accounts.maxAllowedClients);
@@ -103,7 +103,7 @@ export const accountBatchRoutes = [
       const wrongContacts = refuseContacts(body.contacts);
       if (wrongContacts) return wrongContacts;
       const { isEnabled, tags, dryRun, schedule } = body;
-      const terms = termsOfNew(uses, body);
+      const terms = termsOfNew(deps, body);
       if ('problem' in terms) return terms;
       const skipped: SkippedAccount[] = [];
       const accepted: NewAccount[] = [];
@@ -133,8 +133,8 @@ export const accountBatchRoutes = [
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);
-        const budget = await budgetPreview(uses, caller, () =>
-          sumOf(accepted.map((one) => costOfNew(one, uses.now()))),
+        const budget = await budgetPreview(deps, caller, () =>
+          sumOf(accepted.map((one) => costOfNew(one, deps.now()))),
         );
         const preview = { dryRun, count: accepted.length, created: [], usernames, skipped, budget };
         return { status: 200, body: preview };
@@ -146,7 +146,7 @@ export const accountBatchRoutes = [
         for (const { index, account } of added) {
           const { id, username } = account;
           const password = slice[index]?.password ?? '';
-          created.push(credentials(uses, ctx.hostname, { id, username, password }));
+          created.push(credentials(deps, ctx.hostname, { id, username, password }));
         }
         for (const { index, reason } of refused) {
           const username = slice[index]?.username ?? '';

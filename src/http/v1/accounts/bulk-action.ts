@@ -8,7 +8,7 @@ import { invalid, type ProblemAnswer } from '../problem.js';
 import { Guid, TimeIn } from '../schemas.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
 import {
-  type AccountUses,
+  type AccountDeps,
   explained,
   noPlan,
   PATCH_PROBLEMS,
@@ -55,27 +55,27 @@ export const BulkAction = z.discriminatedUnion('type', [
 export type BulkAction = z.infer<typeof BulkAction>;
 
 /** Returns the problem of an action that no account could have; null: there is none. */
-export function refuseAction(uses: AccountUses, action: BulkAction, caller: Caller): ProblemAnswer | null {
+export function refuseAction(deps: AccountDeps, action: BulkAction, caller: Caller): ProblemAnswer | null {
   switch (action.type) {
     case 'set-limits':
-      return refuseEgressClass(uses, action.limits, caller);
+      return refuseEgressClass(deps, action.limits, caller);
     case 'hand-over':
-      return refuseOwner(uses, action.owner, caller, 'body.action.owner');
+      return refuseOwner(deps, action.owner, caller, 'body.action.owner');
     case 'tag':
       return action.add.every(isValidTag) ? null : PATCH_PROBLEMS['invalid-tags'];
     case 'set-contacts':
       return refuseContacts(action.contacts, 'body.action.contacts');
     case 'set-access':
-      return refuseAccess(uses, action.access);
+      return refuseAccess(deps, action.access);
     case 'plan':
-      return action.plan === null || uses.plans.byName(action.plan) ? null : noPlan('body.action.plan');
+      return action.plan === null || deps.plans.byName(action.plan) ? null : noPlan('body.action.plan');
     default:
       return null;
   }
 }
 
 function refuseAccess(
-  { accounts }: Pick<AccountUses, 'accounts'>,
+  { accounts }: Pick<AccountDeps, 'accounts'>,
   { allowedClients = [], schedule = null }: z.infer<typeof AccessChange>,
 ): ProblemAnswer | null {
   const path = 'body.action.access';
@@ -88,7 +88,7 @@ function refuseAccess(
 }
 
 /** Returns the action with addresses and schedule as accounts store them: read once for all accounts. It must not be refused. */
-export function asStored({ accounts }: Pick<AccountUses, 'accounts'>, action: BulkAction): BulkAction {
+export function asStored({ accounts }: Pick<AccountDeps, 'accounts'>, action: BulkAction): BulkAction {
   if (action.type !== 'set-access') return action;
   const { allowedClients, schedule } = action.access;
   const read = allowedClients && readAllowedClients(allowedClients, accounts.maxAllowedClients);

@@ -16,7 +16,7 @@ import { withoutUndefined } from '../without-undefined.js';
 import type { BulkAction } from './bulk-action.js';
 import { randomPassword } from './credentials.js';
 import type { SkippedAccount } from './schemas.js';
-import { type AccountUses, contactsOf } from './shared.js';
+import { type AccountDeps, contactsOf } from './shared.js';
 
 interface Plan {
   readonly change: AccountChange;
@@ -34,7 +34,7 @@ export interface Planned extends Plan {
 
 /** Returns the planned change of an account, or the reason to skip the account. */
 export function changeFor(
-  { plans, usage, operators }: Pick<AccountUses, 'plans' | 'usage' | 'operators'>,
+  { plans, usage, operators }: Pick<AccountDeps, 'plans' | 'usage' | 'operators'>,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -98,7 +98,7 @@ export function costOfPlanned({ view: { account }, change }: Planned, now: numbe
 
 /** Writes a slice of accounts in one transaction. Returns the ids of the accounts that still exist. */
 export async function carryOut(
-  { accounts }: Pick<AccountUses, 'accounts'>,
+  { accounts }: Pick<AccountDeps, 'accounts'>,
   slice: readonly Planned[],
   action: BulkAction,
   by: Actor,
@@ -184,7 +184,7 @@ const accessOf = ({ allowedClients, schedule }: Account) => ({ allowedClients, s
 
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
 export function endedBy(
-  { sessions, schedules }: Pick<AccountUses, 'sessions' | 'schedules'>,
+  { sessions, schedules }: Pick<AccountDeps, 'sessions' | 'schedules'>,
   account: Account,
   { change }: Plan,
   action: BulkAction,

@@ -18,11 +18,11 @@ import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
 import { Credentials, SkippedAccount } from './schemas.js';
-import type { AccountUses } from './shared.js';
+import type { AccountDeps } from './shared.js';
 
-type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
+type BulkDeps = AccountDeps & { readonly log: Pick<Log, 'error'> };
 
-const { route } = routesOf<BulkUses>('Accounts');
+const { route } = routesOf<BulkDeps>('Accounts');
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
 
@@ -108,24 +108,24 @@ export const accountBulkRoutes = [
       responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
       problems: [409],
     },
-    async ({ body, caller, ctx }, uses) => {
+    async ({ body, caller, ctx }, deps) => {
       const { ids, filter, action, dryRun, expectedCount } = body;
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, filter' });
       }
-      const refused = refuseAction(uses, action, caller);
+      const refused = refuseAction(deps, action, caller);
       if (refused) return refused;
-      const { planned, skipped } = plansFor(uses, body);
+      const { planned, skipped } = plansFor(deps, body);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
         const counts = { expected: expectedCount, now: planned.length };
         return { problem: 'conflict', ...because('preview-outdated', counts) };
       }
       if (dryRun) {
-        const costs = () => sumOf(planned.map((each) => costOfPlanned(each, uses.now())));
-        return result(body, planned, skipped, [], await budgetPreview(uses, caller, costs));
+        const costs = () => sumOf(planned.map((each) => costOfPlanned(each, deps.now())));
+        return result(body, planned, skipped, [], await budgetPreview(deps, caller, costs));
       }
-      const written = await write(uses, planned, action, actorOf(caller));
-      const credentials = written.changed.flatMap((each) => newCredentials(uses, ctx.hostname, each));
+      const written = await write(deps, planned, action, actorOf(caller));
+      const credentials = written.changed.flatMap((each) => newCredentials(deps, ctx.hostname, each));
       return result(body, written.changed, [...skipped, ...written.skipped], credentials);
     },
   ),
@@ -143,18 +143,18 @@ const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): Skip
 
 /** Plans the change of each account that the request selects. */
 function plansFor(
-  uses: BulkUses,
+  deps: BulkDeps,
   { ids, filter, action: wanted }: BulkRequest,
 ): Skipping & { readonly planned: readonly Planned[] } {
-  const { accounts, now } = uses;
+  const { accounts, now } = deps;
   const at = now();
-  const action = asStored(uses, wanted);
+  const action = asStored(deps, wanted);
   const skipped: SkippedAccount[] = [];
   const planned: Planned[] = [];
   const plan = (view: AccountView): void => {
-    const found = changeFor(uses, view, action, at);
+    const found = changeFor(deps, view, action, at);
     if (typeof found === 'string') skipped.push(skip(view.account, found));
-    else planned.push({ view, ...found, ended: endedBy(uses, view.account, found, action, at) });
+    else planned.push({ view, ...found, ended: endedBy(deps, view.account, found, action, at) });
   };
   if (ids) {
     for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
@@ -165,22 +165,22 @@ function plansFor(
   } else
     accounts
       .list()
-      .filter(matcherFor(uses, filter ?? {}, at))
+      .filter(matcherFor(deps, filter ?? {}, at))
       .forEach(plan);
   return { planned, skipped };
 }
 
 /** Writes the planned changes. Skips an account that is gone, or that could not be written. */
 async function write(
-  uses: BulkUses,
+  deps: BulkDeps,
   planned: readonly Planned[],
   action: BulkAction,
   by: Actor,
 ): Promise<Skipping & { readonly changed: readonly Planned[] }> {
   const skipped: SkippedAccount[] = [];
   const changed: Planned[] = [];
-  const undone = await inSlices(planned, uses.log, async (slice) => {
-    const found = await carryOut(uses, slice, action, by);
+  const undone = await inSlices(planned, deps.log, async (slice) => {
+    const found = await carryOut(deps, slice, action, by);
     for (const each of slice) {
       if (found.has(each.view.account.id)) changed.push(each);
       else skipped.push(skip(each.view.account, 'not-found'));
@@ -192,12 +192,12 @@ async function write(
 
 /** Returns the new password of an account; none when the action sets none. */
 function newCredentials(
-  uses: BulkUses,
+  deps: BulkDeps,
   hostname: string,
   { view, change: { password } }: Planned,
 ): readonly Credentials[] {
   const { id, username } = view.account;
-  return password === undefined ? [] : [credentials(uses, hostname, { id, username, password })];
+  return password === undefined ? [] : [credentials(deps, hostname, { id, username, password })];
 }
 
 function result(

@@ -8,12 +8,12 @@ import { actorOf } from '../../caller.js';
 import { invalid } from '../problem.js';
 import { routesOf } from '../route.js';
 import { IdParams } from '../schemas.js';
-import { type LinkUses, linkAddressFor } from '../settings/public-address.js';
+import { type LinkDeps, linkAddressFor } from '../settings/public-address.js';
 import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
-import { type AccountUses, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
+import { type AccountDeps, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
 
-const { route } = routesOf<AccountUses>('Accounts');
+const { route } = routesOf<AccountDeps>('Accounts');
 
 export const credentialRoutes = [
   route(
@@ -30,13 +30,13 @@ export const credentialRoutes = [
       responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
       problems: [404],
     },
-    async ({ params, body, caller, ctx }, uses) => {
+    async ({ params, body, caller, ctx }, deps) => {
       const id = params.id.toLowerCase();
       const password = body.password ?? randomPassword();
-      const changed = await uses.accounts.patch(id, { password }, actorOf(caller));
+      const changed = await deps.accounts.patch(id, { password }, actorOf(caller));
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
       const { username } = changed.account;
-      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+      return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   ),
   route(
@@ -54,12 +54,12 @@ export const credentialRoutes = [
       responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
       problems: [404],
     },
-    async ({ params, body: { password }, ctx }, uses) => {
-      const view = uses.accounts.get(params.id.toLowerCase());
+    async ({ params, body: { password }, ctx }, deps) => {
+      const view = deps.accounts.get(params.id.toLowerCase());
       if (!view) return NO_ACCOUNT;
       const { id, username, passwordHash } = view.account;
       if (!verifyPassword(password, passwordHash)) return invalid('body.password', 'account-password');
-      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+      return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   ),
 ];
@@ -75,17 +75,17 @@ interface Shown {
   readonly password: string;
 }
 
-export function credentials(uses: LinkUses, hostname: string, account: Shown): Credentials {
-  const access = { ...account, ...linkAddressFor(uses, hostname) };
+export function credentials(deps: LinkDeps, hostname: string, account: Shown): Credentials {
+  const access = { ...account, ...linkAddressFor(deps, hostname) };
   return { ...account, link: socksLink(access, access), plain: clientText('plain', access) };
 }
 
 /** Credentials with every client format, for one account only: the formats are long. */
 export function credentialsInFormats(
-  uses: LinkUses,
+  deps: LinkDeps,
   hostname: string,
   account: Shown,
 ): Record<string, unknown> {
-  const formats = clientTexts({ ...account, ...linkAddressFor(uses, hostname) });
-  return { ...credentials(uses, hostname, account), formats };
+  const formats = clientTexts({ ...account, ...linkAddressFor(deps, hostname) });
+  return { ...credentials(deps, hostname, account), formats };
 }

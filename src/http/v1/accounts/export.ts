@@ -10,9 +10,9 @@ import { Flag } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
 import { matcherFor } from './filter.js';
 import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
-import { type AccountUses, accountSortKeys } from './shared.js';
+import { type AccountDeps, accountSortKeys } from './shared.js';
 
-export interface ExportUses extends AccountUses {
+export interface ExportDeps extends AccountDeps {
   readonly exportAccounts: (
     format: FileFormat,
     views: Iterable<AccountView>,
@@ -20,7 +20,7 @@ export interface ExportUses extends AccountUses {
   ) => Readable;
 }
 
-const { route } = routesOf<ExportUses>('Import and export');
+const { route } = routesOf<ExportDeps>('Import and export');
 const TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name: string }>> = {
   csv: { type: 'text/csv; charset=utf-8', name: 'accounts.csv' },
   json: { type: 'application/json; charset=utf-8', name: 'accounts.json' },
@@ -54,19 +54,19 @@ export const accountExportRoutes = [
         },
       },
     },
-    async ({ query: { format, sort, withHashes, zone, ...filter }, caller }, uses) => {
+    async ({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) => {
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) {
         return { problem: 'wrong-scope', ...because('hashes') };
       }
-      const chosen = uses.accounts.list().filter(matcherFor(uses, filter, uses.now()));
+      const chosen = deps.accounts.list().filter(matcherFor(deps, filter, deps.now()));
       const limit = chosen.length;
-      const keys = accountSortKeys(uses);
+      const keys = accountSortKeys(deps);
       const { items } = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id);
       const { type, name } = TYPES[format];
       return {
         status: 200,
-        body: uses.exportAccounts(format, items, { withHashes, zone }),
+        body: deps.exportAccounts(format, items, { withHashes, zone }),
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };
     },

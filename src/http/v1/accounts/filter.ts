@@ -1,7 +1,7 @@
 // Converts the filter of a request into a test of accounts.
 import { type AccountFilter, accountMatcher } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import { type AccountUses, accountFacts } from './shared.js';
+import { type AccountDeps, accountFacts } from './shared.js';
 
 type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
   readonly expiresFrom?: string | undefined;
@@ -10,11 +10,11 @@ type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
 
 /** Returns the test that an account must pass. */
 export function matcherFor(
-  uses: Pick<AccountUses, 'sessions' | 'usage'>,
+  deps: Pick<AccountDeps, 'sessions' | 'usage'>,
   { expiresFrom, expiresBefore, ...filter }: FilterIn,
   now: number,
 ): (view: AccountView) => boolean {
   const msOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
   const times = { expiresFrom: msOf(expiresFrom), expiresBefore: msOf(expiresBefore) };
-  return accountMatcher({ ...filter, ...times }, accountFacts(uses), now);
+  return accountMatcher({ ...filter, ...times }, accountFacts(deps), now);
 }

@@ -8,7 +8,7 @@ import type { Operators } from '../../../core/auth/operators.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { declaredBytes } from '../../body-bytes.js';
 import { actorOf, isSeller } from '../../caller.js';
-import type { RefuseNow } from '../../standing.js';
+import type { RefuseNow } from '../../current-access.js';
 import { fault } from '../field-errors.js';
 import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
@@ -49,7 +49,7 @@ interface ImportOptions {
   readonly onCost: (cost: Cost) => void;
 }
 
-export interface ImportUses {
+export interface ImportDeps {
   readonly importAccounts: (
     format: FileFormat,
     input: AsyncIterable<Buffer>,
@@ -64,7 +64,7 @@ export interface ImportUses {
   readonly maxImportBytes: number;
 }
 
-const { route } = routesOf<ImportUses>('Import and export');
+const { route } = routesOf<ImportDeps>('Import and export');
 const TYPES = ['text/csv', 'application/json', 'text/plain'];
 
 class TooLarge extends Error {}
@@ -101,8 +101,8 @@ export const accountImportRoutes = [
       responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
       problems: [413, 415, 429],
     },
-    async ({ query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx }, uses) => {
-      const { maxImportBytes } = uses;
+    async ({ query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx }, deps) => {
+      const { maxImportBytes } = deps;
       if (!TYPES.includes(ctx.request.type.toLowerCase())) {
         return { problem: 'unsupported-media-type', ...because('import-type') };
       }
@@ -116,21 +116,21 @@ export const accountImportRoutes = [
       }
       // An upload is kept on the disk until it is complete. With many slow uploads, one caller could fill the disk.
       const importer = caller.operator?.id ?? null;
-      if (uses.importing.has(importer)) {
+      if (deps.importing.has(importer)) {
         ctx.req.resume();
         return { problem: 'too-many-requests', ...because('importing') };
       }
-      uses.importing.add(importer);
+      deps.importing.add(importer);
       const report = createReport({ dryRun, format, zone });
       let cost = NO_COST;
       // Nothing is imported before the end of the file.
       const upload = atMost(ctx.req, maxImportBytes, () => {
-        const refused = uses.refuseNow(caller);
+        const refused = deps.refuseNow(caller);
         if (refused) throw new Refused(refused);
       });
       try {
-        const lines = uses.importAccounts(format, upload, {
-          accounts: uses.accounts,
+        const lines = deps.importAccounts(format, upload, {
+          accounts: deps.accounts,
           existing,
           dryRun,
           by: actorOf(caller),
@@ -151,9 +151,9 @@ export const accountImportRoutes = [
         if (error instanceof Refused) return error.answer;
         throw error;
       } finally {
-        uses.importing.delete(importer);
+        deps.importing.delete(importer);
       }
-      const budget = dryRun ? await budgetPreview(uses, caller, () => cost) : null;
+      const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
       return { status: 200, body: report.body(budget) };
     },
   ),

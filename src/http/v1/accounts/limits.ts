@@ -15,12 +15,12 @@ import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schema
 import { presentUsage } from './present.js';
 import { NO_ACCOUNT, refuseEgressClass, unknownEgressClass } from './shared.js';
 
-export interface LimitUses {
+export interface LimitDeps {
   readonly accounts: Pick<Accounts, 'get' | 'patch' | 'resetUsage' | 'hasEgressClass'>;
   readonly usage: Pick<UsageOfAccounts, 'view'>;
 }
 
-const { route } = routesOf<LimitUses>('Accounts');
+const { route } = routesOf<LimitDeps>('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
 const LimitsAndUsage = z
   .object({ limits: AccountLimits, usage: AccountUsage })
@@ -39,7 +39,7 @@ export const limitRoutes = [
       responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
       problems: [404],
     },
-    async ({ params }, uses) => shown(uses, params.id),
+    async ({ params }, deps) => shown(deps, params.id),
   ),
   route(
     {
@@ -53,18 +53,18 @@ export const limitRoutes = [
       responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
       problems: [404, 412],
     },
-    async ({ params, body, ifMatch, caller }, uses) => {
-      const { accounts } = uses;
+    async ({ params, body, ifMatch, caller }, deps) => {
+      const { accounts } = deps;
       const id = params.id.toLowerCase();
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
       const isCurrent = ({ limits }: Account): boolean => matches(ifMatch, etagOf(limits));
       if (!isCurrent(present)) return CHANGED_MEANWHILE;
-      const wrong = refuseEgressClass(uses, body, caller, present.limits.egressClass, 'body');
+      const wrong = refuseEgressClass(deps, body, caller, present.limits.egressClass, 'body');
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);
       const changed = await accounts.patch(id, { limits }, actorOf(caller), isCurrent);
-      if (changed.ok) return shown(uses, id);
+      if (changed.ok) return shown(deps, id);
       if (changed.reason === 'changed-meanwhile') return CHANGED_MEANWHILE;
       return changed.reason === 'not-found' ? NO_ACCOUNT : unknownEgressClass('body');
     },
@@ -80,9 +80,9 @@ export const limitRoutes = [
       responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
       problems: [404],
     },
-    async ({ params, caller }, uses) => {
+    async ({ params, caller }, deps) => {
       const id = params.id.toLowerCase();
-      return (await uses.accounts.resetUsage(id, actorOf(caller))) ? shown(uses, id) : NO_ACCOUNT;
+      return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;
     },
   ),
 ];
@@ -92,7 +92,7 @@ const CHANGED_MEANWHILE: ProblemAnswer = {
   ...because('limits-changed'),
 };
 
-function shown({ accounts, usage }: LimitUses, id: string): Answered | ProblemAnswer {
+function shown({ accounts, usage }: LimitDeps, id: string): Answered | ProblemAnswer {
   const account = accounts.get(id.toLowerCase())?.account;
   if (!account) return NO_ACCOUNT;
   const { limits } = account;

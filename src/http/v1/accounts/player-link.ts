@@ -36,13 +36,13 @@ const NewPlayerLink = z
   })
   .meta({ id: 'NewPlayerLink' });
 
-export interface PlayerLinkUses {
+export interface PlayerLinkDeps {
   readonly accounts: Pick<Accounts, 'get'>;
   readonly playerLinks: PlayerLinks;
   readonly playerPage: PlayerPageSettings;
 }
 
-const { route } = routesOf<PlayerLinkUses>('Accounts');
+const { route } = routesOf<PlayerLinkDeps>('Accounts');
 
 const KINDS = {
   page: { path: 'player-link', name: 'PlayerLink', what: 'the player’s page' },
@@ -64,14 +64,14 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         responses: { 200: { description: 'Since when.', schema: PlayerLink } },
         problems: [404],
       },
-      async ({ params, ctx }, uses) => {
-        const account = accountOf(uses, params.id);
+      async ({ params, ctx }, deps) => {
+        const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
-        const link = await uses.playerLinks.get(account.id, kind);
+        const link = await deps.playerLinks.get(account.id, kind);
         const body = {
-          isServed: isServed(uses.playerPage, kind),
+          isServed: isServed(deps.playerPage, kind),
           createdAt: isoOrNull(link?.createdAt ?? null),
-          url: link?.token ? playerUrl(uses.playerPage, ctx, kind, link.token) : null,
+          url: link?.token ? playerUrl(deps.playerPage, ctx, kind, link.token) : null,
         };
         return { status: 200, body };
       },
@@ -87,16 +87,16 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         responses: { 201: { description: 'The address.', schema: NewPlayerLink } },
         problems: [404, 409],
       },
-      async ({ params, caller, ctx }, uses) => {
-        const account = accountOf(uses, params.id);
+      async ({ params, caller, ctx }, deps) => {
+        const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
-        if (!isServed(uses.playerPage, kind)) return NOT_SERVED[kind];
-        const made = await uses.playerLinks.create(account, kind, actorOf(caller));
+        if (!isServed(deps.playerPage, kind)) return NOT_SERVED[kind];
+        const made = await deps.playerLinks.create(account, kind, actorOf(caller));
         if (!made) return NO_ACCOUNT;
         const body = {
-          url: playerUrl(uses.playerPage, ctx, kind, made.token),
+          url: playerUrl(deps.playerPage, ctx, kind, made.token),
           createdAt: iso(made.createdAt),
-          guess: uses.playerPage.url === null ? 'browser' : null,
+          guess: deps.playerPage.url === null ? 'browser' : null,
         };
         return { status: 201, body };
       },
@@ -112,10 +112,10 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         responses: { 204: { description: 'The address no longer works.' } },
         problems: [404],
       },
-      async ({ params, caller }, uses) => {
-        const account = accountOf(uses, params.id);
+      async ({ params, caller }, deps) => {
+        const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
-        const isRevoked = await uses.playerLinks.revoke(account, kind, actorOf(caller));
+        const isRevoked = await deps.playerLinks.revoke(account, kind, actorOf(caller));
         return isRevoked ? { status: 204 } : NO_LINK;
       },
     ),
@@ -134,6 +134,6 @@ const NOT_SERVED: Readonly<Record<PlayerLinkKind, ProblemAnswer>> = {
   pac: { problem: 'conflict', ...because('no-pac') },
 };
 
-function accountOf({ accounts }: PlayerLinkUses, id: string) {
+function accountOf({ accounts }: PlayerLinkDeps, id: string) {
   return accounts.get(id.toLowerCase())?.account ?? null;
 }

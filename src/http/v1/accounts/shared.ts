@@ -21,11 +21,11 @@ import { fieldError } from '../field-errors.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { refuseCaller } from '../serve.js';
-import type { LinkUses } from '../settings/public-address.js';
+import type { LinkDeps } from '../settings/public-address.js';
 import type { SortKeys } from '../sorted.js';
 import { withoutUndefined } from '../without-undefined.js';
 
-export interface AccountUses extends LinkUses {
+export interface AccountDeps extends LinkDeps {
   readonly accounts: Accounts;
   readonly usage: AccountUsage;
   readonly sessions: SessionRegistry;
@@ -88,12 +88,12 @@ export function contactsOf({ contacts }: { readonly contacts?: ContactsIn | unde
   return contacts && withoutUndefined<Partial<Contacts>>(contacts);
 }
 
-export function accountFacts({ usage, sessions }: Pick<AccountUses, 'usage' | 'sessions'>): AccountFacts {
+export function accountFacts({ usage, sessions }: Pick<AccountDeps, 'usage' | 'sessions'>): AccountFacts {
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
 }
 
 /** Returns the sort keys of lists of accounts. */
-export function accountSortKeys({ sessions, activity, usage }: AccountUses): SortKeys<AccountView> {
+export function accountSortKeys({ sessions, activity, usage }: AccountDeps): SortKeys<AccountView> {
   return {
     username: ({ account }) => account.username,
     createdAt: ({ account }) => account.createdAt,
@@ -163,7 +163,7 @@ interface NewTerms {
 
 /** Returns expiry and limits of a new account: those of the named plan, overridden by explicit values. */
 export function termsOfNew(
-  { plans, now }: Pick<AccountUses, 'plans' | 'now'>,
+  { plans, now }: Pick<AccountDeps, 'plans' | 'now'>,
   body: {
     readonly expiresAt: string | null;
     readonly plan?: string | undefined;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { routesOf } from '../route.js';
 import { Count } from '../schemas.js';
 import { Tag } from './field-schemas.js';
-import type { AccountUses } from './shared.js';
+import type { AccountDeps } from './shared.js';
 
-const { route } = routesOf<Pick<AccountUses, 'accounts'>>('Accounts');
+const { route } = routesOf<Pick<AccountDeps, 'accounts'>>('Accounts');
 
 const TagUses = z
   .object({

@@ -69,7 +69,7 @@ const HeartbeatSum = z
 
 const By = z.enum(['game', 'account']).default('game');
 
-export interface HeartbeatUses {
+export interface HeartbeatDeps {
   readonly accounts: Pick<Accounts, 'get'>;
   readonly heartbeats: Pick<HeartbeatStore, 'list'>;
   readonly heartbeatSums: Pick<HeartbeatSums, 'series' | 'largest'>;
@@ -77,7 +77,7 @@ export interface HeartbeatUses {
   readonly now: () => number;
 }
 
-const { route } = routesOf<HeartbeatUses>('Activity');
+const { route } = routesOf<HeartbeatDeps>('Activity');
 
 /** Most entries of a timeline. Retention usually keeps fewer entries of an account. */
 const MAX_TIMELINE_ENTRIES = 20_000;
@@ -235,6 +235,6 @@ export const heartbeatRoutes = [
   ),
 ];
 
-function nameOf(accounts: HeartbeatUses['accounts'], id: string): string {
+function nameOf(accounts: HeartbeatDeps['accounts'], id: string): string {
   return accounts.get(id)?.account.username ?? id;
 }

@@ -34,14 +34,14 @@ const TrafficDay = z
   .object({ day: Day, bytesUp: Bytes, bytesDown: Bytes, sessions: Count })
   .meta({ id: 'TrafficDay' });
 
-export interface LoginUses {
+export interface LoginDeps {
   readonly accounts: Pick<Accounts, 'get'>;
   readonly logins: Pick<LoginStore, 'list' | 'count'>;
   readonly usage: Pick<AccountUsage, 'days'>;
   readonly now: () => number;
 }
 
-const { route } = routesOf<LoginUses>('Activity');
+const { route } = routesOf<LoginDeps>('Activity');
 
 export const loginRoutes = [
   route(

@@ -39,7 +39,7 @@ const Notice = z
   })
   .meta({ id: 'Notice' });
 
-export interface NoticeUses {
+export interface NoticeDeps {
   readonly notices: Pick<NoticeStore, 'list' | 'retry'>;
   readonly noticesSetting: NoticesSetting;
   /** Call it when a notice became due. */
@@ -47,7 +47,7 @@ export interface NoticeUses {
   readonly now: () => number;
 }
 
-const { route } = routesOf<NoticeUses>('Notices');
+const { route } = routesOf<NoticeDeps>('Notices');
 
 export const noticeRoutes = [
   route(

@@ -56,12 +56,12 @@ const SessionQuery = z.object({
   sort: z.enum([...sessionSorts, ...sessionSorts.map((key) => `-${key}` as const)]).default('-openedAt'),
 });
 
-export interface LiveSessionUses {
+export interface LiveSessionDeps {
   readonly liveSessions: LiveSessions;
   readonly audit: Pick<AuditStore, 'add'>;
 }
 
-const { route } = routesOf<LiveSessionUses>('Activity');
+const { route } = routesOf<LiveSessionDeps>('Activity');
 
 export const liveSessionRoutes = [
   route(

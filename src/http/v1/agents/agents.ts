@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isoOrNull } from '../../../core/iso-time.js';
 import { routesOf } from '../route.js';
 import { Count, Time } from '../schemas.js';
-import { AgentName, type AgentRouteUses, Queued, queued, recordAction, SessionKey } from './uses.js';
+import { AgentName, type AgentRouteDeps, Queued, queued, recordAction, SessionKey } from './shared.js';
 
 const Agent = z
   .object({
@@ -26,7 +26,7 @@ const Agent = z
 
 const NameParams = z.object({ name: AgentName });
 
-const { route } = routesOf<AgentRouteUses>('Agents');
+const { route } = routesOf<AgentRouteDeps>('Agents');
 
 export const agentRoutes = [
   route(

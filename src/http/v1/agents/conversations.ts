@@ -7,7 +7,7 @@ import { conversationCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
-import { AgentFilter, type AgentRouteUses, notFound, recordAction, SessionKey } from './uses.js';
+import { AgentFilter, type AgentRouteDeps, notFound, recordAction, SessionKey } from './shared.js';
 
 const AgentSession = z
   .object({
@@ -29,7 +29,7 @@ const AgentSessionDetail = AgentSession.extend({
 
 const KeyParams = z.object({ key: SessionKey });
 
-const { route } = routesOf<AgentRouteUses>('Agents');
+const { route } = routesOf<AgentRouteDeps>('Agents');
 
 export const conversationRoutes = [
   route(

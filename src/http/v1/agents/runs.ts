@@ -11,14 +11,14 @@ import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
 import {
   AgentFilter,
-  type AgentRouteUses,
+  type AgentRouteDeps,
   notFound,
   Queued,
   queued,
-  type RunUses,
+  type RunDeps,
   recordAction,
   SessionKey,
-} from './uses.js';
+} from './shared.js';
 
 const RunStatus = z
   .enum(['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'])
@@ -67,7 +67,7 @@ const RunDetail = Run.extend({
   ),
 }).meta({ id: 'RunDetail' });
 
-const { route } = routesOf<AgentRouteUses>('Agents');
+const { route } = routesOf<AgentRouteDeps>('Agents');
 
 export const runRoutes = [
   route(
@@ -152,7 +152,7 @@ export const runRoutes = [
   ),
 ];
 
-async function shownRun({ runs, deliveries }: RunUses, id: string): Promise<Answered | ProblemAnswer> {
+async function shownRun({ runs, deliveries }: RunDeps, id: string): Promise<Answered | ProblemAnswer> {
   const run = await runs.get(id);
   if (!run) return notFound('run');
   const tries = await deliveries.ofRun(run.id);

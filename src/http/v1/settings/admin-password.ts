@@ -14,7 +14,7 @@ import { invalid } from '../problem.js';
 import { routesOf } from '../route.js';
 import { principalOf } from '../second-factor.js';
 
-export interface AdminPasswordUses {
+export interface AdminPasswordDeps {
   readonly credentials: Pick<AdminCredentials, 'givenBy'>;
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
@@ -22,7 +22,7 @@ export interface AdminPasswordUses {
   readonly log: Pick<Log, 'warn'>;
 }
 
-const { route } = routesOf<AdminPasswordUses>('Settings');
+const { route } = routesOf<AdminPasswordDeps>('Settings');
 
 const PASSWORD_FAULTS = {
   'invalid-password': invalid('body.next', 'password'),
@@ -45,9 +45,9 @@ export const adminPasswordRoutes = [
       responses: { 204: { description: 'Changed.' } },
       problems: [409],
     },
-    async ({ body: { current, next }, caller }, uses) => {
-      const { credentials, consoleSessions, attempts, log } = uses;
-      const principal = principalOf(uses, caller);
+    async ({ body: { current, next }, caller }, deps) => {
+      const { credentials, consoleSessions, attempts, log } = deps;
+      const principal = principalOf(deps, caller);
       if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };

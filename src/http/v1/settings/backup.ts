@@ -6,7 +6,7 @@ import { actorOf } from '../../caller.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 
-export interface BackupUses {
+export interface BackupDeps {
   /** The file, or why there is none. */
   readonly backup: () => Promise<Readable | keyof typeof REFUSALS>;
   readonly audit: Pick<AuditStore, 'add'>;
@@ -15,7 +15,7 @@ export interface BackupUses {
 
 const REFUSALS = { busy: 'backup-busy', 'not-a-file': 'backup-postgres' } as const;
 
-const { route } = routesOf<BackupUses>('Settings');
+const { route } = routesOf<BackupDeps>('Settings');
 
 export const backupRoutes = [
   route(

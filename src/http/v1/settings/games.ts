@@ -71,13 +71,13 @@ const GameRuleTestResult = z
   })
   .meta({ id: 'GameRuleTestResult' });
 
-export interface GameRuleUses {
+export interface GameRuleDeps {
   readonly gameRules: GameRulesSetting;
   readonly compilePattern: CompilePattern;
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<GameRuleUses>('Settings');
+const { route } = routesOf<GameRuleDeps>('Settings');
 
 export const gameRuleRoutes = [
   route(

@@ -123,13 +123,13 @@ const TestResult = z
   })
   .meta({ id: 'NoticeTestResult' });
 
-export interface NoticeSettingUses {
+export interface NoticeSettingDeps {
   readonly noticesSetting: NoticesSetting;
   readonly testNotice: (channel: Channel, signal: AbortSignal) => Promise<DeliveryOutcome | null>;
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<NoticeSettingUses>('Notices');
+const { route } = routesOf<NoticeSettingDeps>('Notices');
 const path = '/api/v1/settings/notices';
 
 export const noticeSettingRoutes = [

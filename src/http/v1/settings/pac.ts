@@ -22,12 +22,12 @@ const PacRules = z
   })
   .meta({ id: 'PacRules' });
 
-export interface PacUses {
+export interface PacDeps {
   readonly pac: PacSetting;
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<PacUses>('Settings');
+const { route } = routesOf<PacDeps>('Settings');
 const path = '/api/v1/settings/pac';
 
 export const pacRoutes = [

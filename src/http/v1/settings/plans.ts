@@ -24,12 +24,12 @@ const Plan = z
 
 const Plans = z.object({ plans: z.array(Plan).max(MAX_PLANS) }).meta({ id: 'Plans' });
 
-export interface PlanUses {
+export interface PlanDeps {
   readonly plans: PlansSetting;
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<PlanUses>('Settings');
+const { route } = routesOf<PlanDeps>('Settings');
 const path = '/api/v1/settings/plans';
 
 export const planRoutes = [

@@ -42,19 +42,19 @@ const PublicAddress = z
 type Source = 'default' | 'file' | 'environment' | 'flag';
 
 /** The dependencies that determine the address in links. */
-export interface LinkUses {
+export interface LinkDeps {
   readonly publicAddress: PublicAddressSetting;
   /** `host:port` of every SOCKS listener. */
   readonly socks: () => readonly string[];
 }
 
-export interface PublicAddressUses extends LinkUses {
+export interface PublicAddressDeps extends LinkDeps {
   /** The configured values and their sources. */
   readonly configuredAddress: Address & { readonly hostFrom: Source; readonly portFrom: Source };
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<PublicAddressUses>('Settings');
+const { route } = routesOf<PublicAddressDeps>('Settings');
 
 export const publicAddressRoutes = [
   route(
@@ -70,7 +70,7 @@ export const publicAddressRoutes = [
         200: { description: 'The values, their sources, and the address in links.', schema: PublicAddress },
       },
     },
-    async ({ ctx }, uses) => shown(uses, ctx.hostname),
+    async ({ ctx }, deps) => shown(deps, ctx.hostname),
   ),
   route(
     {
@@ -86,21 +86,21 @@ export const publicAddressRoutes = [
       responses: { 200: { description: 'As saved.', schema: PublicAddress } },
       problems: [412],
     },
-    async ({ body, caller, ifMatch, ctx }, uses) => {
-      const { publicAddress } = uses;
+    async ({ body, caller, ifMatch, ctx }, deps) => {
+      const { publicAddress } = deps;
       if (!matches(ifMatch, etagOf(publicAddress.saved()))) return { problem: 'changed-meanwhile' };
       if (body.host !== null && !isPublicHost(body.host)) {
         return invalid('body.host', 'host');
       }
       await publicAddress.save({ host: body.host, port: body.port }, actorOf(caller));
-      uses.onSettingChanged();
-      return shown(uses, ctx.hostname);
+      deps.onSettingChanged();
+      return shown(deps, ctx.hostname);
     },
   ),
 ];
 
 /** @param hostname the host in the request of the caller's browser */
-export function linkAddressFor({ publicAddress, socks }: LinkUses, hostname: string): Link {
+export function linkAddressFor({ publicAddress, socks }: LinkDeps, hostname: string): Link {
   const [listener = ':1080'] = socks();
   const at = listener.lastIndexOf(':');
   return linkAddress(
@@ -110,8 +110,8 @@ export function linkAddressFor({ publicAddress, socks }: LinkUses, hostname: str
   );
 }
 
-function shown(uses: PublicAddressUses, hostname: string): Answered {
-  const { publicAddress, configuredAddress: configured } = uses;
+function shown(deps: PublicAddressDeps, hostname: string): Answered {
+  const { publicAddress, configuredAddress: configured } = deps;
   const saved = publicAddress.saved();
   const { host, port } = publicAddress.current();
   const source = (isSaved: boolean, isSet: boolean, from: Source) =>
@@ -122,7 +122,7 @@ function shown(uses: PublicAddressUses, hostname: string): Answered {
     port,
     portSource: source(saved.port !== null, port !== null, configured.portFrom),
     configured: { host: configured.host, port: configured.port },
-    link: linkAddressFor(uses, hostname),
+    link: linkAddressFor(deps, hostname),
   };
   return { status: 200, body, headers: { ETag: etagOf(saved) } };
 }

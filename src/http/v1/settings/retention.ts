@@ -17,12 +17,12 @@ const Retention = z
   })
   .meta({ id: 'Retention' });
 
-export interface RetentionUses {
+export interface RetentionDeps {
   readonly retention: RetentionSetting;
   readonly onSettingChanged: () => void;
 }
 
-const { route } = routesOf<RetentionUses>('Settings');
+const { route } = routesOf<RetentionDeps>('Settings');
 
 export const retentionRoutes = [
   route(

@@ -8,8 +8,8 @@ import type { WhitelistSetting } from '../../../core/auth/whitelist-setting.js';
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
 import { actorOf } from '../../caller.js';
+import type { RefuseNow } from '../../current-access.js';
 import { kindOf } from '../../fields.js';
-import type { RefuseNow } from '../../standing.js';
 import { etagOf, ifMatchOf, matches } from '../etag.js';
 import { sendProblem } from '../problem.js';
 import { because } from '../problem-reasons.js';
@@ -41,13 +41,13 @@ const WhitelistCheck = z
   })
   .meta({ id: 'WhitelistCheck' });
 
-export interface WhitelistUses {
+export interface WhitelistDeps {
   readonly whitelist: WhitelistSetting;
   readonly refuseNow: RefuseNow;
   readonly onSettingChanged: () => void;
 }
 
-const { route, uncheckedRoute } = routesOf<WhitelistUses>('Settings');
+const { route, uncheckedRoute } = routesOf<WhitelistDeps>('Settings');
 
 export const whitelistRoutes = [
   uncheckedRoute(

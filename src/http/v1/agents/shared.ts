@@ -11,15 +11,15 @@ import { because } from '../problem-reasons.js';
 import type { Answered } from '../route.js';
 import { Guid } from '../schemas.js';
 
-export interface RunUses {
+export interface RunDeps {
   readonly control: AgentControl;
   readonly runs: Pick<RunStore, 'get' | 'list'>;
   readonly deliveries: Pick<DeliveryStore, 'ofRun'>;
   readonly sessions: Pick<AgentSessionStore, 'list' | 'get' | 'messages' | 'remove'>;
 }
 
-export interface AgentRouteUses {
-  readonly agents: RunUses;
+export interface AgentRouteDeps {
+  readonly agents: RunDeps;
   readonly audit: Pick<AuditStore, 'add'>;
 }
 
@@ -43,7 +43,7 @@ export const notFound = (what: keyof typeof NOT_FOUND): ProblemAnswer => ({
 
 /** Writes an audit record of a caller's action on an agent or a run. */
 export function recordAction(
-  audit: AgentRouteUses['audit'],
+  audit: AgentRouteDeps['audit'],
   caller: Caller,
   action: AuditAction,
   object: { readonly type: 'run' | 'agent'; readonly id: string | null; readonly name: string | null },
