@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { databaseSection, dropDatabaseOf } from './database.js';
 import { killProcessesIn } from './processes.js';
+import { copySqliteTemplate } from './sqlite-template.js';
 import type { Scope } from './suite.js';
 
 /** The folder of the repository, relative to dist/test/helpers. */
@@ -73,6 +74,7 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const dataDir = options.dataDir ?? join(folder, 'data');
   const configFile = join(folder, 'pulsegate.yaml');
   const database = await databaseSection(dataDir);
+  if (database['client'] !== 'pg' && !options.dataDir) await copySqliteTemplate(dataDir);
   await writeFile(configFile, yamlOf(merge({ ...defaults(dataDir), database }, options.config ?? {})));
 
   const bin = options.program === undefined ? BIN : join(options.program, 'bin/pulsegate.js');

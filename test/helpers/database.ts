@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { StoreOptions } from '../../src/store/store.js';
 import { sqliteClient } from './sqlite-client.js';
+import { copySqliteTemplate } from './sqlite-template.js';
 
 const isPg = process.env['TEST_DATABASE'] === 'pg';
 // Imported only when needed: benchmarks use these helpers too, and shared-postgres.ts starts a test runner.
@@ -11,7 +12,10 @@ const postgres: SharedPostgres | null = isPg ? await import('./shared-postgres.j
 
 /** Returns the options that open the database of a data folder, as a daemon on that folder opens it. */
 export async function databaseOf(dataDir: string): Promise<StoreOptions> {
-  if (postgres === null) return { client: sqliteClient, dataDir, busyTimeoutMs: 5_000 };
+  if (postgres === null) {
+    await copySqliteTemplate(dataDir);
+    return { client: sqliteClient, dataDir, busyTimeoutMs: 5_000 };
+  }
   return { client: 'pg', dataDir, connection: await pgDatabaseOf(postgres, dataDir), poolSize: 4 };
 }
 

@@ -7,6 +7,7 @@ import { connectSqlite } from '../../src/store/sqlite.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { copySqliteTemplate } from '../helpers/sqlite-template.js';
 import { tempDir } from './helpers.js';
 
 export interface OpenedStore {
@@ -57,6 +58,9 @@ export function opener(t: TestContext, engine: EngineName): Open {
 
 async function newPlace(t: TestContext, engine: EngineName): Promise<StoreOptions> {
   const dataDir = await tempDir(t);
-  if (engine === 'sqlite3') return { client: sqliteClient, dataDir, busyTimeoutMs: 5000 };
+  if (engine === 'sqlite3') {
+    await copySqliteTemplate(dataDir);
+    return { client: sqliteClient, dataDir, busyTimeoutMs: 5000 };
+  }
   return { client: 'pg', dataDir, connection: await newDatabase(t), poolSize: 4 };
 }

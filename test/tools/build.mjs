@@ -10,6 +10,8 @@ import { join } from 'node:path';
 
 const CONSOLE = 'src/console';
 const BUNDLE = 'test/tools/rolldown.config.mjs';
+/** By its path: `tsc` in .bin is that of the older compiler, whose API dependency-cruiser needs. */
+const TSC = '../typescript7/bin/tsc';
 
 const isProgramSource = (file) => file.endsWith('.ts') && !file.startsWith(`${CONSOLE}/`);
 const parts = {
@@ -25,7 +27,7 @@ const parts = {
     result: 'dist/src/cli.js',
     inputs: ['tsconfig.json', 'package-lock.json', 'src', 'test'],
     isInput: isProgramSource,
-    build: ['tsc', '-p', 'tsconfig.json'],
+    build: [TSC, '-p', 'tsconfig.json'],
   },
   console: {
     result: 'dist/console/index.html',

@@ -9,6 +9,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killProcessesIn } from '../../dist/test/helpers/processes.js';
+import { makeSqliteTemplate } from '../../dist/test/helpers/sqlite-template.js';
 import { runFile } from './run-file.mjs';
 
 /** A test that hangs must not block the whole run. */
@@ -94,6 +95,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 const startedAt = performance.now();
 const idleAtStart = idleSeconds();
 const sharedPostgres = files.some(needsPostgres) ? startShared() : null;
+process.env.TEST_SQLITE_TEMPLATE = await makeSqliteTemplate(join(folder, 'template'));
 const lastTimes = readTimes();
 const sorted = files.sort((one, other) => expectedSeconds(other) - expectedSeconds(one));
 const results = [];
