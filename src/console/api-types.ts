@@ -990,7 +990,7 @@ export type SkippedAccount = {
   readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'bad-contacts' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'no-plan' | 'failed';
 };
 export type Tag = string;
-export type TagDeps = {
+export type TagUses = {
   readonly items: readonly ({
     readonly tag: Tag;
     readonly accounts: Count;
@@ -1077,7 +1077,7 @@ export interface Operations {
   importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; encoding?: FileEncoding | undefined; zone?: string | undefined; fileName?: string | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
-  listTags: { params: undefined; query: undefined; body: undefined; answer: TagDeps };
+  listTags: { params: undefined; query: undefined; body: undefined; answer: TagUses };
   listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; owner?: Guid | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
   createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
