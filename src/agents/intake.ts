@@ -80,7 +80,7 @@ export function createIntake(deps: {
         return known ? replayed(known) : { outcome: 'full' };
       }
       const run = { ...wanted, acceptedAt: now() };
-      const kept = idempotency && {
+      const idempotencyEntry = idempotency && {
         key: idempotency.key,
         digest: idempotency.digest,
         answer: (runId: string) => JSON.stringify(answer(runId)),
@@ -91,7 +91,7 @@ export function createIntake(deps: {
         const outcome = await batches.add({
           run,
           owner: runsHere(run.agent) ? owner : null,
-          idempotency: kept,
+          idempotency: idempotencyEntry,
         });
         if (outcome.outcome !== 'stored') return replayed(outcome);
         isKept = true;

@@ -33,8 +33,8 @@ export function createQueueLimit(max: { readonly total: number; readonly perAgen
     acquire,
     release(agent) {
       total--;
-      const left = of(agent) - 1;
-      if (left > 0) byAgent.set(agent, left);
+      const remaining = of(agent) - 1;
+      if (remaining > 0) byAgent.set(agent, remaining);
       else byAgent.delete(agent);
     },
     left: () => Math.max(0, max.total - total),

@@ -72,9 +72,9 @@ function addCreate(link: Command, io: CommandIo): void {
             options.yes ?? false,
             `The current address of ${account.username} will stop working.`,
           );
-        const made = await core.playerLinks.create(account, kind, cliActor());
-        if (!made) throw new CommandError('The account no longer exists.');
-        const { token, createdAt } = made;
+        const created = await core.playerLinks.create(account, kind, cliActor());
+        if (!created) throw new CommandError('The account no longer exists.');
+        const { token, createdAt } = created;
         const origin = playerPage.url ?? (await guessedOrigin(loaded.config, core));
         const url = origin + playerPath(kind, token);
         if (options.json) printJson(io, { url, createdAt: iso(createdAt) });

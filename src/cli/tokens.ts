@@ -70,13 +70,13 @@ export const addTokenCommands: AddCommands = (program, io) => {
       const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const tokens = await openTokens(core, loaded.config);
-        const made = await tokens.create(
+        const created = await tokens.create(
           { name, scopes: [...new Set(options.scope)], expiresAt, operatorId: null },
           cliActor(),
         );
-        if (!made) throw new CommandError('The limit admin.maxTokens is reached. Revoke a token first.');
-        if (options.json) return printJson(io, { token: present(made.token), secret: made.secret });
-        printLine(io.stdout, `${made.secret}   (shown only once; send it as Authorization: Bearer …)`);
+        if (!created) throw new CommandError('The limit admin.maxTokens is reached. Revoke a token first.');
+        if (options.json) return printJson(io, { token: present(created.token), secret: created.secret });
+        printLine(io.stdout, `${created.secret}   (shown only once; send it as Authorization: Bearer …)`);
       });
     });
 

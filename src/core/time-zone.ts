@@ -7,7 +7,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
+  const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
     era: 'short',
@@ -20,8 +20,8 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   });
   // Bounded, because clients choose the names.
   if (formats.size >= 100) formats.clear();
-  formats.set(zone, made);
-  return made;
+  formats.set(zone, format);
+  return format;
 }
 
 export function isTimeZone(name: string): boolean {

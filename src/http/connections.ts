@@ -70,8 +70,8 @@ export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps
 
   function remove(connection: Connection): void {
     if (!open.delete(connection)) return;
-    const left = countOf(connection) - 1;
-    if (left > 0) countBySource.set(connection.source, left);
+    const remaining = countOf(connection) - 1;
+    if (remaining > 0) countBySource.set(connection.source, remaining);
     else countBySource.delete(connection.source);
     if (connection.isOutside) outside -= 1;
   }

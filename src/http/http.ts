@@ -137,11 +137,11 @@ export function createHttpServers(
       if (!isUnderWay(connection)) connection.raw.destroy();
       else if (!connection.res?.headersSent) connection.res?.setHeader('Connection', 'close');
     }
-    const left = [...connections.all()];
+    const remaining = [...connections.all()];
     const cut = setTimeout(() => {
-      for (const { raw } of left) raw.destroy();
+      for (const { raw } of remaining) raw.destroy();
     }, CLOSE_GRACE_MS);
-    await Promise.all(left.map(({ raw }) => ended(raw)));
+    await Promise.all(remaining.map(({ raw }) => ended(raw)));
     clearTimeout(cut);
   }
 

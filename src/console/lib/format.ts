@@ -76,13 +76,13 @@ export function ago(iso: string, now = Date.now()): string {
 /** Like `expiry`, shortened for a column with the head "expires". */
 export function expiryShort(iso: string | null, now = Date.now()): string {
   if (iso === null) return t('expiry.short.never');
-  const left = Date.parse(iso) - now;
-  return t(left > 0 ? 'expiry.short.in' : 'expiry.short.ago', { time: duration(left) });
+  const remainingMs = Date.parse(iso) - now;
+  return t(remainingMs > 0 ? 'expiry.short.in' : 'expiry.short.ago', { time: duration(remainingMs) });
 }
 
 /** `3 天后到期`, `2 小时前已到期`, `永不过期`. */
 export function expiry(iso: string | null, now = Date.now()): string {
   if (iso === null) return t('expiry.never');
-  const left = Date.parse(iso) - now;
-  return t(left > 0 ? 'expiry.in' : 'expiry.ago', { time: duration(left) });
+  const remainingMs = Date.parse(iso) - now;
+  return t(remainingMs > 0 ? 'expiry.in' : 'expiry.ago', { time: duration(remainingMs) });
 }

@@ -94,10 +94,10 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
     if (!ready || busy || !common || !many) return;
     void run(async () => {
       if (mode === 'one') {
-        const made = await call('createAccount', {
+        const created = await call('createAccount', {
           body: { ...common, username, ...(password === '' ? {} : { password }) },
         });
-        onCreated({ one: made.credentials });
+        onCreated({ one: created.credentials });
       } else
         onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
     });

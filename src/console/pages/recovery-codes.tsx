@@ -14,9 +14,9 @@ export function RecoveryCodes({ fresh }: { fresh: boolean }) {
   const [asking, setAsking] = useState(false);
   const { busy, error, run } = useAction();
   const renew = async () => {
-    const made = await call('renewRecoveryCodes');
+    const created = await call('renewRecoveryCodes');
     me.set(await call('getMe'));
-    setCodes(made.codes);
+    setCodes(created.codes);
   };
   useEffect(() => {
     if (fresh) void run(renew);

@@ -60,12 +60,12 @@ function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { s
         <strong>{t('player.unlimited')}</strong>
       </div>
     );
-  const left = Date.parse(expiresAt) - Date.parse(now);
-  const tone = isExpired ? 'bad-text' : left < 3 * DAY ? 'warn-text' : '';
+  const remainingMs = Date.parse(expiresAt) - Date.parse(now);
+  const tone = isExpired ? 'bad-text' : remainingMs < 3 * DAY ? 'warn-text' : '';
   return (
     <div class="player-tile">
       <h2>{t('player.time')}</h2>
-      <strong class={`number ${tone}`}>{isExpired ? t('player.expired') : duration(left)}</strong>
+      <strong class={`number ${tone}`}>{isExpired ? t('player.expired') : duration(remainingMs)}</strong>
       <span class="soft number">{t('player.until', { time: localTime(expiresAt).slice(0, 16) })}</span>
     </div>
   );
@@ -83,11 +83,11 @@ function Traffic({ status: { limits, usage } }: { status: Status }) {
         </span>
       </div>
     );
-  const left = Math.max(0, quotaBytes - usage.periodBytes);
+  const remainingBytes = Math.max(0, quotaBytes - usage.periodBytes);
   return (
     <div class="player-tile">
       <h2>{t('player.traffic')}</h2>
-      <strong class={`number ${left === 0 ? 'bad-text' : ''}`}>{bytes(left)}</strong>
+      <strong class={`number ${remainingBytes === 0 ? 'bad-text' : ''}`}>{bytes(remainingBytes)}</strong>
       <Meter value={usage.periodBytes} max={quotaBytes} label={t('player.traffic')} />
       <span class="soft number">
         {t('player.usedOf', { used: bytes(usage.periodBytes), quota: bytes(quotaBytes) })}

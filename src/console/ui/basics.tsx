@@ -104,8 +104,8 @@ export function Expiry({ at, short = false }: { at: string | null; short?: boole
   useMinuteTick();
   const show = short ? format.expiryShort : format.expiry;
   if (at === null) return <span class="faint">{show(null)}</span>;
-  const left = Date.parse(at) - Date.now();
-  const tone = left <= 0 ? 'bad-text' : left < 3 * format.DAY ? 'warn-text' : '';
+  const remainingMs = Date.parse(at) - Date.now();
+  const tone = remainingMs <= 0 ? 'bad-text' : remainingMs < 3 * format.DAY ? 'warn-text' : '';
   return (
     <time class={tone} dateTime={at} title={`${format.localTime(at)}\n${format.utcTime(at)}`}>
       {show(at)}

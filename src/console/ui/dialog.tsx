@@ -100,9 +100,11 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
 
 /** Asks whether to discard something unsaved. The frame renders it once, above every open dialog. */
 export function UnsavedQuestion() {
-  const asked = useCell(question);
+  const openQuestion = useCell(question);
   // Each question is a new dialog, so it opens above the dialogs that opened meanwhile.
-  return asked && <Discard key={asked.id} what={asked.what} discard={asked.discard} />;
+  return (
+    openQuestion && <Discard key={openQuestion.id} what={openQuestion.what} discard={openQuestion.discard} />
+  );
 }
 
 function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {

@@ -99,7 +99,7 @@ function quotaFor(
   if (quotaBytes === null || quotaPeriod !== 'never') return quotaBytes;
   const used = Math.max(0, totalBytesUp + totalBytesDown - (quotaReset?.totalBytes ?? 0));
   const old = limits.quotaPeriod === 'never' ? limits.quotaBytes : null;
-  const left = Math.max(0, (old ?? 0) - used);
-  const next = used + (use === 'renew' ? left + quotaBytes : Math.max(left, quotaBytes));
+  const remaining = Math.max(0, (old ?? 0) - used);
+  const next = used + (use === 'renew' ? remaining + quotaBytes : Math.max(remaining, quotaBytes));
   return Math.min(next, Number.MAX_SAFE_INTEGER);
 }

@@ -65,8 +65,8 @@ export function createPenalties({
       // The map is in order of time.
       if (at + CHECKED_MS > now) return;
       suspects.delete(key);
-      const left = leftMs();
-      if (left !== null) publish({ ...fromKey(key), leftMs: left });
+      const remainingMs = leftMs();
+      if (remainingMs !== null) publish({ ...fromKey(key), leftMs: remainingMs });
     }
   }
 

@@ -119,11 +119,11 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   async function writeEntries(): Promise<void> {
     if (unconfirmed !== null) await writeBatch(unconfirmed);
     // Entries recorded meanwhile are left to the next flush, so that this one ends.
-    let left = pool.pendingSize;
-    while (left > 0) {
-      const batch = pool.takeBatch(Math.min(left, BATCH_SIZE));
+    let remaining = pool.pendingSize;
+    while (remaining > 0) {
+      const batch = pool.takeBatch(Math.min(remaining, BATCH_SIZE));
       if (batch.length === 0) return;
-      left -= batch.length;
+      remaining -= batch.length;
       await writeBatch(batch);
     }
   }

@@ -29,9 +29,9 @@ export function createLoginDelay({
   }
 
   function remove(source: string): void {
-    const left = (waitingBySource.get(source) ?? 1) - 1;
-    if (left === 0) waitingBySource.delete(source);
-    else waitingBySource.set(source, left);
+    const remaining = (waitingBySource.get(source) ?? 1) - 1;
+    if (remaining === 0) waitingBySource.delete(source);
+    else waitingBySource.set(source, remaining);
   }
 
   return {

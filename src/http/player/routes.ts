@@ -103,8 +103,8 @@ export const playerRoutes = [
     async ({ ctx, body }, deps) => {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
-      const left = account.authorizedAddresses.filter((each) => each !== body.address);
-      return setAddresses(ctx, account, left, deps);
+      const remaining = account.authorizedAddresses.filter((each) => each !== body.address);
+      return setAddresses(ctx, account, remaining, deps);
     },
   ),
   route(

@@ -67,11 +67,11 @@ export const secondFactorRoutes = [
     },
     async ({ body, caller }, deps) => {
       const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
-      const kept = keptSessionOf(caller, fingerprint());
+      const keptSession = keptSessionOf(caller, fingerprint());
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
         case 'on':
           await recoveryCodes.forget(actorOf(caller));
-          await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
+          await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
           return DONE;
         case 'wrong-code':
           return wrongCode();
@@ -117,7 +117,7 @@ export const secondFactorRoutes = [
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       const principal = principalOf(deps, caller);
-      const kept = keptSessionOf(caller, principal.fingerprint());
+      const keptSession = keptSessionOf(caller, principal.fingerprint());
       const outcome = await turnOff(principal, body.code, actorOf(caller));
       if (outcome === 'wrong-code') {
         await attempts.delay(caller.address);
@@ -125,7 +125,7 @@ export const secondFactorRoutes = [
       }
       attempts.succeeded(caller.address);
       if (outcome === 'off-already') return conflict('factor-off');
-      await consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
       return DONE;
     },
   ),

@@ -89,13 +89,13 @@ export const tokenRoutes = [
       const lacking = scopes.find((scope) => !hasScope(caller, scope));
       if (lacking) return { problem: 'wrong-role', ...because('own-role-lacks-scope', { scope: lacking }) };
       const operatorId = caller.operator?.id ?? null;
-      const made = await apiTokens.create(
+      const created = await apiTokens.create(
         { name: body.name, scopes, expiresAt, operatorId },
         actorOf(caller),
       );
       changes.notify('tokens');
-      if (!made) return { problem: 'conflict', ...because('too-many-tokens') };
-      return { status: 201, body: { token: presentToken(deps, made.token), secret: made.secret } };
+      if (!created) return { problem: 'conflict', ...because('too-many-tokens') };
+      return { status: 201, body: { token: presentToken(deps, created.token), secret: created.secret } };
     },
   ),
   route(

@@ -77,8 +77,8 @@ class Multiset<Key> {
   }
 
   remove(key: Key): void {
-    const left = (this.#counts.get(key) ?? 0) - 1;
-    if (left > 0) this.#counts.set(key, left);
+    const remaining = (this.#counts.get(key) ?? 0) - 1;
+    if (remaining > 0) this.#counts.set(key, remaining);
     else this.#counts.delete(key);
   }
 }

@@ -91,11 +91,11 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
         if (!isServed(deps.playerPage, kind)) return NOT_SERVED[kind];
-        const made = await deps.playerLinks.create(account, kind, actorOf(caller));
-        if (!made) return NO_ACCOUNT;
+        const created = await deps.playerLinks.create(account, kind, actorOf(caller));
+        if (!created) return NO_ACCOUNT;
         const body = {
-          url: playerUrl(deps.playerPage, ctx, kind, made.token),
-          createdAt: iso(made.createdAt),
+          url: playerUrl(deps.playerPage, ctx, kind, created.token),
+          createdAt: iso(created.createdAt),
           guess: deps.playerPage.url === null ? 'browser' : null,
         };
         return { status: 201, body };

@@ -56,13 +56,13 @@ export const adminPasswordRoutes = [
         return invalid('body.current', 'present-password');
       }
       attempts.succeeded(caller.address);
-      const kept = keptSessionOf(caller, principal.fingerprint());
+      const keptSession = keptSessionOf(caller, principal.fingerprint());
       const refusal = await principal.setPassword(next, actorOf(caller));
       if (refusal) return PASSWORD_FAULTS[refusal];
       const { password: givenBy } = await credentials.givenBy();
       if (givenBy !== undefined && caller.operator === null)
         log.warn({ givenBy }, 'admin password will be overwritten at the next start');
-      await consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
       return { status: 204 };
     },
   ),

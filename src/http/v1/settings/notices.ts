@@ -181,9 +181,9 @@ export const noticeSettingRoutes = [
       problems: [409],
     },
     async ({ body, ctx }, { testNotice }) => {
-      const gone = new AbortController();
-      ctx.req.socket.once('close', () => gone.abort());
-      const outcome = await testNotice(body.channel, gone.signal);
+      const disconnected = new AbortController();
+      ctx.req.socket.once('close', () => disconnected.abort());
+      const outcome = await testNotice(body.channel, disconnected.signal);
       if (outcome === null) return { problem: 'conflict', ...because('channel-not-set') };
       return { status: 200, body: { delivered: outcome.ok, detail: outcome.detail } };
     },

@@ -217,9 +217,9 @@ export class NativeRelay implements Relay, StreamOwner {
     if (direction.share !== null) this.#count(direction, wanted);
     const sent = this.#shared.loop.libc.send(to.fd, pending, 0, wanted);
     if (sent < 0 && !this.#isAgain(to)) return false;
-    const left = pending.length - Math.max(0, sent);
+    const remaining = pending.length - Math.max(0, sent);
     if (direction.share !== null) this.#count(direction, Math.max(0, sent) - wanted);
-    direction.pending = left === 0 ? null : pending.subarray(pending.length - left);
+    direction.pending = remaining === 0 ? null : pending.subarray(pending.length - remaining);
     if (sent < wanted) to.isWritable = false;
     return sent >= wanted;
   }

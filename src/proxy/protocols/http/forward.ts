@@ -41,8 +41,8 @@ export function readForwarding({ method, target, minor }: RequestLine, fields: r
   if (valuesOf(fields, 'host').length > 1 || (minor === 0 && framing.kind === 'chunked')) return refused(400);
 
   // RFC 9112 §3.2.4 and §3.2.1; the Host that the client sent is replaced, §3.2.2.
-  const asked = path.startsWith('/') ? path : `/${path}`;
-  const form = path === '' && method === 'OPTIONS' ? '*' : asked;
+  const requestPath = path.startsWith('/') ? path : `/${path}`;
+  const form = path === '' && method === 'OPTIONS' ? '*' : requestPath;
   const passedOn = endToEnd(fields, options).filter(({ lower }) => lower !== 'host');
   return {
     ok: true,
