@@ -37,7 +37,7 @@ export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
   'time-schedule': 'time schedule (the file has only its number)',
   group: 'settings of its group',
   'left-time': 'remaining time',
-  'bandwidth-quota': 'bandwidth quota (CCProxy does not document its unit and period)',
+  'bandwidth-quota': 'bandwidth quota (CCProxy counts it over a number of days)',
   'outgoing-address': 'outgoing address',
   services: 'services other than SOCKS switched off',
   'group-account': 'group (not an account)',

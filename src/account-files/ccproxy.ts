@@ -79,10 +79,10 @@ function* toRecords(
   yield readRecord(line, fields, zone);
 }
 
-/** CCProxy counts in KiB a second; -1 and 0 are no limit. */
+/** CCProxy counts in bytes a second; -1 and 0 are no limit. */
 function bytesPerSecond(text: string | undefined): number | undefined {
-  const kibibytes = Number(text ?? -1);
-  return kibibytes > 0 ? Math.round(kibibytes * 1024) : undefined;
+  const bytes = Math.round(Number(text ?? -1));
+  return bytes > 0 ? bytes : undefined;
 }
 
 /** With a password, the addresses restrict the account; without one, CCProxy identifies the account by them. */

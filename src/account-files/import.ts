@@ -5,7 +5,7 @@ import { type AccountChange, toUpdate } from '../core/accounts/account-input.js'
 import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { addressTaken } from '../core/accounts/authorized-addresses.js';
-import { type Cost, costOf } from '../core/accounts/budget.js';
+import { type Cost, costOf, OverBudget } from '../core/accounts/budget.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
@@ -38,8 +38,9 @@ const LINES_PER_TURN = 20;
 
 /**
  * Imports records in order and yields the outcome of each. With `dryRun`, writes nothing.
- * When a database write fails, this and all later lines are `failed`; earlier lines stay imported. Rejects when the first write
- * fails, and when the records cannot be read.
+ * When a database write fails, this and all later lines are `failed`; earlier lines stay imported. When lines that are written
+ * together exceed a seller's budget, only these are `failed`. Rejects when the first write fails or exceeds the budget, and when the
+ * records cannot be read.
  * The audit log gets one entry for the import, and one for each account.
  */
 export async function* importAccounts(
@@ -129,24 +130,34 @@ function createWriter(deps: ImportDeps): Writer {
       hasWritten = true;
       return done;
     } catch (error) {
-      if (!hasWritten || error instanceof AddressTaken) throw error;
+      if (!hasWritten || error instanceof AddressTaken || error instanceof OverBudget) throw error;
       hasFailed = true;
       deps.onError(error);
       return null;
     }
   }
 
-  /** Writes a step, and adds the reasons of the plans that could not be written. */
-  async function run<P extends ToAdd | ToChange>(step: Step<P>, reasons: Map<Plan, Reason>): Promise<void> {
-    if (step.plans.length === 0) return;
+  /** Writes a step. Returns the plans that were not written, with the reason. */
+  async function unwritten<P extends ToAdd | ToChange>(step: Step<P>): Promise<(readonly [Plan, Reason])[]> {
     const { plans, work, refused, failed } = step;
     try {
       const done = await attempt(() => work(plans));
-      const ids = new Set(done?.map(({ id }) => id));
-      for (const plan of plans) {
-        if (!done) reasons.set(plan, failed(plan));
-        else if (!ids.has(plan.account.id)) reasons.set(plan, refused);
-      }
+      if (!done) return plans.map((plan) => [plan, failed(plan)]);
+      const ids = new Set(done.map(({ id }) => id));
+      return plans.filter(({ account }) => !ids.has(account.id)).map((plan) => [plan, refused]);
+    } catch (error) {
+      if (!hasWritten || !(error instanceof OverBudget)) throw error;
+      const reason = overBudget(error);
+      return plans.map((plan) => [plan, reason]);
+    }
+  }
+
+  /** Writes a step, and adds the reasons of the plans that could not be written. */
+  async function run<P extends ToAdd | ToChange>(step: Step<P>, reasons: Map<Plan, Reason>): Promise<void> {
+    const { plans } = step;
+    if (plans.length === 0) return;
+    try {
+      for (const [plan, reason] of await unwritten(step)) reasons.set(plan, reason);
     } catch (error) {
       // Another account got an address after the line was planned: write the others without this line.
       const holder = plans.find(
@@ -215,6 +226,10 @@ function createImportEntry({ audit, by, fileName }: ImportDeps) {
       isRevised = true;
     },
   };
+}
+
+function overBudget({ what, left }: OverBudget): Reason {
+  return because(`over-budget-${what}`, { left: String(Math.floor(left * 100) / 100) });
 }
 
 function changeOf({ kind, from, limits, authorizedAddresses, allowedClients }: ToChange): AccountChange {

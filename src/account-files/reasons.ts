@@ -34,6 +34,12 @@ export const REASON_TEXTS = {
   'not-added': 'not added: the database could not be written',
   'not-replaced': 'not replaced: the database could not be written',
   'not-completed': 'limits and usage were not imported: the database could not be written',
+  'over-budget-accounts':
+    'not imported: with the lines written together with it, it needs more than the {left} accounts left in the budget',
+  'over-budget-days':
+    'not imported: with the lines written together with it, it needs more than the {left} days left in the budget',
+  'over-budget-bytes':
+    'not imported: with the lines written together with it, it needs more than the {left} bytes left in the budget',
   'not-csv': 'invalid CSV; nothing after this line was read',
   'no-heading': 'the header row has no column username; it has {found}; nothing was read',
   encoding: 'invalid {encoding} text; nothing after this line was read',

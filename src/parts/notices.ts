@@ -19,8 +19,8 @@ import type { OperatorSettings } from './settings.js';
 import { createTasks } from './tasks.js';
 
 export interface NoticesPart extends Part {
-  /** Counts a failed login of a client address. */
-  loginFailed(client: string): void;
+  /** Counts a guess of a client address at a player's name or password. */
+  guessed(client: string): void;
   /** Sends a test message to the operator now. Returns its outcome, or null when the channel or the address is not set. */
   test(channel: NoticeChannel, signal: AbortSignal): Promise<DeliveryOutcome | null>;
   /** Delivers due notices of all channels. Call it when a notice became due. */
@@ -131,7 +131,7 @@ export function createNoticesPart(deps: {
   };
   return {
     name: 'notices',
-    loginFailed: notices.loginFailed,
+    guessed: notices.guessed,
     wake,
 
     async test(channel, signal) {

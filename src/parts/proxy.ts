@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimits } from '../core/accounts/limits.js';
+import { isGuess } from '../core/accounts/login.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { Session, SessionSummary } from '../core/sessions/session.js';
@@ -35,7 +36,7 @@ export interface ProxyDeps {
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
-  readonly notices: Pick<NoticesPart, 'loginFailed'>;
+  readonly notices: Pick<NoticesPart, 'guessed'>;
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
   readonly log: Log;
 }
@@ -169,7 +170,7 @@ function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyDe
       }
       for (let i = 0; i < count; i += 1) {
         stats.logins.note(outcome, username, accountId, client);
-        if (outcome !== 'success') notices.loginFailed(client);
+        if (isGuess(outcome)) notices.guessed(client);
       }
     },
     rehashed(accountId, before, salted) {

@@ -1,6 +1,12 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
 import type { LimitRefusal } from '../core/accounts/limits.js';
-import { createLogin, isAccountRefusal, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
+import {
+  createLogin,
+  isAccountRefusal,
+  isGuess,
+  type LoginFailure,
+  refuseAccount,
+} from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
 import type { Schedules } from '../core/accounts/schedule.js';
 import type { Penalty } from '../core/auth/penalties.js';
@@ -52,10 +58,8 @@ export class Logins {
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
     const result = this.#check(username, password, address);
     if (verdict === 'check') {
-      // Whoever knows the password does not guess, even when the account may not be used from here or now.
-      const isGuess = !result.ok && !isAccountRefusal(result.reason);
       if (address !== UNIX_CLIENT) {
-        if (isGuess) this.#publish(guard.failed(address, username));
+        if (!result.ok && isGuess(result.reason)) this.#publish(guard.failed(address, username));
         else guard.succeeded(address, username);
       }
       if (!result.ok) return this.#failed(address, result.reason, result.username, username);

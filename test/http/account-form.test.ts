@@ -30,7 +30,7 @@ describe('the account form', () => {
 
   it('creates, changes, renames and deletes', async () => {
     const added = await post(
-      `${ADD}&username=test&password=111&ipaddress=&macaddress=&connection=1&bandwidth=20&${END}&userid=-1`,
+      `${ADD}&username=test&password=111&ipaddress=&macaddress=&connection=1&bandwidth=20480&${END}&userid=-1`,
     );
     assert.equal(added.status, 200, added.text);
     const made = account('test');
@@ -41,7 +41,7 @@ describe('the account form', () => {
     assert.equal((await post(`${ADD}&username=test&password=1&${END}&userid=-1`)).json, '该用户名已存在');
 
     const edited = await post(
-      'edit=1&autodisable=1&enable=0&username=renamed&connection=-1&bandwidth=100/-1&disabledate=2031-01-01&disabletime=00:00:00&userid=test',
+      'edit=1&autodisable=1&enable=0&username=renamed&connection=-1&bandwidth=102400/-1&disabledate=2031-01-01&disabletime=00:00:00&userid=test',
     );
     assert.equal(edited.status, 200, edited.text);
     const now = account('renamed');
@@ -69,7 +69,9 @@ describe('the account form', () => {
   });
 
   it('lists accounts as panels read them', async () => {
-    await post(`${ADD}&username=alpha001&password=aa12345&connection=5&bandwidth=100/200&${END}&userid=-1`);
+    await post(
+      `${ADD}&username=alpha001&password=aa12345&connection=5&bandwidth=102400/204800&${END}&userid=-1`,
+    );
     await admin.addAccount('beta"<2>', { IsEnabled: false });
     const { text, headers } = await send(`${admin.url}/account`, {
       headers: { authorization: basic(ADMIN.username, ADMIN.password) },
@@ -89,7 +91,7 @@ describe('the account form', () => {
     assert.deepEqual(values('disabledate'), ['2030-05-30', '2037-12-31']);
     assert.deepEqual(values('disabletime'), ['20:20:20', '23:59:59']);
     assert.deepEqual(values('connection'), ['5', '-1']);
-    assert.deepEqual(values('bandwidth'), ['100/200', '-1/-1']);
+    assert.deepEqual(values('bandwidth'), ['102400/204800', '-1/-1']);
     assert.deepEqual(ticked('enable', 46), [true, false]);
     assert.deepEqual(ticked('usepassword', 51), [true, true]);
     assert.deepEqual(ticked('autodisable', 51), [true, false]);

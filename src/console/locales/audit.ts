@@ -62,4 +62,7 @@ export const audit = {
   'audit.budget.days': { en: 'Budget of days', zh: '天数额度' },
   'audit.budget.bytes': { en: 'Budget of traffic', zh: '流量额度' },
   'audit.changed': { en: 'changed', zh: '已更改' },
+  'audit.hidden': { en: 'set', zh: '已设置' },
+  'audit.on': { en: 'on', zh: '开' },
+  'audit.off': { en: 'off', zh: '关' },
 } as const satisfies Texts;

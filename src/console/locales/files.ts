@@ -72,8 +72,8 @@ export const files = {
   'import.lost.group': { en: 'Settings of its group', zh: '所属组的设置' },
   'import.lost.left-time': { en: 'Remaining time', zh: '剩余时长' },
   'import.lost.bandwidth-quota': {
-    en: 'Bandwidth quota (CCProxy does not document its unit and period)',
-    zh: '流量配额（CCProxy 没有公布它的单位与周期）',
+    en: 'Bandwidth quota (CCProxy counts it over a number of days)',
+    zh: '流量配额（CCProxy 按若干天计算）',
   },
   'import.lost.outgoing-address': { en: 'Outgoing address', zh: '出口地址' },
   'import.lost.services': { en: 'Services other than SOCKS switched off', zh: '已关闭的其他服务' },
@@ -186,6 +186,18 @@ export const files = {
   'import.reason.not-completed': {
     en: 'limits and usage were not imported: the database could not be written',
     zh: '没有写入限制和用量：数据库写入失败',
+  },
+  'import.reason.over-budget-accounts': {
+    en: 'not imported: with the lines written together with it, it needs more than the {left} accounts left in the budget',
+    zh: '没有导入：与同批写入的行合计超出额度，账号数剩余 {left}',
+  },
+  'import.reason.over-budget-days': {
+    en: 'not imported: with the lines written together with it, it needs more than the {left} days left in the budget',
+    zh: '没有导入：与同批写入的行合计超出额度，天数剩余 {left}',
+  },
+  'import.reason.over-budget-bytes': {
+    en: 'not imported: with the lines written together with it, it needs more than the {left} bytes left in the budget',
+    zh: '没有导入：与同批写入的行合计超出额度，流量剩余 {left} 字节',
   },
   'import.reason.not-csv': {
     en: 'invalid CSV; nothing after this line was read',

@@ -173,12 +173,16 @@ function Changes({ entry }: { entry: AuditEntry }) {
     fields && name in fields ? showField(name, fields[name]) : null;
   return (
     <ul class="changes">
-      {names.map((name) => (
-        <li key={name}>
-          {side(entry.before, name) !== null && <del>{side(entry.before, name)}</del>}{' '}
-          {side(entry.after, name) !== null && <ins>{side(entry.after, name)}</ins>}
-        </li>
-      ))}
+      {names.map((name) => {
+        const [before, after] = [side(entry.before, name), side(entry.after, name)];
+        return (
+          <li key={name}>
+            {/* Of texts and secrets the log says only that they changed. */}
+            {before !== null && before !== after && <del>{before}</del>}{' '}
+            {after !== null && <ins>{after}</ins>}
+          </li>
+        );
+      })}
     </ul>
   );
 }

@@ -1,7 +1,7 @@
 // Describes changed fields in words, for previews and for the audit log.
 import type { Plan } from '../api-types.js';
 import { bytes, count, expiry, localTime } from '../lib/format.js';
-import { type TextKey, t } from '../lib/i18n.js';
+import { isTextKey, type TextKey, t } from '../lib/i18n.js';
 import { daysWords, planLimitWords } from './plans.js';
 
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
@@ -36,6 +36,15 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   secret: 'notices.secret',
   token: 'notices.token',
   key: 'notices.key',
+  operator: 'notices.toOperator',
+  players: 'notices.toPlayers',
+  security: 'notices.security',
+  perMinute: 'notices.perMinute',
+  historyDays: 'notices.historyDays',
+  templates: 'notices.templates',
+  host: 'publicAddress.host',
+  port: 'publicAddress.port',
+  recoveryCodes: 'recovery.title',
   from: 'notices.from',
   to: 'notices.mailTo',
   user: 'notices.user',
@@ -85,6 +94,13 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
     operator: 'operators.role.operator',
   },
   otherwise: { proxy: 'pac.proxy', direct: 'pac.direct' },
+  security: {
+    tls: 'notices.security.tls',
+    starttls: 'notices.security.starttls',
+    none: 'notices.security.none',
+  },
+  operator: { true: 'audit.on', false: 'audit.off' },
+  players: { true: 'audit.on', false: 'audit.off' },
   kind: { page: 'audit.address.page', pac: 'audit.address.pac' },
 };
 
@@ -95,8 +111,9 @@ function wordFor(name: string, value: unknown): TextKey | undefined {
   if (name === 'language' && (value === 'zh' || value === 'en')) return `contacts.language.${value}`;
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
   if (name === 'owner' && value === null) return 'operators.administrator';
-  // The audit log never contains a password, only the fact that it changed.
-  if (name === 'password') return 'audit.changed';
+  // The audit log never contains a password, only the fact that it changed, or that there is one.
+  if (value === '(hidden)') return 'audit.hidden';
+  if ((name === 'password' || name === 'templates') && value !== null) return 'audit.changed';
   return undefined;
 }
 
@@ -110,12 +127,21 @@ export function showField(name: string, value: unknown): string {
   return t('audit.field', { field: fieldLabel(name), value: fieldValue(name, value) });
 }
 
+/** `email.port` is a field of a channel of notices. */
 export function fieldLabel(name: string): string {
+  const [channel = '', field] = name.split('.');
+  const channelText = `notices.channel.${channel}`;
+  if (field !== undefined && isTextKey(channelText)) {
+    // The host of a channel is not the one of links.
+    const label = field === 'host' ? t('notices.host') : fieldLabel(field);
+    return `${t(channelText)} · ${label}`;
+  }
   const known = FIELD_TEXTS[name];
   return known ? t(known) : name;
 }
 
-export function fieldValue(name: string, value: unknown): string {
+export function fieldValue(path: string, value: unknown): string {
+  const name = path.split('.').at(-1) ?? path;
   if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
   if (name === 'expiresAt')
@@ -123,9 +149,21 @@ export function fieldValue(name: string, value: unknown): string {
   const word = wordFor(name, value);
   if (word) return t(word);
   if (value === null || value === '') return '—';
-  if (Array.isArray(value)) return value.length === 0 ? '—' : value.join(', ');
-  if (typeof value === 'number' && name.toLowerCase().includes('bytes')) return bytes(value);
-  if (typeof value === 'number') return count(value);
+  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(itemWords).join(', ');
+  if (typeof value === 'number') return numberWords(name, value);
   if (isPlan(value)) return `${daysWords(value)} · ${planLimitWords(value.limits)}`;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** An item of a list. A game rule is named by its GameID, or by the pattern that finds it. */
+function itemWords(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item);
+  const { id, gameId } = item as { readonly id?: unknown; readonly gameId?: unknown };
+  return String(id ?? gameId ?? JSON.stringify(item));
+}
+
+function numberWords(name: string, value: number): string {
+  // The number of a port is no quantity.
+  if (name === 'port') return String(value);
+  return name.toLowerCase().includes('bytes') ? bytes(value) : count(value);
 }

@@ -94,7 +94,7 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
   const missing = strict && nameOf(fields).trim() === '' ? t('games.needed') : undefined;
   return (
     <section class="card stack" aria-label={t('games.rule', { n: index + 1 })}>
-      <div class="row wrap">
+      <div class="row wrap rule-head">
         <strong class="number">{index + 1}</strong>
         <Segments
           value={kind}

@@ -50,7 +50,7 @@ export function PlanSettings() {
           label={t('settings.plans')}
           rows={plans}
           columns={columns(setRemoving, narrow)}
-          rowHeight={narrow ? 56 : 36}
+          rowHeight={narrow ? 84 : 36}
           id={(plan) => plan.name}
           open={setEditing}
         />
@@ -85,7 +85,7 @@ export function PlanSettings() {
   );
 }
 
-/** `narrow`: two lines per row. */
+/** `narrow`: the details of a plan are below its name. */
 function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column<Plan>[] {
   return [
     {
@@ -96,7 +96,7 @@ function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column
         <div class={narrow ? 'two-lines' : ''}>
           <span class="strong">{plan.name}</span>
           {narrow && (
-            <span class="soft">
+            <span class="soft over-three-lines">
               {daysWords(plan)} · {planLimitWords(plan.limits)}
             </span>
           )}

@@ -97,7 +97,22 @@ export function refuseAccount(
   return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
 }
 
-/** Whether the account refuses the login, and not a wrong name or password. Such a login is no guess. */
+/** A blocked client has guessed too often, and goes on. */
+const GUESSES: ReadonlySet<string> = new Set<LoginFailure>([
+  'unknown-user',
+  'wrong-password',
+  'blocked-address',
+]);
+
+/**
+ * Whether the outcome of a login is a guess at a name or password. A client that knows the password does not guess, even when its
+ * account may not be used from there or then, or is at a limit.
+ */
+export function isGuess(outcome: string): boolean {
+  return GUESSES.has(outcome);
+}
+
+/** Whether the account refuses the login, and not a wrong name or password. */
 export function isAccountRefusal(reason: LoginFailure): reason is AccountRefusal {
   return (ACCOUNT_REFUSALS as readonly string[]).includes(reason);
 }

@@ -29,8 +29,8 @@ export interface NoticeOptions {
 }
 
 export interface Notices {
-  /** Call it after a failed login of a player. */
-  loginFailed(client: string): void;
+  /** Call it after each failed login that is a guess. */
+  guessed(client: string): void;
   /** Finds events to announce and stores their notices. Call it about once a minute. Returns whether any notice was new. */
   announce(): Promise<boolean>;
 }
@@ -114,7 +114,7 @@ export function createNotices(options: NoticeOptions): Notices {
   }
 
   return {
-    loginFailed(address) {
+    guessed(address) {
       const client = sourceText(address);
       const seen = failures.get(client);
       if (seen) seen.count += 1;

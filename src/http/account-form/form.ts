@@ -35,8 +35,6 @@ export type FormAction =
 
 /** CCProxy's forms have some twenty fields. A form with more fields than this is refused. */
 const MAX_FIELDS = 100;
-const KIBIBYTE = 1024;
-const MAX_KIBIBYTES = Math.floor(Number.MAX_SAFE_INTEGER / KIBIBYTE);
 
 const SPACES = Buffer.from(' \t\r\n');
 
@@ -127,7 +125,7 @@ function parseAddresses(of: Read): Parsed<readonly string[] | undefined> {
   );
 }
 
-/** `bandwidth` is KiB a second for both directions, or `up/down`. */
+/** `bandwidth` is bytes a second for both directions, or `up/down`. */
 function parseLimits(of: Read): Parsed<Partial<AccountLimits>> {
   const connection = of('connection');
   const bandwidth = of('bandwidth');
@@ -140,14 +138,14 @@ function parseLimits(of: Read): Parsed<Partial<AccountLimits>> {
   }
   if (bandwidth) {
     const [up = '', down = up, ...more] = bandwidth.split('/');
-    const rates = [up, down].map((text) => countOf(text, MAX_KIBIBYTES));
+    const rates = [up, down].map((text) => countOf(text, Number.MAX_SAFE_INTEGER));
     const [bytesUp, bytesDown] = rates;
     if (bytesUp === undefined || bytesDown === undefined || more.length > 0)
       return wrong(
-        `bandwidth is ${quoted(bandwidth)}; expected -1 or KiB a second from 1, or both as up/down`,
+        `bandwidth is ${quoted(bandwidth)}; expected -1 or bytes a second from 1, or both as up/down`,
       );
-    limits.bytesPerSecondUp = bytesUp && bytesUp * KIBIBYTE;
-    limits.bytesPerSecondDown = bytesDown && bytesDown * KIBIBYTE;
+    limits.bytesPerSecondUp = bytesUp;
+    limits.bytesPerSecondDown = bytesDown;
   }
   return { ok: true, value: limits };
 }

@@ -4,7 +4,6 @@ import type { Account } from '../../core/accounts/account.js';
 import { shownIn } from '../../core/time-zone.js';
 import { formatWireDate, toWireDate } from '../../core/wire-date.js';
 
-const KIBIBYTE = 1024;
 /** Shown for an account that never expires: panels compare it with the present time, whether or not it counts. */
 const NEVER = ['2037-12-31', '23:59:59'] as const;
 
@@ -24,7 +23,7 @@ export function accountsPage(accounts: Iterable<Account>, zone: string): string 
       text('disabletime', time),
       box('autodisable', account.expiresAt !== null),
       text('connection', String(limits.maxSessions ?? -1)),
-      text('bandwidth', `${rate(limits.bytesPerSecondUp)}/${rate(limits.bytesPerSecondDown)}`),
+      text('bandwidth', `${limits.bytesPerSecondUp ?? -1}/${limits.bytesPerSecondDown ?? -1}`),
     );
   }
   const title = '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>Pulsegate</title></head><body>';
@@ -36,9 +35,6 @@ const text = (name: string, value: string): string =>
 
 const box = (name: string, isTicked: boolean): string =>
   `<input type="checkbox" name="${name}" value="1"${isTicked ? ' checked' : ''}>`;
-
-const rate = (bytesPerSecond: number | null): number =>
-  bytesPerSecond === null ? -1 : Math.max(1, Math.round(bytesPerSecond / KIBIBYTE));
 
 /** A time that is in the year 10000 in the zone is shown as the last one of 9999: a date has four digits of a year. */
 function localTime(at: number, zone: string): readonly [string, string] {

@@ -79,6 +79,10 @@ test('notices of expiry, quota and failed logins are sent once, and signed', asy
   await move(1).catch(() => {});
   await receiver.has('account.quota-100');
 
+  // A client that knows the password of an expired account does not guess: it would be announced first.
+  await daemon.addAccount('dora', 'secret', { ExpiresAt: '2020-01-01T00:00:00' });
+  const expired = { ...account, username: 'dora', from: '127.0.0.2' };
+  for (let i = 0; i < 3; i++) await assert.rejects(loggedInClient(expired));
   for (let i = 0; i < 3; i++) await loggedInClient({ ...account, password: 'wrong' }).catch(() => {});
   const [failing] = await receiver.has('logins.failing');
   assert.equal(failing?.json.data['client'], '127.0.0.1');

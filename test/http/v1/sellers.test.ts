@@ -207,6 +207,30 @@ describe('sellers', async () => {
     assert.equal(((await admin.api('POST', bulk, toAll)).json as Fields)['budget'], null);
   });
 
+  it('an import that exceeds the budget in a later part says so of each line of that part', async () => {
+    const { console: shop } = await addSeller({ accounts: 201, days: null, bytes: null });
+    const name = randomUUID();
+    // 200 lines are written together: the second part needs 200 accounts where one is left, the third needs that one.
+    const lines = Array.from({ length: 401 }, (_, i) => `${name}-${i},word`);
+    const file = ['username,password', ...lines, ''].join('\n');
+    const path = '/api/v1/accounts/import?dryRun=false';
+    const answer = await shop.api('POST', path, file, { 'content-type': 'text/csv' });
+    assert.equal(answer.status, 200, answer.text);
+    const report = answer.json as {
+      added: number;
+      failed: number;
+      lines: { outcome: string; message: string; reason: { code: string; values: Fields } }[];
+    };
+    assert.deepEqual([report.added, report.failed], [201, 200]);
+    const failed = report.lines.filter(({ outcome }) => outcome === 'failed');
+    assert.equal(failed.length, 200);
+    for (const { reason, message } of failed) {
+      assert.deepEqual(reason, { code: 'over-budget-accounts', values: { left: '1' } });
+      assert.match(message, /more than the 1 accounts left in the budget/);
+    }
+    assert.equal((await usedOf(shop)).accounts, 201);
+  });
+
   it('at sign-in a seller learns the number of its own accounts, and that it may authorize no address', async () => {
     const { name } = await addSeller();
     const signedIn = await fetchFrom(
