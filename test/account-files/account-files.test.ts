@@ -25,6 +25,7 @@ import { hashPassword } from '../../src/core/accounts/password.js';
 import { isPlanName } from '../../src/core/accounts/plans.js';
 import { isValidTag, MAX_TAGS, uniqueTags } from '../../src/core/accounts/tags.js';
 import { account as someAccount } from '../helpers/account.js';
+import { allRecords, inChunks } from '../helpers/file-records.js';
 import { needs } from '../helpers/programs.js';
 
 const FORMATS = {
@@ -32,29 +33,12 @@ const FORMATS = {
   json: { read: readJson, write: writeJson },
 } as const;
 
-/** In chunks of a few bytes, as a slow disk might give them. */
-function inPieces(content: string, size = 7): Readable {
-  const bytes = Buffer.from(content);
-  return Readable.from(
-    Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
-      bytes.subarray(i * size, (i + 1) * size),
-    ),
-    { objectMode: false },
-  );
-}
-
-async function all(records: AsyncIterable<FileRecord>): Promise<FileRecord[]> {
-  const list: FileRecord[] = [];
-  for await (const record of records) list.push(record);
-  return list;
-}
-
 const faults = (records: readonly FileRecord[]) =>
   records.flatMap((record) => ('fault' in record ? [`${record.line}: ${reasonText(record.fault)}`] : []));
 
 const second = fc.integer({ min: 0, max: 4_000_000_000 }).map((seconds) => seconds * 1000);
 const hash = hashPassword('secret');
-const tricky = fc.oneof(
+const trickyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc
     .tuple(fc.stringMatching(/^'{0,3}[=+\-@\t\r]?$/), fc.string({ maxLength: 5 }))
@@ -63,15 +47,15 @@ const tricky = fc.oneof(
 );
 const accountView: fc.Arbitrary<AccountView> = fc
   .record({
-    username: tricky.filter(isValidUsername),
+    username: trickyText.filter(isValidUsername),
     isEnabled: fc.boolean(),
-    remarks: fc.option(tricky.filter((value) => isValidRemarks(value) && value !== '')),
-    tags: fc.array(tricky.filter(isValidTag), { maxLength: MAX_TAGS }).map(uniqueTags),
+    remarks: fc.option(trickyText.filter((value) => isValidRemarks(value) && value !== '')),
+    tags: fc.array(trickyText.filter(isValidTag), { maxLength: MAX_TAGS }).map(uniqueTags),
     createdAt: second,
     expiresAt: fc.option(second),
     lastLoginAt: fc.option(second),
     daysFromFirstLogin: fc.option(fc.integer({ min: 1, max: 36_500 })),
-    plan: fc.option(tricky.filter(isPlanName)),
+    plan: fc.option(trickyText.filter(isPlanName)),
     authorizedAddresses: fc.array(fc.constantFrom('203.0.113.7', '2001:db8::/48', '::1'), { maxLength: 2 }),
     allowedClients: fc.array(fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', '::1'), { maxLength: 2 }),
     schedule: fc.option(fc.constantFrom('mon-fri 08:00-23:00', 'sat,sun 00:00-24:00; fri 22:00-02:00')),
@@ -126,7 +110,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
       await fc.assert(
         fc.asyncProperty(fc.array(viewOf, { maxLength: 5 }), async (views) => {
           const content = await text(write(views, { withHashes: true }));
-          const back = (await all(read(inPieces(content)))).map((record) =>
+          const back = (await allRecords(read(inChunks(content)))).map((record) =>
             'account' in record ? record.account : record,
           );
           assert.deepEqual(
@@ -179,7 +163,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
       );
     });
 
-    it('contain password hashes only on request', async () => {
+    it('contain password hashes only if they are requested', async () => {
       const [view] = fc.sample(viewOf, 1);
       assert.ok(view);
       assert.doesNotMatch(await text(write([view], { withHashes: false })), /sha256|passwordHash/);
@@ -192,13 +176,13 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
       };
       await assert.rejects(text(write(views(), { withHashes: true })), /no more/);
       const input = new Readable({ read() {} });
-      const reading = all(read(input));
+      const reading = allRecords(read(input));
       input.destroy(new Error('the disk is gone'));
       await assert.rejects(reading, /the disk is gone/);
     });
 
-    it('may be empty', async () => {
-      assert.deepEqual(await all(read(inPieces(await text(write([], { withHashes: true }))))), []);
+    it('may contain no accounts', async () => {
+      assert.deepEqual(await allRecords(read(inChunks(await text(write([], { withHashes: true }))))), []);
     });
   });
 }
@@ -209,7 +193,7 @@ function plainView(username: string, remarks: string): FileView {
   return { view: { account, dataCount: 7, latestGameId: null }, usage };
 }
 
-/** RFC 4180 §2, and nothing that it does not have: fields quoted or plain, rows ended by CRLF. */
+/** Parses exactly the grammar of RFC 4180 §2: quoted or plain fields, and rows that end with CRLF. */
 function readRfc4180(content: string): string[][] {
   const rows: string[][] = [[]];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/y;
@@ -226,7 +210,7 @@ function readRfc4180(content: string): string[][] {
 }
 
 describe('a CSV file', () => {
-  it('keeps 10,000 texts: RFC 4180, no formula after any separator, read again unchanged', async () => {
+  it('follows RFC 4180, contains no formula, and is read back unchanged, for 10,000 random texts', async () => {
     const part = fc.oneof(
       fc.constantFrom(...'=+-@＝＋－＠\'",;|:\t\r\n \u00a0\u2028x0', '\r\n', '""', "'=", ';=', '\ufeff'),
       fc.string({ unit: 'binary', maxLength: 3 }),
@@ -241,10 +225,10 @@ describe('a CSV file', () => {
     const rows = readRfc4180(content);
     assert.equal(rows.length, texts.length + 1);
     assert.ok(rows.every((row) => row.length === rows[0]?.length));
-    // Whatever separates cells, and whether quotes are heeded or not: none begins like a formula.
+    // No cell begins like a formula, whatever the separator is and whether a program interprets quotes or not.
     assert.doesNotMatch(content, /(?:^|[,;|\s])(?:["']*")?[=+\-@＝＋－＠]/u);
 
-    const back = await all(readCsv(inPieces(content, 65_536)));
+    const back = await allRecords(readCsv(inChunks(content, 65_536)));
     for (const [n, record] of back.entries()) {
       assert.ok('account' in record);
       assert.equal(record.account.remarks, texts[n]);
@@ -259,14 +243,14 @@ describe('a CSV file', () => {
     assert.match(row, /^"player","true","a\rb","1970-01-01T00:00:00",,"[0-9a-f-]{36}",,7,/);
   });
 
-  it('has the same texts and no formula in LibreOffice', needs('soffice'), async (t) => {
+  it('opens in LibreOffice without a formula', needs('soffice'), async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-office-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const texts = ['=1+1', 'a;=1+1', 'a\t=1+1', ' =1+1', '"=1+1', 'a\n=1+1', "it's; '+1", 'plain'];
     const views = texts.map((remarks, n) => plainView(`player${n}`, remarks));
     const file = join(folder, 'accounts.csv');
     await writeFile(file, await text(writeCsv(views, { withHashes: false })));
-    // Comma alone, as the file means it; then every separator that its dialog offers, with formulas to be run.
+    // First with the comma as the only separator; then with every separator of the import dialog, and with formulas evaluated.
     for (const separators of ['44', '44/59/9/32/124']) {
       const options = `CSV:${separators},34,76,1,,0,false,true,false,false,false,-1,true`;
       await promisify(execFile)(
@@ -298,7 +282,7 @@ describe('a CSV file', () => {
       `${'x'.repeat(256)},pw,,,,`,
       'late,pw,no,notes,2026-12-31,',
     ].join('\n');
-    const records = await all(readCsv(inPieces(content)));
+    const records = await allRecords(readCsv(inChunks(content)));
     assert.deepEqual(
       faults(records).map((fault) => fault.split(':')[0]),
       ['3', '4', '5', '6', '7', '8', '10', '11'],
@@ -310,7 +294,7 @@ describe('a CSV file', () => {
   });
 
   it('keeps a password that looks like a formula', async () => {
-    const [record] = await all(readCsv(inPieces("username,password\na,'=x\n")));
+    const [record] = await allRecords(readCsv(inChunks("username,password\na,'=x\n")));
     assert.ok(record && 'account' in record);
     assert.equal(record.account.password, "'=x");
   });
@@ -320,9 +304,9 @@ describe('a CSV file', () => {
     'username,password\na"b",c',
     `username\n${'x'.repeat(70_000)}`,
   ]) {
-    it(`ends with an error: ${JSON.stringify(content.slice(0, 30))}`, async () => {
+    it(`ends with an error when it is not valid CSV: ${JSON.stringify(content.slice(0, 30))}`, async () => {
       assert.match(
-        faults(await all(readCsv(inPieces(content, 1000)))).join(),
+        faults(await allRecords(readCsv(inChunks(content, 1000)))).join(),
         /invalid CSV; nothing after this line was read/,
       );
     });
@@ -330,7 +314,7 @@ describe('a CSV file', () => {
 });
 
 describe('a JSON file', () => {
-  const wrong: readonly (readonly [content: string, fault: RegExp])[] = [
+  const faultyFiles: readonly (readonly [content: string, fault: RegExp])[] = [
     ['', /1: the JSON array is not closed/],
     ['{}', /1: not a JSON array of objects/],
     ['[{"username":"a","password":"hunter2"', /is not closed/],
@@ -348,22 +332,22 @@ describe('a JSON file', () => {
     [`[{"username":"${'x'.repeat(70_000)}"}]`, /longer than 64 KiB/],
     ['[{"__proto__":{"username":"a"}}]', /the user name is missing/],
   ];
-  for (const [content, fault] of wrong) {
-    it(content.slice(0, 40), async () => {
-      const found = faults(await all(readJson(inPieces(content, 1000)))).join('\n');
+  for (const [content, fault] of faultyFiles) {
+    it(`reports the fault in ${JSON.stringify(content.slice(0, 40))}`, async () => {
+      const found = faults(await allRecords(readJson(inChunks(content, 1000)))).join('\n');
       assert.match(found, fault);
       assert.doesNotMatch(found, /hunter2/);
     });
   }
 
-  it('is read like JSON.parse', async () => {
+  it('is read when JSON.parse can read it, with the same number of records', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), { maxLength: 4 }),
         fc.nat(4),
         async (list, indent) => {
           const content = JSON.stringify(list, null, indent);
-          assert.equal((await all(readJson(inPieces(content, 3)))).length, list.length);
+          assert.equal((await allRecords(readJson(inChunks(content, 3)))).length, list.length);
         },
       ),
       { numRuns: 200 },
@@ -375,7 +359,7 @@ describe("CCProxy's AccInfo.ini", () => {
   const file = (users: string[]) => `[System]\r\nUserCount=${users.length}\r\n${users.join('\r\n')}\r\n`;
   const accounts = async (content: string | Buffer, zone = 'UTC') => {
     const input = Readable.from([Buffer.from(content)]);
-    return (await all(readCcproxy(input, { zone }))).map((record) =>
+    return (await allRecords(readCcproxy(input, { zone }))).map((record) =>
       'account' in record ? record.account : record,
     );
   };
@@ -410,7 +394,7 @@ describe("CCProxy's AccInfo.ini", () => {
       '[User005]\r\nUserName=unbound\r\nPassword=x\r\nEnableIPAddress=1\r\nIPAddressLow=\r\nIPAddressHigh=',
     ]);
     const options = { onLost: (setting: string) => void lost.push(setting) };
-    const records = await all(readCcproxy(Readable.from([Buffer.from(content)]), options));
+    const records = await allRecords(readCcproxy(Readable.from([Buffer.from(content)]), options));
     const [bound, open, known, unbound, ...more] = records.map((record) =>
       'account' in record ? record.account : null,
     );
@@ -446,7 +430,7 @@ describe("CCProxy's AccInfo.ini", () => {
     const found = (await accounts(content)) as Record<string, unknown>[];
     assert.deepEqual(
       found.map((account) => account['allowedClients']),
-      // The first two are no addresses: the import refuses these lines.
+      // The first two are not valid addresses, so the import refuses these lines.
       [['192.0.2.9-192.0.2.4'], ['192.0.2.9-home'], ['192.0.2.4']],
     );
   });
@@ -457,9 +441,9 @@ describe("CCProxy's AccInfo.ini", () => {
       Buffer.from([0xcd, 0xe6, 0xbc, 0xd2]),
       Buffer.from('\nPassword=902\n[User002]\nPassword=902\n'),
     ]);
-    const [player, nobody] = (await accounts(gbk)) as Record<string, unknown>[];
+    const [player, nameless] = (await accounts(gbk)) as Record<string, unknown>[];
     assert.equal(player?.['username'], '玩家');
-    assert.deepEqual([nobody?.['line'], nobody?.['fault']], [4, { code: 'no-username', values: {} }]);
+    assert.deepEqual([nameless?.['line'], nameless?.['fault']], [4, { code: 'no-username', values: {} }]);
   });
 
   it('is written with names, states, expiry and connections, without passwords', async () => {
@@ -469,7 +453,7 @@ describe("CCProxy's AccInfo.ini", () => {
         assert.doesNotMatch(content, /sha256/);
         const { account } = view.view;
         const [back] = (await accounts(content, zone)) as Record<string, unknown>[];
-        // An INI file has no way to keep the spaces around a value.
+        // An INI file cannot keep spaces around a value.
         if (account.username.trim() !== account.username) return;
         assert.equal(back?.['username'], account.username);
         assert.equal(back?.['isEnabled'], account.isEnabled);

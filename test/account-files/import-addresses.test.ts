@@ -10,7 +10,7 @@ import { startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 type Line = readonly [username: string, authorizedAddresses: string];
 
 /** Returns for each line the user name with its addresses after the import, or with the reason of the failure. */
-async function run(
+async function importLines(
   admin: TestAdmin,
   lines: Iterable<Line> | AsyncIterable<Line>,
   options: Partial<ImportDeps> = {},
@@ -40,7 +40,7 @@ async function run(
   return results;
 }
 
-async function open(t: TestContext): Promise<TestAdmin> {
+async function startAdminWithTwoAccounts(t: TestContext): Promise<TestAdmin> {
   const admin = await startTestAdmin(t);
   for (const [name, address] of [
     ['alice', '192.0.2.1'],
@@ -81,30 +81,30 @@ const EXPECTED = [
 ];
 
 test('a dry run and the import report the same for every line', async (t) => {
-  const admin = await open(t);
-  assert.deepEqual(await run(admin, FILE, { dryRun: true }), EXPECTED);
+  const admin = await startAdminWithTwoAccounts(t);
+  assert.deepEqual(await importLines(admin, FILE, { dryRun: true }), EXPECTED);
   assert.deepEqual(admin.accounts.getByUsername('alice')?.account.authorizedAddresses, ['192.0.2.1']);
   assert.equal(admin.accounts.count(), 2);
-  assert.deepEqual(await run(admin, FILE), EXPECTED);
+  assert.deepEqual(await importLines(admin, FILE), EXPECTED);
   assert.equal(admin.directory.byAuthorizedAddress('192.0.2.1')?.username, 'frank');
   assert.equal(admin.directory.byAuthorizedAddress('192.0.2.2')?.username, 'grace');
   assert.equal(admin.accounts.count(), 6);
 });
 
 test('an account that is kept keeps its addresses', async (t) => {
-  const admin = await open(t);
+  const admin = await startAdminWithTwoAccounts(t);
   const file: readonly Line[] = [
     ['alice', '192.0.2.9'],
     ['carol', '192.0.2.9'],
   ];
-  assert.deepEqual(await run(admin, file, { existing: 'keep' }), [
+  assert.deepEqual(await importLines(admin, file, { existing: 'keep' }), [
     'alice kept: 192.0.2.1',
     'carol added: 192.0.2.9',
   ]);
 });
 
-test('an address that another account gets after the line was planned fails only that line', async (t) => {
-  const admin = await open(t);
+test('an address that another account gets during the import fails only the line with that address', async (t) => {
+  const admin = await startAdminWithTwoAccounts(t);
   const patch = (name: string, address: string) =>
     admin.accounts.patch(
       admin.accounts.getByUsername(name)?.account.id ?? '',
@@ -120,7 +120,7 @@ test('an address that another account gets after the line was planned fails only
     await admin.addAccount('mallory');
     assert.ok((await patch('mallory', '203.0.113.3')).ok);
   };
-  assert.deepEqual(await run(admin, lines()), [
+  assert.deepEqual(await importLines(admin, lines()), [
     'carol failed: 203.0.113.1 overlaps an address of the account "alice"',
     'dave added: 203.0.113.2',
     'bob failed: 203.0.113.3 overlaps an address of the account "mallory"',
@@ -129,10 +129,10 @@ test('an address that another account gets after the line was planned fails only
   assert.equal(admin.accounts.getByUsername('carol'), null);
 });
 
-test('the event loop continues after every twenty lines', async (t) => {
-  const admin = await open(t);
+test('an import lets the event loop run at least every twenty lines', async (t) => {
+  const admin = await startAdminWithTwoAccounts(t);
   let sinceTurn = 0;
-  let most = 0;
+  let mostInOneTurn = 0;
   const turn = (): void => {
     sinceTurn = 0;
     timer = setImmediate(turn);
@@ -141,11 +141,11 @@ test('the event loop continues after every twenty lines', async (t) => {
   const file = async function* (): AsyncGenerator<Line> {
     for (let n = 0; n < 100; n += 1) {
       sinceTurn += 1;
-      most = Math.max(most, sinceTurn);
+      mostInOneTurn = Math.max(mostInOneTurn, sinceTurn);
       yield [`player${n}`, ''];
     }
   };
-  await run(admin, file(), { dryRun: true });
+  await importLines(admin, file(), { dryRun: true });
   clearImmediate(timer);
-  assert.ok(most <= 20, `${most} lines in one turn`);
+  assert.ok(mostInOneTurn <= 20, `${mostInOneTurn} lines in one turn`);
 });
