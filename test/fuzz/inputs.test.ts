@@ -1,10 +1,10 @@
-// 20,000 inputs for everything that reads what strangers send, at every run from another seed; `npm run fuzz` goes on.
+// 20,000 inputs for the parsers of bytes and texts from outside, with a new seed in every run. `npm run fuzz` runs more.
 import { describe, it } from 'node:test';
 import { fuzzTargets } from './inputs.js';
 
 const CASES = 20_000;
 
-describe('any input', () => {
+describe('with any input', () => {
   for (const target of fuzzTargets) {
     it(target.name, () => target.run(Math.ceil(CASES / fuzzTargets.length)));
   }

@@ -1,5 +1,5 @@
-// What each reader of foreign bytes or texts must hold for any input: one property a reader, run by the tests and by
-// `npm run fuzz`. Inputs are half free and half almost right, because what is wrong in one place goes deepest.
+// A property for each parser of bytes or texts from outside, which must hold for any input. The tests and `npm run fuzz`
+// run them. Half of the inputs are random, half are almost valid, because an input with one error gets furthest.
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ import { LoginParser } from '../../src/proxy/protocols/login.js';
 import { parseProxyHeader } from '../../src/proxy/protocols/proxy-header.js';
 import { SocksParser } from '../../src/proxy/protocols/socksv5.js';
 
-/** One reader: its name, and a run of so many cases from a seed. Throws with the smallest failing case. */
+/** The property of a parser. `run` tries a number of cases from a seed, and throws with the smallest failing case. */
 export interface FuzzTarget {
   readonly name: string;
   run(cases: number, seed?: number): void;
@@ -39,10 +39,10 @@ function target<T extends [unknown, ...unknown[]]>(
 
 const byte = fc.nat(255);
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
-/** Where a stream is cut into packets. */
-const cuts = fc.array(fc.nat(40), { maxLength: 12 });
+/** The lengths of the packets of a stream. */
+const packetLengths = fc.array(fc.nat(40), { maxLength: 12 });
 
-/** `valid` with a few bytes changed, taken out or put in. */
+/** Returns `valid` with a few bytes changed, removed or inserted. */
 function mutated(valid: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   const change = fc.record({ at: fc.nat(600), kind: fc.nat(3), value: byte });
   return fc.tuple(valid, fc.array(change, { maxLength: 4 })).map(([original, changes]) => {
@@ -58,7 +58,7 @@ function mutated(valid: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   });
 }
 
-/** `whole` in packets as long as `lengths` say, the rest in one. */
+/** Yields `whole` in packets of these lengths, and the rest in one packet. */
 function* packets(whole: Buffer, lengths: readonly number[]): Generator<Buffer> {
   let at = 0;
   for (const length of lengths) {
@@ -69,26 +69,26 @@ function* packets(whole: Buffer, lengths: readonly number[]): Generator<Buffer> 
   if (at < whole.length) yield whole.subarray(at);
 }
 
-/** The first message a parser makes of a stream, and the bytes behind it, whatever the packets. */
+/** Returns the first message that a parser reads from a stream in packets, and the bytes after it. */
 function firstMessage(
   parser: { feed(chunk: Buffer): unknown; readonly rest: Buffer | null },
   whole: Buffer,
   lengths: readonly number[],
 ): { message: unknown; rest: string } {
-  let taken = 0;
+  let fedBytes = 0;
   for (const packet of packets(whole, lengths)) {
-    taken += packet.length;
+    fedBytes += packet.length;
     const message = parser.feed(packet);
     if (message === null) continue;
     const isError = (message as { kind: string }).kind === 'error';
-    const rest = Buffer.concat([parser.rest ?? Buffer.alloc(0), whole.subarray(taken)]);
-    // After an error nothing is read any more: what is left says nothing.
+    const rest = Buffer.concat([parser.rest ?? Buffer.alloc(0), whole.subarray(fedBytes)]);
+    // After an error the parser reads no more bytes, so the rest has no meaning.
     return { message: plain(message), rest: isError ? '' : rest.toString('hex') };
   }
   return { message: null, rest: '' };
 }
 
-/** Buffers as hex, so that views of different packets compare by what they hold. */
+/** Returns a value with buffers as hex, so that views of different packets are compared by their bytes. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_, each: unknown) =>
@@ -119,7 +119,9 @@ const loginBytes = fc
     fc.uint8Array({ minLength: 1, maxLength: 255 }),
     bytes(20),
   )
-  .map(([name, word, after]) => Buffer.from([1, name.length, ...name, word.length, ...word, ...after]));
+  .map(([username, password, after]) =>
+    Buffer.from([1, username.length, ...username, password.length, ...password, ...after]),
+  );
 const datagramBytes = fc
   .tuple(byte, addressField, portBytes, bytes(30))
   .map(([fragment, address, port, data]) => Buffer.from([0, 0, fragment, ...address, ...port, ...data]));
@@ -204,8 +206,8 @@ const guarded = createEgressPolicy({ private: 'deny', allow: [], deny: [], isOwn
 
 export const fuzzTargets: readonly FuzzTarget[] = [
   target(
-    'the greeting, cut anywhere, is one message and its rest',
-    [anyOf(greetingBytes), cuts],
+    'a greeting is the same message in packets of any length',
+    [anyOf(greetingBytes), packetLengths],
     (whole, lengths) => {
       assert.deepEqual(
         firstMessage(new SocksParser(), whole, lengths),
@@ -215,25 +217,25 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   ),
 
   target(
-    'the request, cut anywhere, is one message and its rest',
-    [anyOf(requestBytes), cuts],
+    'a request is the same message in packets of any length',
+    [anyOf(requestBytes), packetLengths],
     (whole, lengths) => {
-      const parser = (): SocksParser => {
-        const made = new SocksParser();
-        made.feed(Buffer.from([5, 1, 2]));
-        made.expectRequest();
-        return made;
+      const newParser = (): SocksParser => {
+        const parser = new SocksParser();
+        parser.feed(Buffer.from([5, 1, 2]));
+        parser.expectRequest();
+        return parser;
       };
-      const read = firstMessage(parser(), whole, lengths);
-      assert.deepEqual(read, firstMessage(parser(), whole, []));
+      const read = firstMessage(newParser(), whole, lengths);
+      assert.deepEqual(read, firstMessage(newParser(), whole, []));
       const message = read.message as { kind: string; addressType?: number } | null;
       if (message?.kind === 'request') assert.ok([1, 3, 4].includes(message.addressType ?? 0));
     },
   ),
 
   target(
-    'the login, cut anywhere, is one message and its rest',
-    [anyOf(loginBytes), cuts],
+    'a login is the same message in packets of any length',
+    [anyOf(loginBytes), packetLengths],
     (whole, lengths) => {
       const read = firstMessage(new LoginParser(), whole, lengths);
       assert.deepEqual(read, firstMessage(new LoginParser(), whole, []));
@@ -247,7 +249,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   ),
 
   target(
-    'a datagram header lies within its datagram, and is written as it was read',
+    'a datagram header ends within its datagram, and is written as it was read',
     [anyOf(datagramBytes)],
     (datagram) => {
       const header = readDatagramHeader(datagram);
@@ -255,7 +257,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
       if (header === null) return;
       assert.ok(header.length <= datagram.length && header.length === headerLengthOf(datagram));
       assert.ok(header.port >= 1 && header.port <= 65_535 && header.address.length > 0);
-      // The shortest names take the slow way.
+      // Datagrams with a shorter header have no key.
       if (header.fragment === 0 && datagram.length >= 10) assert.notEqual(key, null);
       if (header.fragment !== 0 || header.addressType === 3) return;
       const written = writeDatagramHeader(header.address, header.port);
@@ -266,7 +268,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   ),
 
   target(
-    'a PROXY header is the same however much of what follows is there',
+    'a PROXY header does not depend on how many bytes follow it',
     [anyOf(proxyBytes), fc.nat(120)],
     (whole, cut) => {
       const all = parseProxyHeader(whole);
@@ -282,21 +284,21 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   ),
 
   target(
-    'a whitelist is read or refused, and lets through nothing that it does not name',
+    'a whitelist is read or refused, and allows only its addresses',
     [listText, hostText],
     (text, client) => {
       const read = parseWhitelist(text);
       if (!read.ok) return;
       const allowed = read.whitelist.allows(client);
       assert.equal(typeof allowed, 'boolean');
-      // Only an empty list and a star let everything in.
+      // Only an empty list and a star allow a text that is not an address.
       if (allowed && isIP(client) === 0)
         assert.ok(text.trim().replace(/[,，\s]/g, '') === '' || text.includes('*'));
     },
   ),
 
   target(
-    'an egress entry is read or refused, and matches the address that it is',
+    'an egress entry is read or refused, and an address matches the entry with its text',
     [hostText, portText, ip4, ip6],
     (host, port, four, six) => {
       const entry = parseEgressEntry(host + port);
@@ -305,32 +307,28 @@ export const fuzzTargets: readonly FuzzTarget[] = [
           entry.ports.first >= 1 && entry.ports.first <= entry.ports.last && entry.ports.last <= 65_535,
         );
       for (const ip of [four, six]) {
-        const own = parseEgressEntry(formatIp(ip));
-        assert.ok(own?.target && 'bytes' in own.target && inCidr(unmap(ip), own.target));
+        const ipEntry = parseEgressEntry(formatIp(ip));
+        assert.ok(ipEntry?.target && 'bytes' in ipEntry.target && inCidr(unmap(ip), ipEntry.target));
       }
     },
   ),
 
-  target(
-    'no spelling of an address passes for a name, and none reaches a private network',
-    [hostText],
-    (text) => {
-      const checked = checkDestinationName(Buffer.from(text), { allowUnderscore: true });
-      if (!checked.ok) return;
-      if ('ip' in checked) {
-        // The same reading as that of the operating system's own functions.
-        assert.notEqual(isIP(text.replace(/^\[(.*)\]$/, '$1')), 0);
-        return;
-      }
-      assert.match(checked.name, /^[a-z0-9_.-]+$/);
-      // WHATWG URL §3.5 is the most lenient reader of IPv4 addresses there is.
-      const url = URL.canParse(`http://${checked.name}/`) ? new URL(`http://${checked.name}/`) : null;
-      assert.equal(isIP(url?.hostname ?? ''), 0, `${text} is ${url?.hostname}`);
-    },
-  ),
+  target('no form of an address is accepted as a name', [hostText], (text) => {
+    const checked = checkDestinationName(Buffer.from(text), { allowUnderscore: true });
+    if (!checked.ok) return;
+    if ('ip' in checked) {
+      // The functions of the operating system must accept it too.
+      assert.notEqual(isIP(text.replace(/^\[(.*)\]$/, '$1')), 0);
+      return;
+    }
+    assert.match(checked.name, /^[a-z0-9_.-]+$/);
+    // WHATWG URL §3.5 accepts more forms of IPv4 addresses than any other parser.
+    const url = URL.canParse(`http://${checked.name}/`) ? new URL(`http://${checked.name}/`) : null;
+    assert.equal(isIP(url?.hostname ?? ''), 0, `${text} is ${url?.hostname}`);
+  }),
 
   target(
-    'an address is judged the same in every form that carries it',
+    'an IPv4 address has the same verdict in every IPv6 address that contains it',
     [ip4, fc.integer({ min: 1, max: 65_535 })],
     (four, port) => {
       const plainVerdict = guarded.judge({ host: null, ip: four, port }).ok;
@@ -343,7 +341,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     },
   ),
 
-  target('addresses and blocks are read as Node reads them, or not at all', [hostText], (text) => {
+  target('addresses are read as by Node, and an address is in its block', [hostText], (text) => {
     const ip = parseIp(text);
     if (ip === null) assert.ok(isIP(text) === 0, text);
     else {
@@ -354,18 +352,18 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     if (block) assert.ok(inCidr(block.bytes, block));
   }),
 
-  target('a date is one moment, written and read alike, or refused', [dateText], (text) => {
+  target('a date is read as the same date that is written, or refused', [dateText], (text) => {
     const ms = parseWireDate(text);
     if (ms === null) return;
     assert.ok(Number.isInteger(ms / 1000));
     assert.equal(parseWireDate(formatWireDate(ms)), ms);
-    // Node's own reader agrees wherever it knows the form, once a zone is said and written in full.
+    // Date.parse must agree on the formats that it knows, with a time zone in full.
     const zoned = text.includes('T') && !/(Z|[+-]\d\d(:?\d\d)?)$/.test(text) ? `${text}Z` : text;
     const full = zoned.replace(
       /(T.*[+-]\d\d):?(\d\d)?$/,
       (_, head: string, minutes = '00') => `${head}:${minutes}`,
     );
-    const known = Date.parse(full);
-    if (!Number.isNaN(known)) assert.equal(ms, Math.floor(known / 1000) * 1000, text);
+    const nodeMs = Date.parse(full);
+    if (!Number.isNaN(nodeMs)) assert.equal(ms, Math.floor(nodeMs / 1000) * 1000, text);
   }),
 ];

@@ -1,5 +1,5 @@
-// Recorded sessions with bytes changed, sent to the running daemon in packets cut anywhere and ended in every way.
-// It must answer with what the protocol has, end the connection in its time, and be none the worse for it.
+// Recorded sessions with changed bytes, sent to the running daemon in packets of any length and ended in every way.
+// The daemon must answer as the protocol requires, end the connection in time, and work as before.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { TestDaemon } from '../helpers/daemon.js';
@@ -12,8 +12,8 @@ import type { Scope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 import { createRandom, type Random } from './random.js';
 
-/** Everything but loopback: whatever a changed byte makes of an address, nothing leaves this machine. */
-const ELSEWHERE = [
+/** All addresses but loopback, so that no changed byte in an address makes the daemon connect to another machine. */
+const NOT_LOOPBACK = [
   '0.0.0.0/2', '64.0.0.0/3', '96.0.0.0/4', '112.0.0.0/5', '120.0.0.0/6', '124.0.0.0/7', '126.0.0.0/8', '128.0.0.0/1',
   '100::/8', '200::/7', '400::/6', '800::/5', '1000::/4', '2000::/3', '4000::/2', '8000::/1',
 ]; // biome-ignore format: a table
@@ -22,15 +22,15 @@ const AT_ONCE = 24;
 const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface ListenerFuzz {
-  /** Runs so many cases from a seed. Rejects with the seed and the bytes of the first case that fails. */
+  /** Runs a number of cases from a seed. Rejects with the seed and the bytes of the first case that fails. */
   run(cases: number, seed: number): Promise<void>;
-  /** Whether the daemon is as it was: descriptors, log, a real session. */
+  /** Rejects unless the daemon has no more descriptors, logged no error, and serves a session. */
   check(): Promise<void>;
 }
 
 export async function startListenerFuzz(t: Scope): Promise<ListenerFuzz> {
   const names = await startNameServer(t, (name) => (name.endsWith('.test') ? ['127.0.0.1'] : undefined));
-  const generous = { maxFailuresPerSource: 1_000_000, maxFailuresPerUser: 1_000_000 };
+  const unlimited = { maxFailuresPerSource: 1_000_000, maxFailuresPerUser: 1_000_000 };
   const daemon = await startTestDaemon(t, {
     config: {
       socks: {
@@ -38,31 +38,31 @@ export async function startListenerFuzz(t: Scope): Promise<ListenerFuzz> {
         connectTimeout: '1s',
         idleTimeout: '1s',
         halfCloseTimeout: '500ms',
-        login: generous,
+        login: unlimited,
         bind: { enabled: true, timeout: '1s' },
         udp: { idleTimeout: '1s' },
       },
-      egress: { private: 'allow', deny: ELSEWHERE },
+      egress: { private: 'allow', deny: NOT_LOOPBACK },
       dns: { servers: [names.address], timeout: '1s' },
     },
   });
   await daemon.addAccount('player', 'secret');
   const target = await startTarget(t, echo);
-  const recorded = recordings(target);
+  const sessions = recordedSessions(target);
   const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
   (await connectThrough(account, '127.0.0.1', target.port)).destroy();
-  const held = openDescriptors(daemon.pid);
+  const descriptorsBefore = openDescriptors(daemon.pid);
 
   return {
     async run(cases, seed) {
       const random = createRandom(seed);
-      let left = cases;
+      let remaining = cases;
       const worker = async (): Promise<void> => {
-        while (left > 0) {
-          left -= 1;
-          const bytes = mutate(random, recorded[random.below(recorded.length)] ?? Buffer.alloc(0));
+        while (remaining > 0) {
+          remaining -= 1;
+          const bytes = mutate(random, sessions[random.below(sessions.length)] ?? Buffer.alloc(0));
           try {
-            await oneCase(daemon, random, bytes);
+            await runCase(daemon, random, bytes);
           } catch (cause) {
             throw new Error(`seed ${seed}, sent ${bytes.toString('hex')}`, { cause });
           }
@@ -73,7 +73,7 @@ export async function startListenerFuzz(t: Scope): Promise<ListenerFuzz> {
 
     async check() {
       assert.equal(daemon.process.exitCode, null);
-      await descriptorsBackTo(daemon.pid, held + 4, 20_000);
+      await descriptorsBackTo(daemon.pid, descriptorsBefore + 4, 20_000);
       // pino's levels: 50 is error.
       const errors = daemon.lines.filter((line) => Number(line['level']) >= 50 || line['level'] === 'error');
       assert.deepEqual(errors, []);
@@ -86,7 +86,7 @@ export async function startListenerFuzz(t: Scope): Promise<ListenerFuzz> {
   };
 }
 
-function recordings({ port }: Target): Buffer[] {
+function recordedSessions({ port }: Target): Buffer[] {
   const start = [greeting(2), login('player', 'secret')];
   const payload = Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   return [
@@ -131,7 +131,7 @@ function mutate(random: Random, original: Buffer): Buffer {
 }
 
 /** Sends `bytes`, ends in one of four ways, and waits until the connection is gone. */
-function oneCase(daemon: TestDaemon, random: Random, bytes: Buffer): Promise<void> {
+function runCase(daemon: TestDaemon, random: Random, bytes: Buffer): Promise<void> {
   const ending = random.below(4);
   return new Promise((resolve, reject) => {
     const socket = connect({
@@ -164,7 +164,7 @@ function oneCase(daemon: TestDaemon, random: Random, bytes: Buffer): Promise<voi
       if (at < bytes.length) socket.write(bytes.subarray(at, at + length));
       at += length;
       if (at < bytes.length) return void setImmediate(sendNext);
-      // 0 only waits: the daemon has to end it.
+      // With 0 the client waits, and the daemon must end the connection.
       if (ending === 1) socket.end();
       if (ending === 2) socket.destroy();
       if (ending === 3) socket.resetAndDestroy();
@@ -173,7 +173,7 @@ function oneCase(daemon: TestDaemon, random: Random, bytes: Buffer): Promise<voi
   });
 }
 
-/** What HTTP answers (RFC 9110 §15): an open tunnel and anything behind it, or one whole refusal. */
+/** An answer of HTTP (RFC 9110 §15): an open tunnel and any bytes after it, or one complete refusal. */
 function assertHttpAnswer(text: string): void {
   if (text.startsWith('HTTP/1.1 200 Connection established\r\n\r\n')) return;
   const [, length, body] =
@@ -181,12 +181,12 @@ function assertHttpAnswer(text: string): void {
   assert.equal(body?.length, Number(length), text);
 }
 
-/** A method choice, a login status, a reply, and only then anything else: RFC 1928 §3 and §6, RFC 1929 §2. */
+/** The chosen method, the status of the login, a reply, and only after these other bytes: RFC 1928 §3 and §6, RFC 1929 §2. */
 function assertAnswer(bytes: Buffer): void {
   if (bytes[0] === 0x48) return assertHttpAnswer(bytes.toString('latin1'));
   const hex = bytes.toString('hex');
   if (hex === '') return;
-  // SOCKS4: nobody is let in by address here.
+  // SOCKS4: no account has an authorized address here.
   if (hex.startsWith('00')) return assert.match(hex, /^005[bd]0{12}$/);
   assert.match(hex, /^05(02|ff)/, hex);
   if (hex.startsWith('05ff')) return assert.equal(hex, '05ff');

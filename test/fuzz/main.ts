@@ -1,5 +1,5 @@
-// `npm run fuzz -- --minutes 10` (or --seconds, or --seed N to repeat a run): inputs in this process and broken sessions
-// against a running daemon, in turn, until the time is over. Stops at the first failure with what repeats it.
+// `npm run fuzz -- --minutes 10` (or --seconds, or --seed N to repeat a run): inputs in this process and invalid sessions
+// against a running daemon, in turn, until the time is over. Stops at the first failure, and prints its seed.
 import { parseArgs } from 'node:util';
 import { fuzzTargets } from './inputs.js';
 import { startListenerFuzz } from './listener.js';
@@ -32,7 +32,7 @@ try {
     await listener.check();
     sessions += SESSIONS_PER_ROUND;
   }
-  console.log(`nothing found in ${inputs} inputs and ${sessions} sessions`);
+  console.log(`no failure in ${inputs} inputs and ${sessions} sessions`);
 } catch (error) {
   console.error(error);
   process.exitCode = 1;

@@ -5,7 +5,7 @@ export interface Random {
   below(limit: number): number;
 }
 
-/** mulberry32: 32 bits of state, enough to choose bytes by. */
+/** mulberry32, with 32 bits of state. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return {
