@@ -1,4 +1,4 @@
-// Where the admin's credentials come from at a start.
+// Sources of the admin's credentials at the start of the daemon.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ describe('admin credentials', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('are none when nothing is given', async () => {
+  it('are empty when no source is set', async () => {
     assert.deepEqual(await readAdminCredentials({}), {});
     assert.deepEqual(
       await readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD: '', PULSEGATE_ADMIN_USERNAME: '' }),
@@ -26,25 +26,25 @@ describe('admin credentials', () => {
     );
   });
 
-  it('come from variables', async () => {
+  it('come from environment variables', async () => {
     const env = { PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: ' p ' };
     assert.deepEqual(await readAdminCredentials(env), { username: 'root', password: ' p ' });
   });
 
   it('are reported with their source', async () => {
-    const by = adminCredentialsGivenBy;
-    assert.deepEqual(await by({}), {});
-    assert.deepEqual(await by({ PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: 'p' }), {
+    const sources = adminCredentialsGivenBy;
+    assert.deepEqual(await sources({}), {});
+    assert.deepEqual(await sources({ PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: 'p' }), {
       username: 'the variable PULSEGATE_ADMIN_USERNAME',
       password: 'the variable PULSEGATE_ADMIN_PASSWORD',
     });
     const own = join(folder, 'own');
     assert.equal(
-      (await by({ PULSEGATE_ADMIN_PASSWORD_FILE: own })).password,
+      (await sources({ PULSEGATE_ADMIN_PASSWORD_FILE: own })).password,
       `the file ${own} (PULSEGATE_ADMIN_PASSWORD_FILE)`,
     );
     assert.match(
-      (await by({ CREDENTIALS_DIRECTORY: folder })).password ?? '',
+      (await sources({ CREDENTIALS_DIRECTORY: folder })).password ?? '',
       /^the systemd credential admin-password/,
     );
   });
@@ -55,7 +55,7 @@ describe('admin credentials', () => {
     });
   });
 
-  it('come from systemd, unless a variable or a file is named', async () => {
+  it('come from systemd, unless an environment variable is set', async () => {
     const env = { CREDENTIALS_DIRECTORY: folder };
     assert.deepEqual(await readAdminCredentials(env), { password: 'from systemd' });
     assert.deepEqual(await readAdminCredentials({ ...env, PULSEGATE_ADMIN_PASSWORD: 'x' }), {
@@ -64,14 +64,14 @@ describe('admin credentials', () => {
     assert.deepEqual(await readAdminCredentials({ CREDENTIALS_DIRECTORY: join(folder, 'none') }), {});
   });
 
-  it("are not given by the unit's blank fallback", async () => {
+  it('are empty with the blank fallback file of the systemd unit', async () => {
     const blank = join(folder, 'blank');
     await mkdir(blank);
     await writeFile(join(blank, 'admin-password'), '\n');
     assert.deepEqual(await readAdminCredentials({ CREDENTIALS_DIRECTORY: blank }), {});
   });
 
-  it('are refused when a file is missing, empty, or one too many', async () => {
+  it('are refused when a file is missing or empty, or when two sources are set', async () => {
     const missing = messageOf(
       readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: join(folder, 'missing') }),
     );

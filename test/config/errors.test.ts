@@ -1,11 +1,11 @@
-// Every way to write a configuration wrong that we could think of: place, key, what was found, what is allowed.
+// Invalid configurations: the message names the place, the key, the value, and the allowed values.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadText, messageOf } from '../helpers/config-file.js';
 
 const AGENT = 'agents: { a: { type: command, command: [x]';
 
-/** A file, and what its message must contain. */
+/** A configuration file, and the expected parts of its message. */
 const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]])[] = [
   // Keys that do not exist.
   ['port: 1080', 'pulsegate.yaml:1:1', 'port', 'did you mean', 'socks.port', 'admin.port'],
@@ -23,7 +23,7 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ['agents: { a: { type: http, url: "http://x/", modl: x } }', 'agents.a.modl: unknown key'],
   [`${AGENT}, cmmand: [] } }`, 'did you mean agents.a.command?'],
   ['webhooks: { agents: { a: { session: k } } }', 'webhooks.agents.a.session'],
-  // Wrong kinds.
+  // Wrong types.
   ['socks: 5', 'pulsegate.yaml:1:8', 'socks: found a number; allowed: a group of keys'],
   ['socks: text', 'socks: found a text; allowed: a group of keys'],
   ['socks: []', 'socks: found an empty list; allowed: a group of keys'],
@@ -186,9 +186,9 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ['dataDir: "\\q"', 'backslash'],
 ];
 
-describe('a wrong configuration', () => {
+describe('an invalid configuration', () => {
   for (const [yaml, ...expected] of CASES) {
-    it(JSON.stringify(yaml), async () => {
+    it(`is refused: ${JSON.stringify(yaml)}`, async () => {
       const message = await messageOf(loadText(yaml));
       for (const part of expected) {
         assert.ok(
@@ -200,7 +200,7 @@ describe('a wrong configuration', () => {
     });
   }
 
-  it('is reported completely, in the order of the file', async () => {
+  it('gets a message with all errors, in the order of the file', async () => {
     const message = await messageOf(
       loadText('log: { level: x }\nsocks:\n  port: -1\n  prot: 2\nadmin: { port: a }'),
     );
@@ -208,23 +208,23 @@ describe('a wrong configuration', () => {
     assert.deepEqual(places, [1, 3, 4, 5]);
   });
 
-  it('has no control characters in its message', async () => {
+  it('gets a message without control characters', async () => {
     const message = await messageOf(loadText('log: { level: "a\\x1b[31m\\n\\x9b" }\n"k\\x1b": 1'));
     assert.doesNotMatch(message.replaceAll('\n', ''), /[\p{C}]/u);
   });
 
-  it('is cut to a readable length', async () => {
+  it('gets a message of a readable length', async () => {
     const message = await messageOf(loadText(`log: { level: ${'x'.repeat(5000)} }`));
     assert.ok(message.length < 400, message);
   });
 });
 
-describe('a file that cannot be read', () => {
+describe('a configuration file that cannot be read', () => {
   it('is named when it is missing', async () => {
     assert.match(await messageOf(loadText(null, { file: 'other.yaml' })), /other\.yaml: no such file/);
   });
 
-  it('is named when the variable names it', async () => {
+  it('is named when it comes from PULSEGATE_CONFIG', async () => {
     const message = await messageOf(loadText(null, { env: { PULSEGATE_CONFIG: '/nowhere/x.yaml' } }));
     assert.match(message, /\/nowhere\/x\.yaml: no such file/);
   });

@@ -1,4 +1,4 @@
-// etc/pulsegate.yaml is the reference: it lists every key, each with its default and one line of comment.
+// etc/pulsegate.yaml is the reference: it lists every key with its default and a comment of one line.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ describe('etc/pulsegate.yaml', () => {
     assert.deepEqual(inFile, inSchema);
   });
 
-  it('has the default of every key, written as the schema writes it', async () => {
+  it('has the default of every key, in the format of the schema', async () => {
     const file: unknown = parse(await read('pulsegate.yaml'));
     const defaults = toPlain(configSchema.parse({}));
     for (const { path, schema } of everyKey(configSchema)) {
@@ -30,20 +30,20 @@ describe('etc/pulsegate.yaml', () => {
         Object.keys(valueAt(file, path) as object).length > 0
       )
         continue;
-      // A host is always a list once it is read.
-      const asRead = path.at(-1) === 'host' ? [valueAt(file, path)] : valueAt(file, path);
-      assert.deepEqual(asRead, valueAt(defaults, path), path.join('.'));
+      // The configuration always has a list of hosts.
+      const value = path.at(-1) === 'host' ? [valueAt(file, path)] : valueAt(file, path);
+      assert.deepEqual(value, valueAt(defaults, path), path.join('.'));
     }
   });
 
   it('explains every key in one line', async () => {
     const lines = (await read('pulsegate.yaml')).split('\n').filter((line) => /^ *\w+: \S/.test(line));
-    const bare = lines.filter((line) => !/ # \S/.test(line) && !/^ {4,}|level:|days:/.test(line));
-    assert.deepEqual(bare, []);
+    const uncommented = lines.filter((line) => !/ # \S/.test(line) && !/^ {4,}|level:|days:/.test(line));
+    assert.deepEqual(uncommented, []);
     assert.ok(lines.every((line) => line.length <= 170));
   });
 
-  it('loads as it is', async () => {
+  it('is valid, and means the defaults', async () => {
     const [{ config }, { config: defaults }] = [
       await loadText(await read('pulsegate.yaml')),
       await loadText(null),
@@ -52,7 +52,7 @@ describe('etc/pulsegate.yaml', () => {
   });
 
   it('has game rules that work once uncommented', async () => {
-    // `games: []` with its example beneath: the example takes the place of the empty list.
+    // Replace the empty list `games: []` by the commented example below it.
     const text = (await read('pulsegate.yaml')).replace(
       /^ {2}games: \[\].*\n((?: {2}#.*\n)+)/m,
       (_, example: string) => example.replace(/^ {2}# /gm, '  '),
@@ -71,7 +71,7 @@ describe('etc/pulsegate.yaml', () => {
 });
 
 describe('etc/pulsegate.dev.yaml', () => {
-  it('allows private destinations and keeps everything else', async () => {
+  it('allows private destinations and keeps all other defaults', async () => {
     const [{ config: dev }, { config: defaults }] = [
       await loadText(await read('pulsegate.dev.yaml')),
       await loadText(null),

@@ -1,4 +1,4 @@
-// Where values come from: defaults, file, environment, flags, in this order; and what they become.
+// Sources of configuration values (defaults, file, environment, flags, in this order), and their conversion.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,15 +11,15 @@ import { loadText, messageOf } from '../helpers/config-file.js';
 
 const flag = (text: string) => [{ path: ['socks', 'port'], text, where: 'flag --socks-port' }];
 
-describe('where a value comes from', () => {
-  it('is the default without a file', async () => {
+describe('a value of the configuration', () => {
+  it('has its default without a file', async () => {
     const { config, file } = await loadText(null);
     assert.equal(file, null);
     assert.equal(config.socks.port, 1080);
     assert.deepEqual(config.admin.host, ['localhost']);
   });
 
-  it('is the file, then the environment, then a flag', async () => {
+  it('comes from a flag, else from the environment, else from the file', async () => {
     const yaml = 'socks: { port: 1 }';
     const env = { PULSEGATE_SOCKS__PORT: '2' };
     assert.equal((await loadText(yaml)).config.socks.port, 1);
@@ -27,16 +27,16 @@ describe('where a value comes from', () => {
     assert.equal((await loadText(yaml, { env, flags: flag('3') })).config.socks.port, 3);
   });
 
-  it('is the first of the default files, of which the last is that of an installed daemon', async () => {
+  it('comes from the first default file that exists, unless PULSEGATE_CONFIG names another file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-etc-'));
     try {
       const installed = join(folder, 'pulsegate.yaml');
       await writeFile(installed, 'socks: { port: 7 }');
       const defaultFiles = ['pulsegate.yaml', installed];
-      const there = await loadText(null, { defaultFiles });
-      assert.deepEqual([there.file, there.config.socks.port], [installed, 7]);
-      const here = await loadText('socks: { port: 1 }', { defaultFiles });
-      assert.deepEqual([here.file, here.config.socks.port], ['pulsegate.yaml', 1]);
+      const fromInstalled = await loadText(null, { defaultFiles });
+      assert.deepEqual([fromInstalled.file, fromInstalled.config.socks.port], [installed, 7]);
+      const fromFolder = await loadText('socks: { port: 1 }', { defaultFiles });
+      assert.deepEqual([fromFolder.file, fromFolder.config.socks.port], ['pulsegate.yaml', 1]);
       const named = await loadText(null, {
         defaultFiles: [join(folder, 'none')],
         env: { PULSEGATE_CONFIG: installed },
@@ -47,7 +47,7 @@ describe('where a value comes from', () => {
     }
   });
 
-  it('is named in the message when it is wrong', async () => {
+  it('is reported with its source when it is invalid', async () => {
     const env = { PULSEGATE_SOCKS__PORT: 'x' };
     assert.match(
       await messageOf(loadText('socks: { port: y }', { env })),
@@ -60,7 +60,7 @@ describe('where a value comes from', () => {
   });
 });
 
-describe('an empty file, and one with everything commented out', () => {
+describe('a file without values', () => {
   for (const yaml of [
     '',
     '# nothing',
@@ -68,7 +68,8 @@ describe('an empty file, and one with everything commented out', () => {
     '---\n',
     'socks: null\nheartbeats: { retention: ~ }',
   ]) {
-    it(JSON.stringify(yaml), async () => assert.equal((await loadText(yaml)).config.socks.port, 1080));
+    it(`has the defaults: ${JSON.stringify(yaml)}`, async () =>
+      assert.equal((await loadText(yaml)).config.socks.port, 1080));
   }
 });
 
@@ -108,7 +109,7 @@ describe('the environment', () => {
     [{ PULSEGATEX: '1', OTHER: '2', pulsegate_x: '3' }, 'socks.port', 1080],
   ];
   for (const [env, path, value] of cases) {
-    it(JSON.stringify(env), async () => {
+    it(`sets a value: ${JSON.stringify(env)}`, async () => {
       if (value === null && path.endsWith('Ms')) {
         await assert.rejects(loadText(null, { env }));
         return;
@@ -121,13 +122,13 @@ describe('the environment', () => {
     });
   }
 
-  it('reaches into maps by the names that the file has', async () => {
+  it('changes an entry of a map in the file', async () => {
     const yaml = 'agents: { My-Agent: { type: http, url: "http://x/" } }';
     const { config } = await loadText(yaml, { env: { PULSEGATE_AGENTS__MY_AGENT__TIMEOUT: '3s' } });
     assert.equal(config.agents['My-Agent']?.timeoutMs, 3000);
   });
 
-  it('adds to a map', async () => {
+  it('adds an entry to a map', async () => {
     const env = {
       PULSEGATE_AGENTS__X: '{ type: http, url: "http://x/" }',
       PULSEGATE_AGENTS__X__TIMEOUT: '3s',
@@ -135,14 +136,14 @@ describe('the environment', () => {
     assert.equal((await loadText(null, { env })).config.agents['x']?.timeoutMs, 3000);
   });
 
-  it('takes a secret as it is, never as YAML', async () => {
+  it('sets a secret without parsing it as YAML', async () => {
     for (const secret of ['12345', 'true', '*alias', '"quoted"', '{a: b}', 'null!', ' x ']) {
       const { config } = await loadText(null, { env: { PULSEGATE_WEBHOOKS__SECRET: secret } });
       assert.equal(config.webhooks.secret?.reveal(), secret);
     }
   });
 
-  it('ignores variables of runs, and those that Kubernetes sets for services', async () => {
+  it('ignores the variables of agent runs and of Kubernetes services', async () => {
     const run = {
       runId: 'r',
       kind: 'message',
@@ -192,7 +193,7 @@ describe('the environment', () => {
     });
   }
 
-  it('refuses two names of one key', async () => {
+  it('refuses two variables for one key', async () => {
     const env = { PULSEGATE_DATA_DIR: 'a', PULSEGATE_DATADIR: 'b' };
     assert.match(
       await messageOf(loadText(null, { env })),
@@ -200,7 +201,7 @@ describe('the environment', () => {
     );
   });
 
-  it('cannot be hidden by a wrong type in the file', async () => {
+  it('does not hide a wrong type in the file', async () => {
     assert.match(
       await messageOf(loadText('socks: text', { env: { PULSEGATE_SOCKS__PORT: '1' } })),
       /socks: found a text/,
@@ -221,12 +222,12 @@ describe('units', () => {
     ]);
   });
 
-  it('are never guessed', () => {
-    const forms = /^\d{1,12}(ms|s|m|h|d)$/;
+  it('are required, and have no other forms', () => {
+    const validForm = /^\d{1,12}(ms|s|m|h|d)$/;
     fc.assert(
       fc.property(
         fc.stringMatching(/^[-+ .0-9msdhKiB\n]{0,8}$/),
-        (text) => forms.test(text) || parseDuration(text) === null,
+        (text) => validForm.test(text) || parseDuration(text) === null,
       ),
       { numRuns: 5000 },
     );

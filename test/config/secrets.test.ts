@@ -1,4 +1,4 @@
-// No secret is ever shown: not printed, not logged, not in a message, whatever is wrong with it or around it.
+// Secrets of the configuration are never shown: not printed, not logged, and not in a message about an error near them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
@@ -13,7 +13,7 @@ import { loadText, messageOf } from '../helpers/config-file.js';
 
 const CANARY = 'hunter2-hunter2-hunter2-hunter2-hunter2';
 
-/** Every leaf of the schema, also those in lists, maps and each type of a section. */
+/** Yields every leaf of the schema, including those in lists, maps and each type of a section. */
 function* leaves(schema: Schema, at: string): Generator<{ at: string; schema: Schema }> {
   const inner = unwrap(schema);
   if (aboutOf(inner)) yield { at, schema: inner };
@@ -27,18 +27,18 @@ function* leaves(schema: Schema, at: string): Generator<{ at: string; schema: Sc
 }
 
 describe('the schema', () => {
-  it('marks as secret every key that sounds like one', () => {
-    const sounds = /secret|passw|token|credential|connection$|(^|\.)env\.|apikey|privatekey/i;
-    // Names of files and of sessions are no secrets; the limits only count.
-    const harmless = /File$|sessionKey$|maxTokens$/;
-    const open = [...leaves(configSchema, '')]
-      .filter(({ at }) => sounds.test(at) && !harmless.test(at))
+  it('marks every key as secret whose name suggests a secret', () => {
+    const secretName = /secret|passw|token|credential|connection$|(^|\.)env\.|apikey|privatekey/i;
+    // File names, session keys and limits of tokens are not secrets.
+    const publicName = /File$|sessionKey$|maxTokens$/;
+    const unmarked = [...leaves(configSchema, '')]
+      .filter(({ at }) => secretName.test(at) && !publicName.test(at))
       .filter(({ schema }) => !aboutOf(schema)?.secret)
       .map(({ at }) => at);
-    assert.deepEqual(open, []);
+    assert.deepEqual(unmarked, []);
   });
 
-  it('wraps what it marks', () => {
+  it('wraps the values of keys that it marks', () => {
     const marked = [...leaves(configSchema, '')].filter(({ schema }) => aboutOf(schema)?.secret);
     assert.ok(marked.length >= 3);
     const samples = ['whsec_aGVsbG8taGVsbG8taGVsbG8taGVsbG8=', 'postgres://me:word@db.example/name'];
@@ -56,7 +56,7 @@ agents:
 `;
 
 describe('a configuration with secrets', () => {
-  it('contains none of them', async () => {
+  it('does not show them', async () => {
     const { config, settings } = await loadText(VALID);
     const lines: string[] = [];
     createLogger({ level: 'info', destination: { write: (line: string) => void lines.push(line) } }).info(
@@ -77,8 +77,8 @@ describe('a configuration with secrets', () => {
   });
 });
 
-describe('a message about something wrong near a secret', () => {
-  const WRONG: readonly (string | [yaml: string, env: Record<string, string>])[] = [
+describe('a message about an error near a secret', () => {
+  const INVALID: readonly (string | [yaml: string, env: Record<string, string>])[] = [
     `webhooks: { secert: ${CANARY} }`,
     `webhooks: { secret: [${CANARY}] }`,
     `webhooks: { secret: { x: ${CANARY} } }`,
@@ -110,8 +110,8 @@ describe('a message about something wrong near a secret', () => {
     ['', { PULSEGATE_ADMIN__PASSWORD: CANARY }],
     ['log: { level: x }', { PULSEGATE_ADMIN_PASSWORD: CANARY }],
   ];
-  for (const item of WRONG) {
-    it(JSON.stringify(item), async () => {
+  for (const item of INVALID) {
+    it(`does not show the secret: ${JSON.stringify(item)}`, async () => {
       const [yaml, env] = typeof item === 'string' ? [item, {}] : item;
       assert.doesNotMatch(await messageOf(loadText(yaml, { env })), /hunter2/);
     });

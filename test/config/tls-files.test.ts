@@ -1,4 +1,4 @@
-// The certificate and key of admin.tls: what is refused, and how that is said.
+// The certificate and key of admin.tls: which files are refused, with which message.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ describe('readTlsFiles', needs('openssl'), () => {
     return join(folder, name);
   };
 
-  it('reads a pair, and shows its key to nobody', () => {
+  it('reads a certificate and its key, and does not show the key', () => {
     const pair = readTlsFiles({ cert: own.certFile, key: own.keyFile });
     assert.equal(pair?.expiresAt, own.expiresAt);
     assert.equal(pair.key.reveal(), own.keyText);
@@ -33,19 +33,19 @@ describe('readTlsFiles', needs('openssl'), () => {
     assert.ok(!(JSON.stringify(pair) + inspect(pair, { depth: 9 })).includes(secret));
   });
 
-  it('is null without files', () => {
+  it('returns null without files', () => {
     assert.equal(readTlsFiles({ cert: null, key: null }), null);
   });
 
-  it('names the key of the configuration, the file, and what is wrong; both files at once', async () => {
+  it('names the configuration key, the file and the error, for both files at once', async () => {
     const message = await messageFor('/nowhere/cert.pem', folder);
     assert.match(message, /admin\.tls\.cert: the file \/nowhere\/cert\.pem cannot be read \(ENOENT\)/);
     assert.match(message, new RegExp(`admin\\.tls\\.key: the file ${folder} cannot be read \\(EISDIR\\)`));
   });
 
-  it('refuses what is no certificate and no key in PEM format, without a word of it', async () => {
-    const nonsense = file('nonsense.pem', 'hunter2');
-    const message = await messageFor(nonsense, nonsense);
+  it('refuses files without a certificate or key in PEM format, and does not quote them', async () => {
+    const invalid = file('invalid.pem', 'hunter2');
+    const message = await messageFor(invalid, invalid);
     assert.match(message, /admin\.tls\.cert: the file \S+ contains no certificate in PEM format/);
     assert.match(message, /admin\.tls\.key: the file \S+ contains no private key in PEM format/);
     assert.doesNotMatch(message, /hunter2/);
@@ -75,7 +75,7 @@ describe('readTlsFiles', needs('openssl'), () => {
     assert.match(await messageFor(own.certFile, locked), /admin\.tls\.key: .*is protected by a passphrase/);
   });
 
-  it('refuses a chain that breaks off after its first certificate', async () => {
+  it('refuses a chain with an invalid second certificate', async () => {
     const broken = file(
       'chain.pem',
       `${own.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
@@ -106,7 +106,7 @@ describe('admin.tls', () => {
     assert.deepEqual(config.admin.tls, { ...none, cert: 'c.pem', key: 'k.pem' });
   });
 
-  it('has limits for the handshake', async () => {
+  it('limits the timeout of the handshake', async () => {
     for (const allowed of ['10ms', '1m']) await loadText(`admin: { tls: { handshakeTimeout: ${allowed} } }`);
     for (const refused of ['9ms', '61s'])
       assert.match(

@@ -1,4 +1,4 @@
-// Addresses as text and bytes, held against node's own reading of them.
+// Addresses as text and bytes, compared with Node's own parsers.
 import assert from 'node:assert/strict';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { formatIp, inCidr, normalizeAddress, parseCidr, parseIp, unmap } from '.
 
 const family = (bytes: Uint8Array) => (bytes.length === 4 ? 'ipv4' : 'ipv6');
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 });
-// Zeros are common, so that runs of them are.
+// Zeros are frequent, so runs of zeros are too.
 const ipv6 = fc
   .array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 })
   .map((groups) => Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff])));
@@ -48,7 +48,7 @@ for (const [text, canonical] of CANONICAL) {
   test(`${text} is written ${canonical}`, () => assert.equal(formatIp(bytesOf(text)), canonical));
 }
 
-// Each of these is an address to some parser somewhere.
+// Some other parsers accept each of these texts as an address.
 const NOT_ADDRESSES = [
   ...[
     '',
@@ -125,23 +125,23 @@ const NOT_ADDRESSES = [
   `::${'0'.repeat(200)}1`,
 ];
 for (const text of NOT_ADDRESSES) {
-  test(`${JSON.stringify(text)} is no address`, () => assert.equal(parseIp(text), null));
+  test(`${JSON.stringify(text)} is not an address`, () => assert.equal(parseIp(text), null));
 }
 
-test('bytes written and read again are the same bytes, and node agrees on them', () => {
+test('an address is unchanged after it is written and read, also by Node', () => {
   fc.assert(
     fc.property(anyIp, (bytes) => {
       const text = formatIp(bytes);
       assert.deepEqual(bytesOf(text), bytes);
       assert.equal(isIP(text), bytes.length === 4 ? 4 : 6);
-      const nodes = new SocketAddress({ address: text, family: family(bytes) }).address;
-      assert.deepEqual(bytesOf(nodes), bytes);
+      const nodeText = new SocketAddress({ address: text, family: family(bytes) }).address;
+      assert.deepEqual(bytesOf(nodeText), bytes);
     }),
     { numRuns: 2000 },
   );
 });
 
-test('the written form of IPv6 is the one of the URL standard, but for mapped addresses', () => {
+test('an IPv6 address is written as in the URL standard, except a mapped address', () => {
   fc.assert(
     fc.property(ipv6, (bytes) => {
       fc.pre(unmap(bytes).length === 16);
@@ -151,16 +151,16 @@ test('the written form of IPv6 is the one of the URL standard, but for mapped ad
   );
 });
 
-test("addresses are the same as Node's", () => {
-  const nearly = fc.stringMatching(/^[0-9a-f:.]{0,24}$/);
-  const broken = fc
+test('a text is an address exactly when Node says so', () => {
+  const addressLike = fc.stringMatching(/^[0-9a-f:.]{0,24}$/);
+  const damagedAddress = fc
     .tuple(anyIp, fc.nat(40), fc.constantFrom('', '.', ':', '0', '1', 'f', '::', 'g'), fc.nat(2))
     .map(([bytes, at, piece, cut]) => {
       const text = formatIp(bytes);
       return text.slice(0, at) + piece + text.slice(at + cut);
     });
   fc.assert(
-    fc.property(fc.oneof(nearly, broken, fc.string()), (text) => {
+    fc.property(fc.oneof(addressLike, damagedAddress, fc.string()), (text) => {
       fc.pre(!text.includes('%'));
       assert.equal(parseIp(text)?.length ?? 0, { 0: 0, 4: 4, 6: 16 }[isIP(text)], text);
     }),
@@ -168,14 +168,14 @@ test("addresses are the same as Node's", () => {
   );
 });
 
-test('unmap takes the IPv4 address out of a mapped one and leaves all others', () => {
+test('unmap returns the IPv4 address of a mapped address, and every other address unchanged', () => {
   assert.deepEqual([...unmap(bytesOf('::ffff:10.1.2.3'))], [10, 1, 2, 3]);
   for (const text of ['10.1.2.3', '::10.1.2.3', '::1:ffff:a01:203', '::fffe:a01:203', '64:ff9b::a01:203']) {
     assert.deepEqual(unmap(bytesOf(text)), bytesOf(text));
   }
 });
 
-test('normalizeAddress gives one text for all spellings', () => {
+test('normalizeAddress returns one text for all spellings of an address', () => {
   assert.equal(normalizeAddress('::FFFF:10.1.2.3'), '10.1.2.3');
   assert.equal(normalizeAddress('FE80:0::1%eth0'), 'fe80::1');
   assert.equal(normalizeAddress('not an address'), 'not an address');
@@ -212,7 +212,7 @@ for (const text of [
   '10.0.0.0/8/8',
   '10.0.0.0/ 8',
 ]) {
-  test(`${JSON.stringify(text)} is no block`, () => assert.equal(parseCidr(text), null));
+  test(`${JSON.stringify(text)} is not a block`, () => assert.equal(parseCidr(text), null));
 }
 for (const text of [
   '10.0.0/8',
@@ -224,11 +224,11 @@ for (const text of [
   '10.0.0.0/+8',
   'a/8',
 ]) {
-  test(`${JSON.stringify(text)} is no block`, () => assert.equal(parseCidr(text), null));
+  test(`${JSON.stringify(text)} is not a block`, () => assert.equal(parseCidr(text), null));
 }
 
 test("membership agrees with Node's BlockList", () => {
-  const near = fc.tuple(anyIp, fc.nat(128), fc.nat(127)).map(([bytes, length, flipped]) => {
+  const similarAddresses = fc.tuple(anyIp, fc.nat(128), fc.nat(127)).map(([bytes, length, flipped]) => {
     const bits = bytes.length * 8;
     const other = Uint8Array.from(bytes);
     const bit = flipped % bits;
@@ -236,7 +236,7 @@ test("membership agrees with Node's BlockList", () => {
     return { bytes, length: length % (bits + 1), other };
   });
   fc.assert(
-    fc.property(near, ({ bytes, length, other }) => {
+    fc.property(similarAddresses, ({ bytes, length, other }) => {
       fc.pre(unmap(bytes).length === bytes.length && unmap(other).length === other.length);
       const list = new BlockList();
       list.addSubnet(formatIp(bytes), length, family(bytes));

@@ -1,4 +1,4 @@
-// Reading JSON objects strictly, and what identifies a request.
+// The strict parser of JSON objects, and the canonical text of a value.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,7 +8,7 @@ import { canonicalJson, field, readJsonObject } from '../../src/core/json-object
 const bytes = (text: string) => Buffer.from(text);
 const json = fc.jsonValue({ maxDepth: 4 });
 
-test('every object is read as JSON.parse reads it, however its keys look', () => {
+test('every object is read as by JSON.parse, with any keys', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string({ unit: 'binary' }), json),
@@ -23,7 +23,7 @@ test('every object is read as JSON.parse reads it, however its keys look', () =>
   );
 });
 
-test('a key that stands twice at the top is found wherever it stands, and only there', () => {
+test('a duplicate key is refused anywhere in the outer object, and accepted in inner objects', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.string(), { minLength: 1 }),
@@ -36,9 +36,9 @@ test('a key that stands twice at the top is found wherever it stands, and only t
         );
         const once = readJsonObject(bytes(`{${members.join(',')}}`));
         assert.ok(once.ok);
-        const again = members[from % members.length] ?? '';
+        const duplicate = members[from % members.length] ?? '';
         const twice = [...members];
-        twice.splice(to % (members.length + 1), 0, again);
+        twice.splice(to % (members.length + 1), 0, duplicate);
         assert.deepEqual(readJsonObject(bytes(`{${twice.join(',')}}`)), {
           ok: false,
           reason: 'duplicate-key',
@@ -48,10 +48,10 @@ test('a key that stands twice at the top is found wherever it stands, and only t
   );
 });
 
-test('canonical texts are equal exactly when the values are', () => {
+test('canonical texts are equal exactly when the values are equal', () => {
   fc.assert(
     fc.property(json, json, (a, b) => {
-      // JSON has no -0: read back what a request could have said.
+      // JSON has no -0, so compare the values that a request can contain.
       const [one, two]: unknown[] = [JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b))];
       assert.equal(canonicalJson(one) === canonicalJson(two), isDeepStrictEqual(one, two));
     }),
@@ -59,14 +59,14 @@ test('canonical texts are equal exactly when the values are', () => {
   assert.equal(canonicalJson({ b: 1, a: [{ d: 1, c: 2 }] }), canonicalJson({ a: [{ c: 2, d: 1 }], b: 1 }));
 });
 
-test('depth 64 is read, 65 is not', () => {
+test('an object of depth 64 is read, and one of depth 65 is refused', () => {
   const nested = (depth: number) =>
     readJsonObject(bytes(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`));
   assert.equal(nested(64).ok, true);
   assert.deepEqual(nested(65), { ok: false, reason: 'too-deep' });
 });
 
-test('only own fields are fields, and null is as good as absent', () => {
+test('a field must be an own property, and null counts as absent', () => {
   const read = readJsonObject(bytes('{"__proto__":{"agent":"x"},"a":null,"b":0}'));
   assert.ok(read.ok);
   assert.deepEqual(

@@ -1,18 +1,18 @@
-// GUIDs that sort in the order they were made.
+// GUIDs that sort in the order of their creation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOrderedIds } from '../../src/core/ordered-id.js';
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('they begin with the time and are UUIDs of version 7', () => {
+test('ids begin with the time and are UUIDs of version 7', () => {
   const newId = createOrderedIds(() => 0x0123456789ab);
   const id = newId();
   assert.match(id, VERSION_7);
   assert.equal(id.slice(0, 13), '01234567-89ab');
 });
 
-test('they grow within a millisecond, past its counter, and when the clock steps back', () => {
+test('ids grow within a millisecond, beyond its counter, and when the clock is set back', () => {
   let now = 1000;
   const newId = createOrderedIds(() => now);
   let last = '';
@@ -26,7 +26,7 @@ test('they grow within a millisecond, past its counter, and when the clock steps
   }
 });
 
-test('they sort after the ids of another generator, also one with a fast clock', () => {
+test('ids sort after a given id of another generator, also one whose clock is ahead', () => {
   const ahead = createOrderedIds(() => 1_000_000);
   const behind = createOrderedIds(() => 1000);
   let last = ahead();

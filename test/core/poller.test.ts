@@ -1,10 +1,10 @@
-// Polling: one poll at a time, also when it is asked for, and an error ends nothing.
+// Polling: one poll at a time, also on request, and polling continues after an error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPoller } from '../../src/core/poller.js';
 import { createTestTimers } from '../helpers/timers.js';
 
-function world() {
+function setUp() {
   const timers = createTestTimers();
   const errors: unknown[] = [];
   const polls: { end: () => void; fail: (error: unknown) => void }[] = [];
@@ -17,23 +17,23 @@ function world() {
   return { timers, errors, polls, poller };
 }
 
-test('a poll that is in progress is joined, and another begins after it', async () => {
-  const { timers, polls, poller } = world();
+test('a requested poll joins the poll in progress, and the next one begins after it', async () => {
+  const { timers, polls, poller } = setUp();
   poller.start();
   await timers.pass(99);
   assert.equal(polls.length, 0);
   await timers.pass(1);
-  const asked = poller.poll();
+  const requested = poller.poll();
   await timers.pass(300);
   assert.equal(polls.length, 1);
   polls[0]?.end();
-  await asked;
+  await requested;
   await timers.pass(100);
   assert.equal(polls.length, 2);
 });
 
-test('a poll that fails is reported, and the next one begins in time', async () => {
-  const { timers, errors, polls, poller } = world();
+test('a failed poll is reported, and the next one begins after the interval', async () => {
+  const { timers, errors, polls, poller } = setUp();
   poller.start();
   await timers.pass(100);
   polls[0]?.fail('no answer');
@@ -41,8 +41,8 @@ test('a poll that fails is reported, and the next one begins in time', async () 
   assert.deepEqual([errors, polls.length], [['no answer'], 2]);
 });
 
-test('after the stop, which waits for the poll in progress, none begins', async () => {
-  const { timers, polls, poller } = world();
+test('stop waits for the poll in progress, and no poll begins after it', async () => {
+  const { timers, polls, poller } = setUp();
   poller.start();
   await timers.pass(100);
   let hasStopped = false;

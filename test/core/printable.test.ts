@@ -1,4 +1,4 @@
-// Text from outside in a log line.
+// Text of clients in a log line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -19,10 +19,10 @@ const SHOWN: [string, string][] = [
   ['back\\slash "quote"', 'back\\slash "quote"'],
 ];
 for (const [text, shown] of SHOWN) {
-  test(`${JSON.stringify(text)} is shown`, () => assert.equal(printable(text), shown));
+  test(`${JSON.stringify(text)} is printed as ${shown}`, () => assert.equal(printable(text), shown));
 }
 
-test('what is too long is cut on a whole character or escape', () => {
+test('long text is cut after a whole character or escape', () => {
   assert.equal(printable('abcdef', 6), 'abcdef');
   assert.equal(printable('abcdefg', 6), 'abcde…');
   assert.equal(printable('abc🎮🎮', 6), 'abc🎮…');
@@ -32,7 +32,7 @@ test('what is too long is cut on a whole character or escape', () => {
   assert.equal(printable('a'.repeat(1000)).length, 256);
 });
 
-test('the result has no raw control characters, has the maximum length, and is stable', () => {
+test('the result has no control characters and at most the maximum length, and printing it again does not change it', () => {
   const texts = fc.string({
     unit: fc.oneof(
       fc.string({ unit: 'binary', maxLength: 1 }),

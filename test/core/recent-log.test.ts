@@ -1,14 +1,14 @@
-// The newest lines of the log: how many are kept, and which of them a reader gets.
+// The newest lines of the log: how many are kept, and which lines a filter returns.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRecentLog, type RecentLogFilter } from '../../src/core/recent-log.js';
 import { createLogger } from '../../src/log.js';
 
-const MEMORY = 65_536;
+const MEMORY_BYTES = 65_536;
 
 const lineOf = (level: string, msg: string): string => `${JSON.stringify({ level, time: 'then', msg })}\n`;
 
-function recentOf({ lines = 100, memoryBytes = MEMORY } = {}) {
+function recentOf({ lines = 100, memoryBytes = MEMORY_BYTES } = {}) {
   const recent = createRecentLog({ lines, memoryBytes, startedAt: 1 });
   const read = (filter: RecentLogFilter = {}, limit = 100) => recent.read(filter, limit);
   /** The messages of the lines, newest first. */
@@ -18,7 +18,7 @@ function recentOf({ lines = 100, memoryBytes = MEMORY } = {}) {
 }
 
 describe('the recent log', () => {
-  it('keeps as many lines as it may, the newest ones', () => {
+  it('keeps the newest lines, up to the maximum number', () => {
     const { recent, read, messages } = recentOf({ lines: 3 });
     for (const msg of ['a', 'b', 'c']) recent.add(lineOf('info', msg));
     assert.deepEqual(messages(), ['c', 'b', 'a']);
@@ -27,7 +27,7 @@ describe('the recent log', () => {
     assert.equal(read().total, 3);
   });
 
-  it('keeps no more bytes than it may, to the byte, and leaves out a line that is longer than all of them', () => {
+  it('keeps exactly the maximum number of bytes, and ignores a longer line', () => {
     const line = lineOf('info', 'x'.repeat(80));
     const { recent, read, messages } = recentOf({ memoryBytes: line.length * 2 });
     recent.add(line);
@@ -41,7 +41,7 @@ describe('the recent log', () => {
     assert.deepEqual(messages(), ['z'.repeat(80 + line.length)]);
   });
 
-  it('returns every line unchanged wherever it lies in memory', () => {
+  it('returns every line unchanged at any position in its memory', () => {
     const { recent, messages } = recentOf({ lines: 7, memoryBytes: 500 });
     const written: string[] = [];
     for (let i = 0; i < 300; i += 1) {
@@ -54,7 +54,7 @@ describe('the recent log', () => {
     }
   });
 
-  it('filters by level, by words, and by what the reader has', () => {
+  it('filters by level, by words, and by the ids before or after which lines are wanted', () => {
     const { recent, read, messages } = recentOf();
     for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
       recent.add(lineOf(level, `Login of ${level} Alice`));
@@ -73,7 +73,7 @@ describe('the recent log', () => {
 
   it('gives later lines higher ids, also after a restart', () => {
     const [before, after] = [1_000, 1_001].map((startedAt) =>
-      createRecentLog({ lines: 2, memoryBytes: MEMORY, startedAt }),
+      createRecentLog({ lines: 2, memoryBytes: MEMORY_BYTES, startedAt }),
     );
     for (let i = 0; i < 5; i += 1) before?.add(lineOf('info', 'x'));
     after?.add(lineOf('info', 'x'));
@@ -84,7 +84,7 @@ describe('the recent log', () => {
     assert.ok((ids[2] ?? 0) > (ids[0] ?? 0) && (ids[0] ?? 0) > (ids[1] ?? 0), ids.join());
   });
 
-  it('has the same lines as the log: of its level, with secrets hidden', () => {
+  it('has the same lines as the log, with the log level applied and secrets hidden', () => {
     const { recent, read } = recentOf();
     const out: string[] = [];
     const destination = { write: (line: string) => void out.push(line) };

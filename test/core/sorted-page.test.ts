@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Page, pageOfSorted, type SortedPlace } from '../../src/core/sorted-page.js';
 
-test('pages of any size reach every item once, in order, nulls last either way', () => {
+test('pages of any size contain every item once and in order, with null values last in both directions', () => {
   const value = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 3 }));
   fc.assert(
     fc.property(

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { within } from '../../src/core/timers.js';
 import { createTestTimers } from '../helpers/timers.js';
 
-test('work in time settles as it does, and leaves no timer', async () => {
+test('work that ends in time decides the outcome, and leaves no timer', async () => {
   const timers = createTestTimers();
   assert.equal(await within(100, Promise.resolve('done'), 'late', timers), 'done');
   await assert.rejects(within(100, Promise.reject(new Error('broken')), 'late', timers), /broken/);
   assert.equal(timers.waiting(), 0);
 });
 
-test('work that lasts longer is late at the limit, and not before', async () => {
+test('work that takes longer has the late outcome exactly at the limit', async () => {
   const timers = createTestTimers();
   let outcome: unknown = null;
   void within(100, new Promise(() => {}), 'late', timers).then((value) => {

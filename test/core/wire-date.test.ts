@@ -1,4 +1,4 @@
-// Dates on the wire: the one form written, the few forms read.
+// Dates of the API: one format is written, a few formats are read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -26,12 +26,12 @@ const READ: [string, string][] = [
   ['0001-01-01T00:00:00', '0001-01-01T00:00:00'],
   ['0099-12-31T23:59:59', '0099-12-31T23:59:59'],
   ['9999-12-31T23:59:59', '9999-12-31T23:59:59'],
-  ['9999-12-31T23:59:59.9999999', '9999-12-31T23:59:59'], // the greatest date of the clients' own stack
+  ['9999-12-31T23:59:59.9999999', '9999-12-31T23:59:59'], // the maximum date of .NET clients
   ['9999-12-31T23:59:59+00:01', '9999-12-31T23:58:59'],
   ['2016-12-31T23:59:59', '2016-12-31T23:59:59'],
 ];
 for (const [text, written] of READ) {
-  test(`${text} is ${written}`, () => {
+  test(`${text} is read as ${written}`, () => {
     const ms = parseWireDate(text);
     assert.ok(ms !== null);
     assert.equal(ms % 1000 === 0, true);
@@ -151,7 +151,7 @@ const REFUSED = [
   ],
 ];
 for (const text of REFUSED) {
-  test(`${JSON.stringify(text)} is no date`, () => assert.equal(parseWireDate(text), null));
+  test(`${JSON.stringify(text)} is not a date`, () => assert.equal(parseWireDate(text), null));
 }
 
 test('the time zone of this machine has no effect', () => {
@@ -169,7 +169,7 @@ test('the time zone of this machine has no effect', () => {
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
-test('every moment that can be written is read back, to the second', () => {
+test('every date that can be written is read back, to the second', () => {
   fc.assert(
     fc.property(fc.integer({ min: EARLIEST, max: LATEST }), (ms) => {
       const text = formatWireDate(ms);
@@ -181,7 +181,7 @@ test('every moment that can be written is read back, to the second', () => {
   );
 });
 
-test('what is read is what Date.UTC makes of the parts, and parts it would carry over are refused', () => {
+test('a date is read as by Date.UTC, and a part that Date.UTC would carry over is refused', () => {
   const two = (max: number) => fc.nat(max);
   const parts = fc.tuple(fc.integer({ min: 100, max: 9999 }), two(14), two(33), two(25), two(61), two(61));
   const pad = (value: number, width = 2) => String(value).padStart(width, '0');
@@ -196,7 +196,7 @@ test('what is read is what Date.UTC makes of the parts, and parts it would carry
   );
 });
 
-test('any text gives a date or null', () => {
+test('any text is a date or null', () => {
   const texts = fc.oneof(fc.string(), fc.stringMatching(/^[-0-9T:.Z+ ]{0,40}$/));
   fc.assert(
     fc.property(texts, (text) => ['number', 'object'].includes(typeof parseWireDate(text))),

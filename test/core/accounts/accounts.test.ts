@@ -1,4 +1,4 @@
-// The account service over a store whose answers the test holds back: what is written when, and what memory shows.
+// The account service over a store whose answers the test can hold: the order of writes, and when memory changes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
@@ -15,10 +15,10 @@ import { endOf } from '../../helpers/account-end.js';
 
 const NOW = 1_900_000_000_000;
 
-/** A database in memory. With `held`, every answer waits for `release`, in the order the test gives. */
+/** A database in memory. After `hold`, every answer waits until the test releases it by its name. */
 function setUp() {
   const rows = new Map<string, Account>();
-  const waiting: { name: string; go: () => void }[] = [];
+  const waiting: { name: string; resume: () => void }[] = [];
   const calls: string[] = [];
   let isHeld = false;
   let failure: Error | null = null;
@@ -26,7 +26,7 @@ function setUp() {
     calls.push(name);
     if (failure) throw failure;
     const value = act();
-    if (isHeld) await new Promise<void>((go) => waiting.push({ name, go }));
+    if (isHeld) await new Promise<void>((resume) => waiting.push({ name, resume }));
     return value;
   }
   const store: AccountStore = {
@@ -38,9 +38,9 @@ function setUp() {
     addMany: (accounts) =>
       reply('add', () => {
         const names = new Set(Array.from(rows.values(), ({ username }) => username));
-        const free = accounts.filter(({ username }) => !names.has(username));
-        for (const account of free) rows.set(account.id, account);
-        return new Set(free.map(({ id }) => id));
+        const addable = accounts.filter(({ username }) => !names.has(username));
+        for (const account of addable) rows.set(account.id, account);
+        return new Set(addable.map(({ id }) => id));
       }),
     update: async () => null,
     updateMany: (updates) =>
@@ -48,10 +48,10 @@ function setUp() {
         updates.flatMap(({ id, fields }) => {
           const row = rows.get(id);
           if (!row) return [];
-          const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+          const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
           const updated = {
             ...row,
-            ...Object.fromEntries(given),
+            ...Object.fromEntries(changed),
             limits: { ...row.limits, ...fields.limits },
           };
           rows.set(id, updated);
@@ -78,7 +78,7 @@ function setUp() {
   const pool = {
     count: () => 7,
     latestGameId: () => 'ARENA',
-    remove: (id: string) => events.push(`pool forgets ${id}`),
+    remove: (id: string) => events.push(`pool removes ${id}`),
   };
   let ids = 0;
   const newId = () => `id-${++ids}`;
@@ -109,7 +109,7 @@ function setUp() {
           waiting.findIndex((each) => each.name === name),
           1,
         )[0]
-        ?.go();
+        ?.resume();
     },
     fail: (error: Error | null) => {
       failure = error;
@@ -163,7 +163,7 @@ const REFUSED: [string, object, string][] = [
   ['U+0000 in the remarks', { remarks: 'a\0b' }, 'invalid-remarks'],
 ];
 for (const [name, fields, reason] of REFUSED) {
-  test(`${name} is refused without a query`, async () => {
+  test(`${name} is refused without a query of the database`, async () => {
     const { accounts, calls } = setUp();
     assert.deepEqual(await accounts.add({ ...player, ...fields }), { ok: false, reason });
     assert.deepEqual(calls, []);
@@ -212,7 +212,7 @@ test('a failed write rejects and does not change memory', async () => {
   assert.equal(directory.size, 1);
   assert.deepEqual(events, []);
   fail(null);
-  assert.ok((await accounts.remove('id-1')).ok, 'the next change is not held up by the failed ones');
+  assert.ok((await accounts.remove('id-1')).ok, 'a failed change does not block the next one');
 });
 
 test('changes of one account are applied in order: a removed account does not reappear', async () => {
@@ -231,7 +231,7 @@ test('changes of one account are applied in order: a removed account does not re
   assert.equal(directory.size, 0);
 });
 
-test('changes of different accounts do not wait for one another', async () => {
+test('changes of different accounts do not wait for each other', async () => {
   const { accounts, hold, release } = setUp();
   await accounts.add(player);
   await accounts.add({ ...player, username: 'other' });
@@ -248,7 +248,7 @@ test('a removal ends the sessions before it deletes their heartbeat data', async
   const { accounts, events } = setUp();
   await accounts.add(player);
   await accounts.remove('id-1');
-  assert.deepEqual(events, ['player account-removed', 'pool forgets id-1']);
+  assert.deepEqual(events, ['player account-removed', 'pool removes id-1']);
 });
 
 test('refresh applies the changes of another process', async () => {
@@ -269,7 +269,7 @@ test('refresh applies the changes of another process', async () => {
   rows.delete('id-1');
   await accounts.refresh(['id-1']);
   assert.equal(directory.byUsername('player'), undefined);
-  assert.deepEqual(events, ['player account-disabled', 'player account-removed', 'pool forgets id-1']);
+  assert.deepEqual(events, ['player account-disabled', 'player account-removed', 'pool removes id-1']);
 });
 
 test('a view carries the statistics of the pool', async () => {

@@ -43,7 +43,7 @@ test('an invalid list is refused with the reason; the maximum length is exact', 
   assert.match(String(read('player.example')), /"player\.example" is neither an address/);
   assert.match(String(read('192.0.2.1', '192.0.2.2', '192.0.2.3')), /at most 2 .*socks\.maxAllowedClients/);
   assert.deepEqual(read(...Array<string>(256).fill('192.0.2.1')), ['192.0.2.1']);
-  // A list that is compared entry by entry has a bound of its own: a line of a file has room for thousands.
+  // A list has at most 256 entries before duplicates are removed, because each entry is compared with all others.
   assert.match(String(read(...Array<string>(257).fill('192.0.2.1'))), /at most 2 /);
 });
 
@@ -61,18 +61,18 @@ const RANGES: [first: string, last: string, networks: string[] | null][] = [
 ];
 
 for (const [first, last, networks] of RANGES) {
-  test(`${first} to ${last} is ${networks?.join(', ') ?? 'no range'}`, () =>
+  test(`${first} to ${last} is ${networks?.join(', ') ?? 'not a range'}`, () =>
     assert.deepEqual(networksOfRange(first, last), networks));
 }
 
-test('the networks of a range hold its addresses and no others', () => {
+test('the networks of a range contain its addresses and no others', () => {
   const byte = fc.integer({ min: 0, max: 255 });
-  const at = (last: number) => formatIp(Uint8Array.of(192, 0, 2, last));
+  const addressOf = (byte: number) => formatIp(Uint8Array.of(192, 0, 2, byte));
   fc.assert(
-    fc.property(byte, byte, byte, (a, b, asked) => {
+    fc.property(byte, byte, byte, (a, b, last) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)];
-      const networks = networksOfRange(at(low), at(high)) ?? [];
-      assert.equal(isAllowedClient(networks, at(asked)), low <= asked && asked <= high);
+      const networks = networksOfRange(addressOf(low), addressOf(high)) ?? [];
+      assert.equal(isAllowedClient(networks, addressOf(last)), low <= last && last <= high);
     }),
   );
 });

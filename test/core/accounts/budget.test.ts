@@ -1,4 +1,4 @@
-// The cost of changes of accounts. No way of making a change in parts is cheaper than making it at once.
+// The cost of changes of accounts. A change in several steps never costs less than in one step.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
@@ -32,7 +32,7 @@ describe('the cost of a quota', () => {
   }
 
   for (const period of ['day', 'week', 'month'] as const) {
-    it(`by ${period}, many extensions shortly before the expiry cost what one long one costs`, () => {
+    it(`by ${period} is the same for many short extensions as for one long extension`, () => {
       const at = (hours: number) => limited(10, period, { expiresAt: NOW + hours * HOUR_MS });
       let sum = bytes(null, at(5));
       const last = 100 * 24;
@@ -43,7 +43,7 @@ describe('the cost of a quota', () => {
     });
   }
 
-  it('counts the period that days from the first login may touch besides', () => {
+  it('counts one more period for days from the first login, which may begin within a period', () => {
     const waiting = (period: QuotaPeriod, days: number) => limited(10, period, { daysFromFirstLogin: days });
     assert.equal(bytes(null, waiting('day', 3)), 40);
     assert.equal(bytes(null, waiting('week', 8)), 30);
@@ -51,13 +51,13 @@ describe('the cost of a quota', () => {
     assert.equal(bytes(null, waiting('never', 30)), 10);
   });
 
-  it('is infinite without an expiry, except of a quota without a period', () => {
+  it('is infinite without an expiry, unless the quota has no period', () => {
     assert.equal(bytes(null, limited(10, 'day')), Infinity);
     assert.equal(bytes(null, limited(10, 'never')), 10);
     assert.equal(bytes(limited(10, 'day'), limited(20, 'day')), 0, 'from infinite to infinite');
   });
 
-  it('is charged by another quota period like by a reset', () => {
+  it('is charged again for another quota period, as for a reset', () => {
     const before = limited(10, 'never', { expiresAt: NOW + HOUR_MS });
     const limits = { ...before.limits, quotaPeriod: 'day' } as const;
     assert.equal(bytes(before, { ...before, limits }), 10);
@@ -71,13 +71,13 @@ describe('the cost of days from the first login', () => {
   const running = limited(10, 'day', { expiresAt: NOW + 10 * DAY_MS });
   const waiting = limited(10, 'day', { daysFromFirstLogin: 10 });
 
-  it('is all of them for an account whose days run: its clock stops', () => {
+  it('is the whole number for an account that has an expiry already', () => {
     assert.equal(days(running, waiting), 10);
     assert.equal(bytes(running, waiting), 110);
-    assert.equal(days(account(), waiting), 10, 'also when it had no expiry');
+    assert.equal(days(account(), waiting), 10, 'also without an expiry');
   });
 
-  it('is the growth for an account that waits', () => {
+  it('is the increase for an account that waits for its first login', () => {
     assert.equal(days(null, waiting), 10);
     assert.equal(days(waiting, { ...waiting, daysFromFirstLogin: 12 }), 2);
     assert.equal(days(waiting, { ...waiting, remarks: 'x' }), 0);

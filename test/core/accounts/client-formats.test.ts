@@ -1,4 +1,4 @@
-// Each client format, read back the way the program it is made for reads it.
+// Each client format, parsed as by the program for which it is written.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
@@ -10,11 +10,11 @@ const access = {
   host: 'gate.example',
   port: 4443,
 };
-const of = (format: (typeof CLIENT_FORMATS)[number], change: Partial<typeof access> = {}) =>
+const textIn = (format: (typeof CLIENT_FORMATS)[number], change: Partial<typeof access> = {}) =>
   clientText(format, { ...access, ...change });
 
 describe('client formats', () => {
-  it('are all there, in their order', () => {
+  it('have a fixed order and file names', () => {
     assert.deepEqual(
       clientTexts(access).map(({ format, text, fileName }) => [format, typeof text, fileName]),
       [
@@ -29,13 +29,13 @@ describe('client formats', () => {
   });
 
   it('plain: host:port:user:password, where the password is the rest of the line', () => {
-    assert.equal(of('plain'), `gate.example:4443:${access.username}:${access.password}`);
+    assert.equal(textIn('plain'), `gate.example:4443:${access.username}:${access.password}`);
     assert.equal(
-      of('plain', { host: '2001:db8::1', username: 'a' }),
+      textIn('plain', { host: '2001:db8::1', username: 'a' }),
       `[2001:db8::1]:4443:a:${access.password}`,
     );
-    assert.equal(of('plain', { username: 'a:b' }), null);
-    assert.equal(of('plain', { password: 'two\nlines' }), null);
+    assert.equal(textIn('plain', { username: 'a:b' }), null);
+    assert.equal(textIn('plain', { password: 'two\nlines' }), null);
   });
 
   it('Clash: the YAML has the expected values', () => {
@@ -60,7 +60,7 @@ describe('client formats', () => {
   });
 
   it('sing-box: the JSON has the expected values', () => {
-    assert.deepEqual(JSON.parse(of('sing-box') ?? ''), {
+    assert.deepEqual(JSON.parse(textIn('sing-box') ?? ''), {
       outbounds: [
         {
           type: 'socks',
@@ -76,7 +76,7 @@ describe('client formats', () => {
   });
 
   it('Proxifier: special characters of XML are escaped, and characters that XML does not allow are refused', () => {
-    const profile = of('proxifier') ?? '';
+    const profile = textIn('proxifier') ?? '';
     const elementOf = (tag: string) => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(profile)?.[1];
     const text = (escaped = '') =>
       escaped.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
@@ -84,18 +84,18 @@ describe('client formats', () => {
     assert.equal(text(elementOf('Password')), access.password);
     assert.deepEqual([elementOf('Address'), elementOf('Port')], ['gate.example', '4443']);
     assert.match(profile, /<Encryption mode="disabled" \/>/);
-    assert.equal(of('proxifier', { password: 'a\u0001' }), null);
+    assert.equal(textIn('proxifier', { password: 'a\u0001' }), null);
   });
 
   it('Shadowrocket: user:password@host:port in base64, refused with ambiguous separators', () => {
-    const [, inner = '', name = ''] = /^socks:\/\/([\w+/=]+)#(.*)$/.exec(of('shadowrocket') ?? '') ?? [];
+    const [, inner = '', name = ''] = /^socks:\/\/([\w+/=]+)#(.*)$/.exec(textIn('shadowrocket') ?? '') ?? [];
     assert.equal(
       Buffer.from(inner, 'base64').toString(),
       `${access.username}:${access.password}@gate.example:4443`,
     );
     assert.equal(decodeURIComponent(name), `${access.username}@gate.example`);
-    assert.equal(of('shadowrocket', { username: 'a@b' }), null);
-    assert.equal(of('shadowrocket', { username: 'a:b' }), null);
-    assert.equal(of('shadowrocket', { password: 'a@b' }), null);
+    assert.equal(textIn('shadowrocket', { username: 'a@b' }), null);
+    assert.equal(textIn('shadowrocket', { username: 'a:b' }), null);
+    assert.equal(textIn('shadowrocket', { password: 'a@b' }), null);
   });
 });

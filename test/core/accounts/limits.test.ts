@@ -1,4 +1,4 @@
-// When a quota starts again: days, weeks and months in UTC, over many dates, against another way of counting.
+// Quota periods: days, weeks and months in UTC, over many dates.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -27,7 +27,7 @@ describe('quota periods', () => {
     });
   }
 
-  it('follow one another without gaps, and every moment is in its own', () => {
+  it('follow one another without gaps, and contain the moment for which they are asked', () => {
     for (let now = utc('1999-12-25T00:00'); now < utc('2030-01-05T00:00'); now += 7 * 3_600_000 + 12_345) {
       for (const period of QUOTA_PERIODS) {
         const start = periodStart(period, now);
@@ -50,7 +50,7 @@ describe('quota periods', () => {
     }
   });
 
-  it('count from a reset that came later than their start', () => {
+  it('count from a reset that is later than their start', () => {
     const now = utc('2024-05-15T12:00');
     assert.equal(countedSince('day', utc('2024-05-14T12:00'), now), utc('2024-05-15T00:00'));
     assert.equal(countedSince('day', utc('2024-05-15T11:00'), now), utc('2024-05-15T11:00'));

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 
-const STILL = { up: 0, down: 0 };
+const NO_RATE = { up: 0, down: 0 };
 
-test('rates and daily traffic: bytes are counted once, and midnight resets the day', () => {
+test('rates and daily traffic count each byte once, and midnight resets the daily traffic', () => {
   let now = Date.UTC(2026, 0, 1, 23, 59, 50);
   const activity = new LiveActivity(now);
   activity.addTraffic('s', 'a', 400, 3_000);
@@ -16,17 +16,21 @@ test('rates and daily traffic: bytes are counted once, and midnight resets the d
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 1_000, down: 3_000 });
   now += 100;
   activity.tick(now);
-  assert.deepEqual(activity.rate, { up: 500, down: 1_500 }, 'too short a time to measure');
+  assert.deepEqual(
+    activity.rate,
+    { up: 500, down: 1_500 },
+    'a tenth of a second is too short for a new rate',
+  );
   now += 10_000;
   activity.tick(now);
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 0, down: 0 });
-  assert.deepEqual([activity.rate, activity.rateOf('s')], [STILL, STILL]);
+  assert.deepEqual([activity.rate, activity.rateOf('s')], [NO_RATE, NO_RATE]);
   activity.addTraffic('s', 'a', 500, 0);
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 500, down: 0 });
   now += 1_000;
   activity.tick(now);
   activity.closed('s');
-  assert.deepEqual([activity.rate, activity.rateOf('s')], [{ up: 500, down: 0 }, STILL]);
+  assert.deepEqual([activity.rate, activity.rateOf('s')], [{ up: 500, down: 0 }, NO_RATE]);
   assert.equal(activity.takeSample().bytesUp, 1_500);
   assert.equal(activity.totals.bytesUp, 1_500);
 });

@@ -1,15 +1,13 @@
-// The log of logins: what is counted together, and its bounds.
+// The log of logins: which logins share an entry, and the limits of the log.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLoginLog, type LoginEntry } from '../../../src/core/accounts/login-log.js';
 
-test('logins are grouped for a minute, limited in number, and kept after a failed write', async () => {
-  let now = 1_000_000;
-  let isBroken = true;
+/** A store in memory. The place of an entry is its index in `written`. */
+function memoryStore() {
   const written: LoginEntry[] = [];
   const store = {
     async add(entries: readonly LoginEntry[]) {
-      if (isBroken) throw new Error('busy');
       written.push(...entries);
       return entries.map((_, i) => written.length - entries.length + i);
     },
@@ -18,6 +16,20 @@ test('logins are grouped for a minute, limited in number, and kept after a faile
         const entry = written[place];
         if (entry) written[place] = { ...entry, times };
       }
+    },
+  };
+  return { store, written };
+}
+
+test('logins are grouped for a minute, limited in number, and kept after a failed write', async () => {
+  let now = 1_000_000;
+  let isBroken = true;
+  const { store: working, written } = memoryStore();
+  const store = {
+    ...working,
+    async add(entries: readonly LoginEntry[]) {
+      if (isBroken) throw new Error('busy');
+      return working.add(entries);
     },
   };
   const log = createLoginLog({
@@ -49,7 +61,7 @@ test('logins are grouped for a minute, limited in number, and kept after a faile
   assert.deepEqual(
     written.map(({ times }) => times),
     [3, 1],
-    'the same entry',
+    'the login belongs to the same entry',
   );
   now += 60_000;
   await log.flush();
@@ -58,25 +70,13 @@ test('logins are grouped for a minute, limited in number, and kept after a faile
   assert.deepEqual(
     written.map(({ times }) => times),
     [3, 1, 1],
-    'a minute later it is another',
+    'a login a minute later is a new entry',
   );
 });
 
-test('a blocked source fills neither the log nor the memory, with any number of user names', async () => {
+test('a blocked source with any number of user names fills neither the log nor the memory', async () => {
   let [now, monotonic] = [Date.UTC(2031, 0, 1), 0];
-  const written: LoginEntry[] = [];
-  const store = {
-    async add(entries: readonly LoginEntry[]) {
-      written.push(...entries);
-      return entries.map((_, i) => written.length - entries.length + i);
-    },
-    async repeated(entries: readonly { place: number; times: number }[]) {
-      for (const { place, times } of entries) {
-        const entry = written[place];
-        if (entry) written[place] = { ...entry, times };
-      }
-    },
-  };
+  const { store, written } = memoryStore();
   let noted = 0;
   const log = createLoginLog({
     store,
@@ -90,7 +90,7 @@ test('a blocked source fills neither the log nor the memory, with any number of 
   });
   const ATTEMPTS = 5_000;
   for (let i = 0; i < ATTEMPTS; i += 1) {
-    // One source: a /64.
+    // All addresses are in one /64, which is one source.
     log.note('blocked-address', `name${i}`, 'id', `2001:db8::${(i % 4_096).toString(16)}`);
     if (i % 1_000 === 0) await log.flush();
     monotonic += 3_599_000 / ATTEMPTS;
@@ -104,8 +104,8 @@ test('a blocked source fills neither the log nor the memory, with any number of 
       ['', null, ATTEMPTS - 2],
     ],
   );
-  assert.equal(noted, ATTEMPTS, 'each counts in the numbers of the day');
-  // The wall clock may do what it likes.
+  assert.equal(noted, ATTEMPTS, 'each attempt is counted in the statistics');
+  // A change of the wall clock has no effect.
   now -= 86_400_000;
   monotonic += 10_000;
   await log.flush();
@@ -117,7 +117,7 @@ test('a blocked source fills neither the log nor the memory, with any number of 
     'an hour later there is a new entry',
   );
   for (let i = 0; i < 100; i += 1) log.note('blocked-address', 'x', null, `192.0.2.${i}`);
-  assert.equal(log.dropped(), 91, 'of blocked sources no more than half');
+  assert.equal(log.dropped(), 91, 'blocked sources fill at most half of the groups');
   log.note('success', 'alice', 'id', '192.0.2.200');
   await log.flush();
   assert.equal(written.at(-1)?.username, 'alice');

@@ -1,4 +1,4 @@
-// A player's login: every reason, and the same work for each.
+// A player's login: every reason for a refusal, and the same amount of work for each.
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -11,7 +11,7 @@ import { createSchedules } from '../../../src/core/accounts/schedule.js';
 import { account as someAccount } from '../../helpers/account.js';
 
 const NOW = Date.UTC(2026, 0, 1);
-const bare = (password: string) => crypto.createHash('sha256').update(password).digest('hex');
+const bareDigest = (password: string) => crypto.createHash('sha256').update(password).digest('hex');
 const account = (username: string, fields: Partial<Account> = {}): Account =>
   someAccount({
     id: `id-${username}`,
@@ -27,14 +27,14 @@ const directory = new AccountDirectory();
 directory.load([
   account('player'),
   account('玩家'),
-  account('imported', { passwordHash: bare('secret') }),
+  account('imported', { passwordHash: bareDigest('secret') }),
   account('disabled', { isEnabled: false }),
   account('expired', { expiresAt: NOW }),
-  account('lasting', { expiresAt: NOW + 1 }),
+  account('expiring', { expiresAt: NOW + 1 }),
   account('both', { isEnabled: false, expiresAt: NOW - 1 }),
-  account('here', { allowedClients: ['203.0.113.0/24'] }),
-  account('elsewhere', { allowedClients: ['198.51.100.0/24'] }),
-  account('closed', { schedule: DAY_AFTER_TOMORROW }),
+  account('allowed', { allowedClients: ['203.0.113.0/24'] }),
+  account('not-allowed', { allowedClients: ['198.51.100.0/24'] }),
+  account('off-schedule', { schedule: DAY_AFTER_TOMORROW }),
   account('broken', { passwordHash: 'nonsense' }),
   account('\ufffd'),
 ]);
@@ -51,11 +51,11 @@ const CASES: [string, string | Uint8Array, string | Uint8Array, string][] = [
   ['an empty password', 'player', '', 'wrong-password'],
   ['a longer password', 'player', 'secret\0', 'wrong-password'],
   ['a password that is not UTF-8', 'player', Uint8Array.of(0xff), 'wrong-password'],
-  ['no such user', 'nobody', 'secret', 'unknown-user'],
-  ['another case', 'Player', 'secret', 'unknown-user'],
-  ['a space too many', 'player ', 'secret', 'unknown-user'],
+  ['an unknown user name', 'nobody', 'secret', 'unknown-user'],
+  ['a name in another case', 'Player', 'secret', 'unknown-user'],
+  ['a space at the end', 'player ', 'secret', 'unknown-user'],
   ['a NUL at the end', 'player\0', 'secret', 'unknown-user'],
-  ['a byte order mark before it', '\ufeffplayer', 'secret', 'unknown-user'],
+  ['a byte order mark at the beginning', '\ufeffplayer', 'secret', 'unknown-user'],
   ['an empty name', '', 'secret', 'unknown-user'],
   ['a name that is not UTF-8', Uint8Array.of(0xff), 'secret', 'unknown-user'], // and not the account named U+FFFD
   ['an overlong encoding', Uint8Array.of(0xc1, 0xb0), 'secret', 'unknown-user'],
@@ -63,24 +63,24 @@ const CASES: [string, string | Uint8Array, string | Uint8Array, string][] = [
   ['a disabled account, wrong password', 'disabled', 'wrong', 'wrong-password'],
   ['an expired account', 'expired', 'secret', 'expired'],
   ['an expired account, wrong password', 'expired', 'wrong', 'wrong-password'],
-  ['an account in its last millisecond', 'lasting', 'secret', 'ok'],
+  ['an account in its last millisecond', 'expiring', 'secret', 'ok'],
   ['a disabled and expired account', 'both', 'secret', 'disabled'],
-  ['an allowed client', 'here', 'secret', 'ok'],
-  ['a client that is not allowed', 'elsewhere', 'secret', 'client-not-allowed'],
-  ['a client that is not allowed, wrong password', 'elsewhere', 'wrong', 'wrong-password'],
-  ['outside the schedule', 'closed', 'secret', 'outside-schedule'],
-  ['outside the schedule, wrong password', 'closed', 'wrong', 'wrong-password'],
+  ['an allowed client', 'allowed', 'secret', 'ok'],
+  ['a client that is not allowed', 'not-allowed', 'secret', 'client-not-allowed'],
+  ['a client that is not allowed, wrong password', 'not-allowed', 'wrong', 'wrong-password'],
+  ['an account outside its schedule', 'off-schedule', 'secret', 'outside-schedule'],
+  ['an account outside its schedule, wrong password', 'off-schedule', 'wrong', 'wrong-password'],
   ['a malformed stored password', 'broken', 'nonsense', 'wrong-password'],
   ['an imported password', 'imported', 'secret', 'ok'],
 ];
-for (const [what, username, password, expected] of CASES) {
-  test(`${what}: ${expected}`, () => {
+for (const [name, username, password, expected] of CASES) {
+  test(`a login with ${name} has the result ${expected}`, () => {
     const result = attempt(username, password);
     assert.equal(result.ok ? 'ok' : result.reason, expected);
   });
 }
 
-/** Every way into node:crypto that costs something. */
+/** Counts calls of the functions of node:crypto that take time. */
 function countCrypto(t: TestContext) {
   const names = [
     'hash',
@@ -98,7 +98,7 @@ function countCrypto(t: TestContext) {
     syncBuiltinESMExports();
   });
   return {
-    /** What `work` asks of node:crypto: each call with how many bytes each argument has. */
+    /** Returns the calls during `work`: the name, and the number of bytes of each buffer. */
     callsOf(work: () => void): string[] {
       for (const mock of mocks) mock.mock.resetCalls();
       work();
@@ -113,17 +113,17 @@ function countCrypto(t: TestContext) {
 
 test('every login computes exactly one digest, for every result', (t) => {
   const { callsOf } = countCrypto(t);
-  for (const [what, username, password] of CASES) {
+  for (const [name, username, password] of CASES) {
     const calls = callsOf(() => attempt(username, password));
     assert.deepEqual(
       calls.map((call) => call.split(' ')[0]),
       ['hash', 'timingSafeEqual'],
-      what,
+      name,
     );
   }
 });
 
-test('an unknown user, a wrong password, a disabled and an expired account cost the same work', (t) => {
+test('an unknown user, a wrong password, a disabled and an expired account cause the same calls of node:crypto', (t) => {
   const { callsOf } = countCrypto(t);
   const salted = ['hash sha256 22 hex', 'timingSafeEqual 32 32'];
   for (const [username, password] of [
@@ -153,13 +153,13 @@ test('only a login with an imported hash requests a new hash', () => {
   }
 });
 
-test('a login changes nothing by itself', () => {
+test('checking a login does not change the account', () => {
   attempt('player');
   assert.equal(directory.byUsername('player')?.lastLoginAt, null);
   assert.deepEqual(directory.takeLogins(), []);
 });
 
-test('the name of a failed login can be logged as it is', () => {
+test('the user name of a failed login is printable', () => {
   const shown = (username: string | Uint8Array) => {
     const result = attempt(username, 'wrong');
     return result.ok ? '' : result.username;
@@ -169,19 +169,19 @@ test('the name of a failed login can be logged as it is', () => {
   assert.equal(shown('玩家甲'), '玩家甲');
 });
 
-test('accounts are looked up as they are at that moment', () => {
-  const own = new AccountDirectory();
+test('a login uses the current state of the account', () => {
+  const changing = new AccountDirectory();
   let now = NOW;
-  const check = createLogin({ directory: own, schedules, now: () => now });
+  const check = createLogin({ directory: changing, schedules, now: () => now });
   const reason = () => {
-    const result = check(Buffer.from('late'), Buffer.from('secret'), CLIENT);
+    const result = check(Buffer.from('player'), Buffer.from('secret'), CLIENT);
     return result.ok ? 'ok' : result.reason;
   };
   assert.equal(reason(), 'unknown-user');
-  own.put(account('late', { expiresAt: NOW + 1000 }));
+  changing.put(account('player', { expiresAt: NOW + 1000 }));
   assert.equal(reason(), 'ok');
   now = NOW + 1000;
   assert.equal(reason(), 'expired');
-  own.remove('id-late');
+  changing.remove('id-player');
   assert.equal(reason(), 'unknown-user');
 });

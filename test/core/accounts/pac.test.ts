@@ -7,9 +7,9 @@ import { isPacMatch, type PacRules, pacFile, pacProxies } from '../../../src/cor
 const PROXIES = 'PROXY gate.example:1080';
 
 /** Returns the function of a PAC file. The file can use one standard PAC function, and no other global of the test. */
-function find(rules: PacRules, proxies = PROXIES, proxyHost = 'gate.example') {
+function loadPac(rules: PacRules, proxies = PROXIES, proxyHost = 'gate.example') {
   const file = pacFile(rules, proxies, proxyHost);
-  assert.match(file, /^[\x20-\x7e\n]*$/, 'the same in every encoding');
+  assert.match(file, /^[\x20-\x7e\n]*$/, 'the file is ASCII, the same in every encoding');
   const context = createContext({ isPlainHostName: (host: string) => !host.includes('.') });
   runInContext(file, context);
   return (host: string): unknown => {
@@ -19,7 +19,7 @@ function find(rules: PacRules, proxies = PROXIES, proxyHost = 'gate.example') {
 }
 
 test('the first matching rule applies, then the default', () => {
-  const ask = find({
+  const proxyFor = loadPac({
     rules: [
       { match: 'Not.Game.example', via: 'direct' },
       { match: '*.game.example', via: 'proxy' },
@@ -35,7 +35,7 @@ test('the first matching rule applies, then the default', () => {
     ...['203.0.113.0', '203.0.113.255', '198.51.100.7'],
     ...['2001:db8::1', '[2001:db8:7fff::]', '2001:0db8:0:0:0:0:0:1'],
   ])
-    assert.equal(ask(host), PROXIES, host);
+    assert.equal(proxyFor(host), PROXIES, host);
   for (const host of [
     ...[
       'not.game.example',
@@ -54,19 +54,19 @@ test('the first matching rule applies, then the default', () => {
       '203.0.113.7.example',
     ],
   ])
-    assert.equal(ask(host), 'DIRECT', host);
+    assert.equal(proxyFor(host), 'DIRECT', host);
 });
 
 test('destinations that the proxy cannot reach are direct, unless a rule matches', () => {
-  const ask = find({ rules: [{ match: '10.1.0.0/16', via: 'proxy' }], otherwise: 'proxy' });
+  const proxyFor = loadPac({ rules: [{ match: '10.1.0.0/16', via: 'proxy' }], otherwise: 'proxy' });
   for (const host of [
     ...['gate.example', 'localhost', 'printer', '127.0.0.1', '10.2.0.1', '172.31.0.1', '192.168.1.1', '::1'],
     ...['[::1]', 'fe80::1', 'fd00::2'],
   ])
-    assert.equal(ask(host), 'DIRECT', host);
+    assert.equal(proxyFor(host), 'DIRECT', host);
   for (const host of ['game.example', '10.1.2.3', '172.32.0.1', '2001:db8::1'])
-    assert.equal(ask(host), PROXIES, host);
-  assert.equal(find({ rules: [], otherwise: 'proxy' }, PROXIES, '203.0.113.9')('203.0.113.9'), 'DIRECT');
+    assert.equal(proxyFor(host), PROXIES, host);
+  assert.equal(loadPac({ rules: [], otherwise: 'proxy' }, PROXIES, '203.0.113.9')('203.0.113.9'), 'DIRECT');
 });
 
 test('the file lists the protocols of the listeners, encrypted ones first', () => {
@@ -80,14 +80,14 @@ test('the file lists the protocols of the listeners, encrypted ones first', () =
   assert.equal(six, 'PROXY [2001:db8::1]:1080');
 });
 
-test('text cannot become code, nor end a script or a line', () => {
+test('text in rules cannot become code, and cannot end a script or a line', () => {
   const proxies = 'PROXY "a\\\n\u2028</script>é';
   const file = pacFile({ rules: [], otherwise: 'proxy' }, proxies, 'not a host');
   assert.ok(!file.includes('</script>'));
-  assert.equal(find({ rules: [], otherwise: 'proxy' }, proxies, 'not a host')('x.example'), proxies);
+  assert.equal(loadPac({ rules: [], otherwise: 'proxy' }, proxies, 'not a host')('x.example'), proxies);
 });
 
-test('a match is a name, names below one, an address or a network', () => {
+test('a match is a name, a wildcard for the names below a name, an address or a network', () => {
   for (const match of [
     'example.com',
     '*.example.com',
@@ -116,12 +116,12 @@ test('a match is a name, names below one, an address or a network', () => {
   assert.ok(!isPacMatch('a'.repeat(254)));
 });
 
-test('a thousand rules are one file', () => {
+test('a file works with a thousand rules', () => {
   const rules = Array.from(
     { length: 1_000 },
     (_, i) => ({ match: `*.g${i}.example`, via: 'proxy' }) as const,
   );
-  const ask = find({ rules, otherwise: 'direct' });
-  assert.equal(ask('x.g999.example'), PROXIES);
-  assert.equal(ask('g999.example'), 'DIRECT');
+  const proxyFor = loadPac({ rules, otherwise: 'direct' });
+  assert.equal(proxyFor('x.g999.example'), PROXIES);
+  assert.equal(proxyFor('g999.example'), 'DIRECT');
 });

@@ -1,4 +1,4 @@
-// Stored passwords: the two forms, and what a malformed one does.
+// Stored passwords: the two formats, and malformed ones.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -34,9 +34,9 @@ test('a salt is random unless given', () => {
   assert.ok(verifyPassword('secret', one) && verifyPassword('secret', other));
 });
 
-test('a bare digest from an import is accepted, in either case', () => {
-  const bare = sha256('secret');
-  for (const stored of [bare, bare.toUpperCase()]) {
+test('a digest without salt from an import is accepted, in lower and upper case', () => {
+  const digest = sha256('secret');
+  for (const stored of [digest, digest.toUpperCase()]) {
     assert.equal(verifyPassword('secret', stored), true);
     assert.equal(verifyPassword('Secret', stored), false);
     assert.equal(isSalted(stored), false);
@@ -79,14 +79,14 @@ const MALFORMED = [
   ],
 ];
 for (const stored of MALFORMED) {
-  test(`malformed ${JSON.stringify(stored)} matches no password`, () => {
+  test(`the malformed hash ${JSON.stringify(stored)} matches no password`, () => {
     for (const password of ['secret', '', stored]) assert.equal(verifyPassword(password, stored), false);
     assert.equal(isSalted(stored), false);
     assert.equal(isPasswordHash(stored), false);
   });
 }
 
-test('only the very same password matches', () => {
+test('only the exact password matches', () => {
   const passwords = fc.oneof(
     fc.string(),
     fc.string({ unit: 'grapheme' }),

@@ -1,10 +1,10 @@
-// Schedules of accounts: how they are read, and when they open and close.
+// Schedules of accounts: their format, and when they are open.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createSchedules, nextChange, parseSchedule } from '../../../src/core/accounts/schedule.js';
 
-const FORMS: [text: string, stored: string | null][] = [
+const TEXTS: [text: string, stored: string | null][] = [
   ['mon-fri 08:00-23:00; sat,sun 00:00-24:00', 'mon-fri 08:00-23:00; sat,sun 00:00-24:00'],
   [' MON - Fri  8:00 - 12:00 , 14:00-23:00 ;', 'mon-fri 08:00-12:00,14:00-23:00'],
   ['fri-mon 22:00-02:00', 'fri-mon 22:00-02:00'],
@@ -24,12 +24,12 @@ const FORMS: [text: string, stored: string | null][] = [
   [`mon ${'08:00-09:00,'.repeat(30)}`, null],
 ];
 
-for (const [text, stored] of FORMS)
-  test(`${JSON.stringify(text.slice(0, 60))} is ${stored ?? 'no schedule'}`, () =>
+for (const [text, stored] of TEXTS)
+  test(`${JSON.stringify(text.slice(0, 60))} is ${stored ?? 'not a schedule'}`, () =>
     assert.equal(parseSchedule(text)?.text ?? null, stored));
 
 // 2026-11-23 is a Monday.
-const OPEN: [text: string, zone: string, at: string, isOpen: boolean, next: string | null][] = [
+const STATES: [text: string, zone: string, at: string, isOpen: boolean, next: string | null][] = [
   ['mon-fri 08:00-23:00', 'UTC', '2026-11-23T07:59:59.999Z', false, '2026-11-23T08:00:00.000Z'],
   ['mon-fri 08:00-23:00', 'UTC', '2026-11-23T08:00:00.000Z', true, '2026-11-23T23:00:00.000Z'],
   ['mon-fri 08:00-23:00', 'UTC', '2026-11-27T23:00:00.000Z', false, '2026-11-30T08:00:00.000Z'],
@@ -38,7 +38,7 @@ const OPEN: [text: string, zone: string, at: string, isOpen: boolean, next: stri
   ['mon-sun 00:00-24:00', 'UTC', '2026-11-23T00:00:00.000Z', true, null],
   ['sat,sun 00:00-24:00', 'UTC', '2026-11-21T12:00:00.000Z', true, '2026-11-23T00:00:00.000Z'],
   ['mon 08:00-12:00; mon 12:00-13:00', 'UTC', '2026-11-23T09:00:00.000Z', true, '2026-11-23T13:00:00.000Z'],
-  // Berlin sets its clocks from 02:00 to 03:00 on 2026-03-29, and from 03:00 back to 02:00 on 2026-10-25.
+  // Clocks in Berlin are set from 02:00 to 03:00 on 2026-03-29, and from 03:00 to 02:00 on 2026-10-25.
   ['sun 01:30-02:30', 'Europe/Berlin', '2026-03-29T00:45:00.000Z', true, '2026-03-29T01:00:00.000Z'],
   ['sun 02:30-03:30', 'Europe/Berlin', '2026-03-29T00:45:00.000Z', false, '2026-03-29T01:00:00.000Z'],
   ['sun 02:15-02:45', 'Europe/Berlin', '2026-10-25T00:20:00.000Z', true, '2026-10-25T00:45:00.000Z'],
@@ -46,7 +46,7 @@ const OPEN: [text: string, zone: string, at: string, isOpen: boolean, next: stri
   ['sun 01:00-02:30', 'Europe/Berlin', '2026-10-25T00:40:00.000Z', false, '2026-10-25T01:00:00.000Z'],
 ];
 
-for (const [text, zone, at, isOpen, next] of OPEN)
+for (const [text, zone, at, isOpen, next] of STATES)
   test(`${text} in ${zone} is ${isOpen ? 'open' : 'closed'} at ${at}`, () => {
     const schedules = createSchedules(zone);
     assert.equal(schedules.isOpen(text, Date.parse(at)), isOpen);
@@ -72,7 +72,7 @@ const zones = fc.constantFrom(
   'America/St_Johns',
 );
 
-test('the stored form of a schedule is read as itself, and means the same', () => {
+test('the stored text of a schedule is read as the same schedule', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const read = parseSchedule(text);
@@ -82,8 +82,8 @@ test('the stored form of a schedule is read as itself, and means the same', () =
   );
 });
 
-test('nothing changes before the next change, and that is one', () => {
-  // Around both changes of clocks of 2026.
+test('the state changes at the next change, and not before it', () => {
+  // Around the two changes of summer time in 2026.
   const at = fc.oneof(
     fc.date({
       min: new Date('2026-03-25T00:00:00Z'),
@@ -97,22 +97,28 @@ test('nothing changes before the next change, and that is one', () => {
     }),
   );
   fc.assert(
-    fc.property(texts, zones, at, fc.double({ min: 0, max: 1, noNaN: true }), (text, zone, date, share) => {
-      const schedule = parseSchedule(text);
-      assert.ok(schedule);
-      const from = date.getTime();
-      const isOpen = (time: number) => createSchedules(zone).isOpen(text, time);
-      const next = nextChange(schedule, from, zone);
-      const until = next ?? from + 7 * 86_400_000;
-      const between = Math.min(until - 1, Math.floor(from + share * (until - from)));
-      assert.equal(isOpen(between), isOpen(from));
-      if (next !== null) assert.notEqual(isOpen(next), isOpen(from));
-    }),
+    fc.property(
+      texts,
+      zones,
+      at,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (text, zone, date, fraction) => {
+        const schedule = parseSchedule(text);
+        assert.ok(schedule);
+        const from = date.getTime();
+        const isOpen = (time: number) => createSchedules(zone).isOpen(text, time);
+        const next = nextChange(schedule, from, zone);
+        const until = next ?? from + 7 * 86_400_000;
+        const between = Math.min(until - 1, Math.floor(from + fraction * (until - from)));
+        assert.equal(isOpen(between), isOpen(from));
+        if (next !== null) assert.notEqual(isOpen(next), isOpen(from));
+      },
+    ),
     { numRuns: 300 },
   );
 });
 
-test('a clock that is set back is accepted', () => {
+test('a schedule is evaluated correctly after the clock is set back', () => {
   const schedules = createSchedules('UTC');
   const text = 'mon 08:00-09:00';
   assert.equal(schedules.isOpen(text, Date.parse('2026-11-23T09:00:00Z')), false);

@@ -1,4 +1,4 @@
-// Permits of sessions: the database decides. While it does not answer, the node decides, and writes its permits later.
+// Permits of sessions: the database decides. While it does not answer, the node decides, and stores its permits later.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LimitRefusal } from '../../../src/core/accounts/limits.js';
@@ -14,14 +14,14 @@ import { createTestTimers } from '../../helpers/timers.js';
 
 const SILENT_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const TIMEOUT_MS = 3_000;
-const away = () => Object.assign(new Error('no connection'), { [AWAY]: true });
+const connectionError = () => Object.assign(new Error('no connection'), { [AWAY]: true });
 
 /** Permits on a fake database: it stores what it gets, and refuses the client addresses in `refused`. */
-function world(t: TestContext, limits: { maxSessions?: number; maxClientAddresses?: number }) {
+function setUp(t: TestContext, limits: { maxSessions?: number; maxClientAddresses?: number }) {
   const timers = createTestTimers();
   const rows = new Map<string, string>();
   const refused = new Set<string>();
-  const world = {
+  const database = {
     rows,
     /** Client addresses that the database refuses because of other nodes' sessions. */
     refused,
@@ -30,12 +30,12 @@ function world(t: TestContext, limits: { maxSessions?: number; maxClientAddresse
   };
   const store: Pick<PermitStore, 'exchange' | 'findSurplus'> = {
     async findSurplus(_accountId, { maxSessions }) {
-      await world.answer();
+      await database.answer();
       return [...rows.keys()].slice(maxSessions ?? rows.size);
     },
     async exchange({ endedIds, held, wanted }) {
-      world.exchanges += 1;
-      await world.answer();
+      database.exchanges += 1;
+      await database.answer();
       const refusals = new Map<string, LimitRefusal>();
       for (const id of endedIds) rows.delete(id);
       for (const { id, client } of held) rows.set(id, client);
@@ -58,7 +58,7 @@ function world(t: TestContext, limits: { maxSessions?: number; maxClientAddresse
   t.after(permits.stop);
   const acquire = (accountId: string, client: string, revoke: () => void = () => undefined) =>
     permits.acquire(accountId, client, revoke);
-  return { ...world, world, timers, permits: { ...permits, acquire } };
+  return { ...database, database, timers, permits: { ...permits, acquire } };
 }
 
 function granted(answer: PermitAnswer): SessionPermit {
@@ -66,8 +66,8 @@ function granted(answer: PermitAnswer): SessionPermit {
   return answer.permit;
 }
 
-test('the database decides, and every end is stored', async (t) => {
-  const { permits, rows, refused } = world(t, { maxSessions: 1 });
+test('the database decides, and the end of each session is stored', async (t) => {
+  const { permits, rows, refused } = setUp(t, { maxSessions: 1 });
   const permit = granted(await permits.acquire('ann', '192.0.2.1'));
   assert.deepEqual([...rows.values()], ['192.0.2.1']);
   refused.add('192.0.2.2');
@@ -78,24 +78,24 @@ test('the database decides, and every end is stored', async (t) => {
 });
 
 test('requests during a query are batched', async (t) => {
-  const { permits, world: database } = world(t, {});
+  const { permits, database } = setUp(t, {});
   await Promise.all(Array.from({ length: 500 }, (_, n) => permits.acquire('ann', `192.0.2.${n % 200}`)));
   assert.equal(database.rows.size, 500);
   assert.ok(database.exchanges <= 3, String(database.exchanges));
 });
 
-for (const how of ['fails', 'is silent']) {
-  test(`a database that ${how}: the node decides by what it has itself`, async (t) => {
-    const { permits, timers, world: database } = world(t, { maxSessions: 3, maxClientAddresses: 2 });
+for (const failure of ['fails', 'does not answer']) {
+  test(`while the database ${failure}, the node decides by its own sessions`, async (t) => {
+    const { permits, timers, database } = setUp(t, { maxSessions: 3, maxClientAddresses: 2 });
     granted(await permits.acquire('ann', '192.0.2.1'));
-    let end = (): void => undefined;
+    let endSilence = (): void => undefined;
     const silence = new Promise<void>((resolve) => {
-      end = resolve;
+      endSilence = resolve;
     });
-    database.answer = () => (how === 'fails' ? Promise.reject(away()) : silence);
-    const asked = permits.acquire('ann', '192.0.2.2');
+    database.answer = () => (failure === 'fails' ? Promise.reject(connectionError()) : silence);
+    const acquiring = permits.acquire('ann', '192.0.2.2');
     await timers.pass(TIMEOUT_MS);
-    const second = granted(await asked);
+    const second = granted(await acquiring);
     const third = await permits.acquire('ann', '192.0.2.3');
     assert.deepEqual(third, { ok: false, reason: 'too-many-addresses' });
     granted(await permits.acquire('ann', '192.0.2.1'));
@@ -104,14 +104,14 @@ for (const how of ['fails', 'is silent']) {
     second.release();
     granted(await permits.acquire('ann', '192.0.2.2'));
     granted(await permits.acquire('bob', '192.0.2.2'));
-    end();
+    endSilence();
   });
 }
 
-test('after an outage, or with another database, all permits are stored again, and the database decides', async (t) => {
-  const { permits, timers, world: database } = world(t, { maxSessions: 4 });
+test('after an outage all permits are stored again, also in an empty database, and the database decides', async (t) => {
+  const { permits, timers, database } = setUp(t, { maxSessions: 4 });
   granted(await permits.acquire('ann', '192.0.2.1'));
-  database.answer = () => Promise.reject(away());
+  database.answer = () => Promise.reject(connectionError());
   granted(await permits.acquire('ann', '192.0.2.2'));
   granted(await permits.acquire('ann', '192.0.2.3')).release();
   database.rows.clear();
@@ -122,34 +122,34 @@ test('after an outage, or with another database, all permits are stored again, a
   assert.equal((await permits.acquire('ann', '192.0.2.4')).ok, false);
 });
 
-test('an answer that comes too late does not count a session that the node has refused', async (t) => {
-  const { permits, timers, world: database } = world(t, { maxSessions: 1 });
+test('a late answer of the database does not store a session that the node has refused', async (t) => {
+  const { permits, timers, database } = setUp(t, { maxSessions: 1 });
   let answer = (): void => undefined;
   database.answer = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
-  const asked = [permits.acquire('ann', '192.0.2.1'), permits.acquire('ann', '192.0.2.2')];
+  const acquiring = [permits.acquire('ann', '192.0.2.1'), permits.acquire('ann', '192.0.2.2')];
   await timers.pass(TIMEOUT_MS);
-  const [first, second] = await Promise.all(asked);
+  const [first, second] = await Promise.all(acquiring);
   assert.deepEqual([first?.ok, second?.ok], [true, false]);
   database.answer = async () => undefined;
   answer();
   await eventually(() => [...database.rows.values()].join() === '192.0.2.1');
 });
 
-test('sessions that were open before their account was limited are written', async (t) => {
-  const { permits, rows } = world(t, { maxSessions: 1 });
+test('sessions that were open before their account got a limit are stored', async (t) => {
+  const { permits, rows } = setUp(t, { maxSessions: 1 });
   const permit = permits.hold('ann', '192.0.2.1', () => undefined);
   await eventually(() => rows.size === 1);
   permit.release();
   await eventually(() => rows.size === 0);
 });
 
-for (const isAway of [false, true]) {
-  test(`a lower limit revokes the newest permits, ${isAway ? 'without the database' : 'as the database decides'}`, async (t) => {
+for (const isUnreachable of [false, true]) {
+  test(`a lower limit revokes the newest permits, ${isUnreachable ? 'without the database' : 'with the database'}`, async (t) => {
     const limits = { maxSessions: 4 };
-    const { permits, world: database } = world(t, limits);
+    const { permits, database } = setUp(t, limits);
     const revoked: number[] = [];
     for (let n = 0; n < 4; n += 1) {
       const permit = granted(
@@ -159,7 +159,7 @@ for (const isAway of [false, true]) {
         }),
       );
     }
-    if (isAway) database.answer = () => Promise.reject(away());
+    if (isUnreachable) database.answer = () => Promise.reject(connectionError());
     limits.maxSessions = 2;
     permits.enforce('ann');
     await eventually(() => revoked.length > 0);

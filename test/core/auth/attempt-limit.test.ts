@@ -1,4 +1,4 @@
-// The limit of wrong guesses per source.
+// The limit of failed attempts per source.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAttemptLimit } from '../../../src/core/auth/attempt-limit.js';
@@ -18,6 +18,6 @@ test('failures are counted per source (IPv6: per /64), and reset after the windo
   assert.deepEqual(
     [limit.attempt('a'), limit.attempt('a')],
     [null, 1_000],
-    'only its own attempt is forgiven',
+    'a success removes only its own attempt',
   );
 });

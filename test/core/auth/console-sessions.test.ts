@@ -7,7 +7,7 @@ import {
   createConsoleSessions,
 } from '../../../src/core/auth/console-sessions.js';
 
-function openSessions() {
+function setUp() {
   const rows = new Map<string, ConsoleSession>();
   const put = async (session: ConsoleSession) => void rows.set(session.hash, session);
   const store: ConsoleSessionStore = {
@@ -26,8 +26,8 @@ function openSessions() {
   return { state, sessions, rows };
 }
 
-test('keeps the session that made the change, when it was valid right before', async () => {
-  const { state, sessions } = openSessions();
+test('a change of credentials keeps the session that made it', async () => {
+  const { state, sessions } = setUp();
   const value = (await sessions.open('o', 'id', '::1', 'old')) ?? '';
   const hash = sessions.find(value)?.hash ?? '';
   state.credentials = 'new';
@@ -35,8 +35,8 @@ test('keeps the session that made the change, when it was valid right before', a
   assert.ok(sessions.find(value));
 });
 
-test('does not restore a session whose credentials were changed before', async () => {
-  const { state, sessions, rows } = openSessions();
+test('a change of credentials does not restore a session that an earlier change ended', async () => {
+  const { state, sessions, rows } = setUp();
   const value = (await sessions.open('o', 'id', '::1', 'old')) ?? '';
   const hash = sessions.find(value)?.hash ?? '';
   state.credentials = 'newest';
@@ -45,8 +45,8 @@ test('does not restore a session whose credentials were changed before', async (
   assert.equal(rows.size, 0);
 });
 
-test('ends sessions for good, also those that only the database has', async () => {
-  const { state, sessions } = openSessions();
+test('ended sessions stay ended after the old credentials return, also in the database', async () => {
+  const { state, sessions } = setUp();
   const value = (await sessions.open('o', 'id', '::1', 'old')) ?? '';
   state.credentials = null;
   assert.equal(sessions.sweep(), 1);
@@ -55,8 +55,8 @@ test('ends sessions for good, also those that only the database has', async () =
   assert.equal(await sessions.read(value), null);
 });
 
-test('opens no session with credentials that changed since the password was checked', async () => {
-  const { state, sessions, rows } = openSessions();
+test('no session is opened if the credentials changed after the check of the password', async () => {
+  const { state, sessions, rows } = setUp();
   state.credentials = 'new';
   assert.equal(await sessions.open('o', 'id', '::1', 'old'), null);
   assert.equal(rows.size, 0);

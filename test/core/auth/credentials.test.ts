@@ -1,4 +1,4 @@
-// The Basic header: what clients send, and what is refused.
+// The Basic Authorization header: valid and refused values.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const READ: [string, string, string][] = [
   [basic(' admin : secret '), ' admin ', ' secret '],
 ];
 for (const [header, username, password] of READ) {
-  test(`${header} is ${username}:${password}`, () =>
+  test(`${header} is read as ${username}:${password}`, () =>
     assert.deepEqual(parseBasic(header), { username, password }));
 }
 
@@ -79,10 +79,10 @@ const REFUSED = [
   ...['Digest username="a"', 'Negotiate abc', 'Basic realm="x"', 'ＢＡＳＩＣ YTpi'],
 ];
 for (const header of REFUSED) {
-  test(`${JSON.stringify(header)} is no login`, () => assert.equal(parseBasic(header), null));
+  test(`${JSON.stringify(header)} is refused`, () => assert.equal(parseBasic(header), null));
 }
 
-test('encoded credentials are decoded unchanged, and no header throws', () => {
+test('encoded credentials are decoded unchanged, and no header causes an exception', () => {
   const part = fc.string({ unit: 'grapheme' });
   fc.assert(
     fc.property(part, part, fc.string(), (name, password, other) => {

@@ -1,4 +1,4 @@
-// The settings that are kept in memory: the admin credentials and the IP whitelist.
+// The settings that are cached in memory: the admin credentials and the IP whitelist.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../../src/core/auth/admin-credentials.js';
@@ -33,18 +33,18 @@ function memorySettings() {
 test('the first start generates a random password, shows it once and stores only its hash', async () => {
   const { settings, values } = memorySettings();
   const credentials = createAdminCredentials({ settings });
-  assert.equal(credentials.verify('admin', ''), false, 'nothing logs in before there are credentials');
-  const made = await credentials.ensure({});
-  assert.equal(made?.username, 'admin');
-  assert.match(made?.password ?? '', /^[\w-]{24}$/);
-  assert.ok(credentials.verify('admin', made?.password ?? ''));
-  const again = await createAdminCredentials({ settings }).ensure({});
-  assert.notEqual(again?.password, made?.password, 'what was not stored was shown to nobody');
-  await made?.store();
-  assert.doesNotMatch(JSON.stringify([...values]), new RegExp(made?.password ?? ''));
-  assert.equal(await credentials.ensure({}), null, 'only once');
+  assert.equal(credentials.verify('admin', ''), false, 'no login succeeds before there are credentials');
+  const generated = await credentials.ensure({});
+  assert.equal(generated?.username, 'admin');
+  assert.match(generated?.password ?? '', /^[\w-]{24}$/);
+  assert.ok(credentials.verify('admin', generated?.password ?? ''));
+  const beforeStore = await createAdminCredentials({ settings }).ensure({});
+  assert.notEqual(beforeStore?.password, generated?.password, 'the first password is not stored yet');
+  await generated?.store();
+  assert.doesNotMatch(JSON.stringify([...values]), new RegExp(generated?.password ?? ''));
+  assert.equal(await credentials.ensure({}), null, 'a password is generated only once');
   const other = await createAdminCredentials(memorySettings()).ensure({});
-  assert.notEqual(other?.password, made?.password);
+  assert.notEqual(other?.password, generated?.password);
 });
 
 test('only the exact user name and password log in', async () => {
@@ -65,23 +65,23 @@ test('only the exact user name and password log in', async () => {
   }
 });
 
-test('given credentials replace the stored ones, part by part, and are written only if they differ', async () => {
+test('configured credentials replace the stored name or password, and are written only if they differ', async () => {
   const { settings, writes } = memorySettings();
   const credentials = createAdminCredentials({ settings, newPassword: () => 'random' });
-  const made = await credentials.ensure({ username: 'root' });
-  assert.deepEqual([made?.username, made?.password], ['root', 'random']);
-  await made?.store();
-  assert.equal(await credentials.ensure({ password: 'given' }), null);
-  assert.ok(credentials.verify('root', 'given'));
+  const generated = await credentials.ensure({ username: 'root' });
+  assert.deepEqual([generated?.username, generated?.password], ['root', 'random']);
+  await generated?.store();
+  assert.equal(await credentials.ensure({ password: 'configured' }), null);
+  assert.ok(credentials.verify('root', 'configured'));
   assert.equal(await credentials.ensure({ username: 'boss' }), null);
-  assert.ok(credentials.verify('boss', 'given'));
+  assert.ok(credentials.verify('boss', 'configured'));
   assert.equal(writes(), 3);
-  await credentials.ensure({ username: 'boss', password: 'given' });
+  await credentials.ensure({ username: 'boss', password: 'configured' });
   await credentials.ensure({});
   assert.equal(writes(), 3);
 });
 
-for (const given of [
+for (const configured of [
   { username: '' },
   { username: 'a:b' },
   { username: 'a\n' },
@@ -89,14 +89,14 @@ for (const given of [
   { password: ' ' },
   { password: 'x'.repeat(256) },
 ]) {
-  test(`the start fails with the credentials ${JSON.stringify(given).slice(0, 40)}`, async () => {
+  test(`the start fails with the credentials ${JSON.stringify(configured).slice(0, 40)}`, async () => {
     const { settings, writes } = memorySettings();
-    await assert.rejects(createAdminCredentials({ settings }).ensure(given), RangeError);
+    await assert.rejects(createAdminCredentials({ settings }).ensure(configured), RangeError);
     assert.equal(writes(), 0);
   });
 }
 
-test('set changes the password, and the user name if there is one', async () => {
+test('set changes the password, and the user name if one is given', async () => {
   const { settings } = memorySettings();
   const credentials = createAdminCredentials({ settings });
   await credentials.ensure({ username: 'root', password: 'old' });
@@ -108,7 +108,10 @@ test('set changes the password, and the user name if there is one', async () => 
   assert.deepEqual(await credentials.set(undefined, ''), { ok: false, reason: 'invalid-password' });
   assert.deepEqual(await credentials.set(undefined, 'seven77'), { ok: false, reason: 'short-password' });
   assert.ok(credentials.verify('boss', 'newer password'));
-  assert.ok((await credentials.set(undefined, '密码密码密码密码')).ok, 'characters, not bytes');
+  assert.ok(
+    (await credentials.set(undefined, '密码密码密码密码')).ok,
+    'the minimum length counts characters, not bytes',
+  );
 });
 
 test('every process knows the source of the credentials of the last start', async () => {
@@ -116,7 +119,7 @@ test('every process knows the source of the credentials of the last start', asyn
   const givenBy = () => createAdminCredentials({ settings }).givenBy();
   assert.deepEqual(await givenBy(), {});
   const daemon = createAdminCredentials({ settings });
-  await daemon.ensure({ password: 'given', givenBy: { password: 'a file' } });
+  await daemon.ensure({ password: 'configured', givenBy: { password: 'a file' } });
   assert.deepEqual(await givenBy(), { password: 'a file' });
   await daemon.ensure({});
   assert.deepEqual(await givenBy(), {});
@@ -169,12 +172,12 @@ test('a saved whitelist applies immediately, keeps its text, and survives a rest
     false,
   ]);
   assert.equal(values.get(WHITELIST_KEY), text);
-  const again = createWhitelistSetting(settings);
-  await again.reload();
-  assert.equal(again.allows('11.0.0.1'), false);
+  const restarted = createWhitelistSetting(settings);
+  await restarted.reload();
+  assert.equal(restarted.allows('11.0.0.1'), false);
 });
 
-test('after a failed read or write the old whitelist applies', async () => {
+test('a failed read or write keeps the old whitelist', async () => {
   const { settings, values, fail } = memorySettings();
   const whitelist = createWhitelistSetting(settings);
   await whitelist.save('10.0.0.1');
@@ -193,7 +196,7 @@ test('after a failed read or write the old whitelist applies', async () => {
   );
 });
 
-test('a user name and its beginning, or its padding, are different names', async () => {
+test('a longer or shorter user name is another name', async () => {
   const { settings } = memorySettings();
   const credentials = createAdminCredentials({ settings });
   const longest = 'x'.repeat(255);
@@ -208,7 +211,7 @@ test('a user name and its beginning, or its padding, are different names', async
     assert.equal(credentials.verify(other, 'password'), false);
 });
 
-test('what was accepted once is not accepted after a change', async () => {
+test('credentials that were accepted before are refused after a change', async () => {
   const { settings } = memorySettings();
   const credentials = createAdminCredentials({ settings });
   await credentials.ensure({ password: 'old password' });

@@ -21,13 +21,15 @@ test('a code is valid for the previous and next step, and only once', () => {
   const secret = Buffer.from('12345678901234567890');
   const now = 1_900_000_000_000;
   const step = totpStep(now);
-  const found = [-2, -1, 0, 1, 2].map((by) => matchTotp(secret, totpCode(secret, step + by), now, 0));
+  const found = [-2, -1, 0, 1, 2].map((difference) =>
+    matchTotp(secret, totpCode(secret, step + difference), now, 0),
+  );
   assert.deepEqual(found, [null, step - 1, step, step + 1, null]);
   assert.equal(matchTotp(secret, totpCode(secret, step), now, step), null);
   assert.equal(matchTotp(secret, '', now, 0), null);
 });
 
 test('base32 is that of RFC 4648', () => {
-  const words = ['', 'f', 'fo', 'foo', 'foob', 'fooba', 'foobar'].map((word) => toBase32(Buffer.from(word)));
-  assert.deepEqual(words, ['', 'MY', 'MZXQ', 'MZXW6', 'MZXW6YQ', 'MZXW6YTB', 'MZXW6YTBOI']);
+  const texts = ['', 'f', 'fo', 'foo', 'foob', 'fooba', 'foobar'].map((text) => toBase32(Buffer.from(text)));
+  assert.deepEqual(texts, ['', 'MY', 'MZXQ', 'MZXW6', 'MZXW6YQ', 'MZXW6YTB', 'MZXW6YTBOI']);
 });

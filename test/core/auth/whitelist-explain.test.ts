@@ -1,4 +1,4 @@
-// What the settings page says of a whitelist entry.
+// The description of a whitelist entry on the settings page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseWhitelist } from '../../../src/core/auth/whitelist.js';

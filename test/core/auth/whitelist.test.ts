@@ -1,4 +1,4 @@
-// The whitelist field: what an operator may write, and who gets in.
+// The IP whitelist: valid and invalid entries, and the addresses that they allow.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ function read(text: string): Whitelist {
   return result.whitelist;
 }
 
-// Entry, who gets in, who does not.
+// Entry, allowed addresses, refused addresses.
 const ENTRIES: [string, string[], string[]][] = [
   ['', ['1.2.3.4', '::1', 'not an address', ''], []],
   [' , ,，\r\n\n', ['1.2.3.4', '::1', ''], []],
@@ -73,14 +73,14 @@ const ENTRIES: [string, string[], string[]][] = [
   [' 1.1.1.1 ,\t2.2.2.2\u3000,,', ['1.1.1.1', '2.2.2.2'], ['', '3.3.3.3']],
   ['1.1.1.1,*', ['9.9.9.9', '::1', ''], []],
 ];
-for (const [text, inside, outside] of ENTRIES) {
-  test(`whitelist ${JSON.stringify(text)}`, () => {
+for (const [text, allowed, refused] of ENTRIES) {
+  test(`the whitelist ${JSON.stringify(text)} allows only the addresses of its entries`, () => {
     const whitelist = read(text);
-    for (const address of inside) assert.equal(whitelist.allows(address), true, `lets ${address} in`);
-    for (const address of outside) assert.equal(whitelist.allows(address), false, `keeps ${address} out`);
+    for (const address of allowed) assert.equal(whitelist.allows(address), true, `allows ${address}`);
+    for (const address of refused) assert.equal(whitelist.allows(address), false, `refuses ${address}`);
     for (const [addresses, expected] of [
-      [inside, true],
-      [outside, false],
+      [allowed, true],
+      [refused, false],
     ] as const) {
       for (const ip of addresses.map(parseIp)) if (ip) assert.equal(whitelist.allows(ip), expected);
     }
@@ -158,14 +158,14 @@ const BAD = [
   ],
 ];
 for (const text of BAD) {
-  test(`${JSON.stringify(text)} is no entry`, () => {
+  test(`${JSON.stringify(text)} is not an entry`, () => {
     assert.deepEqual(parseWhitelist(text), { ok: false, badEntries: [text] });
   });
 }
 
-test('all invalid entries are reported, and one is enough to refuse the list', () => {
-  const result = parseWhitelist('1.1.1.1, nonsense，10.*,\n bad one \n');
-  assert.deepEqual(result, { ok: false, badEntries: ['nonsense', 'bad one'] });
+test('a list with an invalid entry is refused, and all its invalid entries are reported', () => {
+  const result = parseWhitelist('1.1.1.1, invalid，10.*,\n bad one \n');
+  assert.deepEqual(result, { ok: false, badEntries: ['invalid', 'bad one'] });
 });
 
 test("entries are described with the operator's text", () => {

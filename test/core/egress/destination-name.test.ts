@@ -1,4 +1,4 @@
-// Every spelling of a domain destination: what is looked up, what is an address, what is refused.
+// Domain names of destinations: which texts are names, which are addresses, and which are refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ const NAMES: [string, string][] = [
   [`${NAME_253}.`, NAME_253],
 ];
 for (const [raw, name] of NAMES) {
-  test(`name ${raw}`, () => assert.deepEqual(check(raw), { ok: true, name }));
+  test(`${raw} is a name`, () => assert.deepEqual(check(raw), { ok: true, name }));
 }
 
 const ADDRESSES: [string, string][] = [
@@ -51,7 +51,7 @@ const ADDRESSES: [string, string][] = [
   ['64:ff9b::127.0.0.1', '64:ff9b::7f00:1'],
 ];
 for (const [raw, address] of ADDRESSES) {
-  test(`address ${raw}`, () => {
+  test(`${raw} is an address`, () => {
     const checked = check(raw);
     assert.ok(checked.ok && 'ip' in checked);
     assert.equal(formatIp(checked.ip), address);
@@ -65,7 +65,7 @@ const NUMERIC = words(`
   a.b.c.007 10.0 10.1. 0300.0250.1 3232235777 0xc0a80101 0xA9FEA9FE 2852039166 0251.0376.0251.0376
 `);
 for (const raw of NUMERIC) {
-  test(`numeric ${raw}`, () => assert.deepEqual(check(raw), { ok: false, reason: 'numeric' }));
+  test(`${raw} is refused as numeric`, () => assert.deepEqual(check(raw), { ok: false, reason: 'numeric' }));
 }
 
 const BAD: (string | Uint8Array)[] = [
@@ -156,11 +156,11 @@ const BAD: (string | Uint8Array)[] = [
   Uint8Array.of(0x7f),
 ];
 for (const raw of BAD) {
-  test(`refused ${JSON.stringify(raw)}`, () =>
+  test(`${JSON.stringify(raw)} is refused for its characters`, () =>
     assert.deepEqual(check(raw), { ok: false, reason: 'bad-character' }));
 }
 
-test('nothing at all is empty', () => {
+test('an empty name and the root are refused as empty', () => {
   assert.deepEqual(check(''), { ok: false, reason: 'empty' });
   assert.deepEqual(check('.'), { ok: false, reason: 'empty' });
 });
@@ -173,10 +173,11 @@ for (const raw of [
   `b.${NAME_253}`,
   `${'a.'.repeat(127)}b`,
 ]) {
-  test(`too long ${raw.length}`, () => assert.deepEqual(check(raw), { ok: false, reason: 'too-long' }));
+  test(`a name or label of ${raw.length} characters is refused as too long`, () =>
+    assert.deepEqual(check(raw), { ok: false, reason: 'too-long' }));
 }
 
-test('underscores only where the operator allows them', () => {
+test('underscores are refused, unless the operator allows them', () => {
   for (const name of ['_dmarc.example', 'a_b', 'a_', '_', 'x._tcp.example']) {
     assert.deepEqual(check(name, true), { ok: true, name });
     assert.equal(check(name).ok, false);
@@ -201,7 +202,7 @@ test('any bytes give a result, and an accepted name is accepted again unchanged'
   );
 });
 
-test('a name accepted here is a name, not an address, to a browser', () => {
+test('an accepted name is also a name, and not an address, for the URL parser', () => {
   const hostLike = fc.stringMatching(/^[0-9a-fx]{1,6}(\.[0-9a-fx]{1,6}){0,4}\.?$/);
   fc.assert(
     fc.property(hostLike, (text) => {

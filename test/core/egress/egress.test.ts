@@ -1,4 +1,4 @@
-// Which destinations are reached: every spelling of a forbidden one, the order of the rules, and what entries mean.
+// The egress rules: every form of a denied address, the order of the rules, and the meaning of entries.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -102,7 +102,7 @@ for (const address of PUBLIC) {
 for (const [name, embed] of Object.entries(EMBEDDINGS)) {
   test(`${name}: the embedded IPv4 address is checked too`, () => {
     for (const address of NEVER_V4) {
-      // ::0.0.0.0 and ::0.0.0.1 are the unspecified and the loopback address; the local prefix cannot tell zeros from padding.
+      // ::0.0.0.0 and ::0.0.0.1 are the unspecified and the loopback address; in the local prefix zeros may be padding.
       if (address.startsWith('0.0.0.') && /compatible|local/.test(name)) continue;
       if (address.startsWith('0.') && name.startsWith('local')) continue;
       assert.equal(
@@ -111,7 +111,7 @@ for (const [name, embed] of Object.entries(EMBEDDINGS)) {
         address,
       );
     }
-    // Which of the four local forms it is cannot be told, so a form read wrongly may find something worse than private.
+    // The four local forms cannot be distinguished, so an address that is read in another form may be always denied.
     const refusals = name.startsWith('local') ? ['private', 'always-denied'] : ['private'];
     for (const address of PRIVATE_V4)
       assert.ok(refusals.includes(verdict({}, formatIp(embed(bytesOf(address))))), address);
@@ -148,10 +148,10 @@ test('own listeners are always denied, with any lists', () => {
   ]) {
     assert.equal(verdict(open, address, 8080), 'own-listener');
   }
-  assert.ok(!asked.some((address) => address.startsWith('::ffff:')), 'asked with unmapped addresses only');
+  assert.ok(!asked.some((address) => address.startsWith('::ffff:')), 'isOwnListener gets unmapped addresses');
 });
 
-test('deny beats allow, in any form', () => {
+test('an entry of deny takes precedence over one of allow, in any form', () => {
   for (const entry of [
     '10.1.2.3',
     '10.1.2.3:5432',
@@ -186,7 +186,7 @@ test('an allowed name permits its private addresses, another name does not', () 
   assert.equal(verdict({ allow: ['db.example'] }, '169.254.169.254', 80, 'db.example'), 'always-denied');
 });
 
-test('*.name is every name under it and not the name itself', () => {
+test('*.name matches every name below the name, and not the name itself', () => {
   const allow = ['*.example.com:443'];
   assert.equal(verdict({ allow }, '10.0.0.1', 443, 'a.example.com'), 'ok');
   assert.equal(verdict({ allow }, '10.0.0.1', 443, 'a.b.example.com'), 'ok');
@@ -195,7 +195,7 @@ test('*.name is every name under it and not the name itself', () => {
   assert.equal(verdict({ allow }, '10.0.0.1', 80, 'a.example.com'), 'private');
 });
 
-test('what an address entry covers', () => {
+test('an entry with an address or network covers exactly its addresses and ports', () => {
   assert.equal(verdict({ allow: ['10.1.2.0/24'] }, '10.1.2.255'), 'ok');
   assert.equal(verdict({ allow: ['10.1.2.0/24'] }, '10.1.3.0'), 'private');
   assert.equal(verdict({ allow: ['::ffff:10.1.2.0/120'] }, '10.1.2.9'), 'ok');
@@ -212,7 +212,7 @@ test('what an address entry covers', () => {
   assert.equal(
     verdict({ allow: ['2002::/16'] }, '2002:a01:203::1'),
     'private',
-    'the carrier alone is not enough',
+    'the network of the IPv6 address alone is not enough',
   );
 });
 
@@ -236,7 +236,7 @@ test('a denied IPv4 address is denied in every embedded form', () => {
       fc.constantFrom(...Object.values(EMBEDDINGS)),
       fc.integer({ min: 1, max: 65535 }),
       (ip, embed, port) => {
-        // A zero first byte cannot be told from padding in some of the forms; those addresses are no hosts.
+        // In some forms a first byte of zero may be padding; addresses in 0.0.0.0/8 are not hosts.
         fc.pre(ip[0] !== 0);
         const carrier = embed(ip);
         assert.equal(
@@ -249,10 +249,10 @@ test('a denied IPv4 address is denied in every embedded form', () => {
   );
 });
 
-test('addresses of this machine count as private, the public ones too, unless an entry names them', () => {
+test('public addresses of this machine count as private, unless an entry names them', () => {
   const isThisMachine = (ip: IpBytes): boolean => ['93.184.216.34', '2606:2800::1'].includes(formatIp(ip));
   for (const address of ['93.184.216.34', '::ffff:93.184.216.34', '64:ff9b::5db8:d822', '2606:2800::1']) {
-    assert.equal(verdict({}, address), 'ok', 'where it is not of this machine');
+    assert.equal(verdict({}, address), 'ok', 'on another machine');
     assert.equal(verdict({ isThisMachine }, address), 'private');
     assert.equal(verdict({ isThisMachine, private: 'allow' }, address), 'ok');
   }

@@ -46,7 +46,7 @@ const arena = {
   protocol: 'tcp',
 } as const;
 
-test('destinations', async (t) => {
+test('a rule matches a destination by host, port and protocol', async (t) => {
   const hosts = (...list: string[]) => ({ hosts: list });
   const ports = (...list: (number | string)[]) => ({ ports: list });
   const cases: [string, GameRule['match'], string, boolean][] = [
@@ -119,15 +119,15 @@ test('destinations', async (t) => {
   }
 });
 
-test('the first rule that matches wins', () => {
+test('the first matching rule applies', () => {
   const rules: GameRule[] = [
     { id: 'one', match: { ports: [1, 2] } },
     { gameId: '(x)', match: { ports: [2, 3] } },
     { id: 'three', match: { ports: ['1-4'] } },
     { gameId: '(y)', match: { ports: [3, 4, 5] } },
   ];
-  const seen = [1, 2, 3, 4, 5, 6].map((port) => outcome(rules, `x - ${port}`));
-  assert.deepEqual(seen, ['one', 'one', 'inspect', 'three', 'inspect', null]);
+  const outcomes = [1, 2, 3, 4, 5, 6].map((port) => outcome(rules, `x - ${port}`));
+  assert.deepEqual(outcomes, ['one', 'one', 'inspect', 'three', 'inspect', null]);
   assert.equal(outcome([], 'x - 1'), null);
 });
 
@@ -142,7 +142,7 @@ test('invalid rules are refused with their position', async (t) => {
     ['id of 129', { id: 'x'.repeat(129) }, '[1].id'],
     ['backreference', { gameId: '(a)\\1' }, '[1].gameId'],
     ['no bytes', { gameId: '(a)', maxBytes: 0 }, '[1].maxBytes'],
-    ['half a byte', { gameId: '(a)', maxBytes: 1.5 }, '[1].maxBytes'],
+    ['a fraction of a byte', { gameId: '(a)', maxBytes: 1.5 }, '[1].maxBytes'],
     ['too many bytes', { gameId: '(a)', maxBytes: 65537 }, '[1].maxBytes'],
     ['no hosts', { id: 'a', match: { hosts: [] } }, '[1].match.hosts'],
     ['no ports', { id: 'a', match: { ports: [] } }, '[1].match.ports'],
@@ -192,7 +192,7 @@ test('invalid rules are refused with their position', async (t) => {
 const PAYLOAD = 'HELLO v=3;GAMEID=ARENA42;mode=ranked\r\n';
 const byName: GameRule = { gameId: 'GAMEID=([A-Z0-9]{4,16});' };
 
-test('the GameID is found wherever the packets are cut', () => {
+test('the GameID is found in packets that are cut anywhere', () => {
   for (let cut = 0; cut <= PAYLOAD.length; cut += 1) {
     const inspect = matcher([byName]);
     const first = inspect.feed(latin1(PAYLOAD.slice(0, cut)));
@@ -210,7 +210,7 @@ test('the GameID is found wherever the packets are cut', () => {
   }
 });
 
-test('one byte at a time, a short GameID is found at the byte that ends it', () => {
+test('a GameID that comes one byte at a time is found at the byte after it', () => {
   const inspect = matcher([byName]);
   const end = PAYLOAD.indexOf(';mode');
   for (const [i, byte] of latin1(PAYLOAD).entries()) {
@@ -219,7 +219,7 @@ test('one byte at a time, a short GameID is found at the byte that ends it', () 
   }
 });
 
-test('any cut of any first bytes gives the same GameID', () => {
+test('the GameID does not depend on how the first bytes are cut', () => {
   const text = fc.string({ unit: fc.constantFrom('I', 'D', '=', 'a', 'b', ';', '\n'), maxLength: 60 });
   const cuts = fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 12 });
   const verdictOf = (payload: string, at: readonly number[]): PayloadVerdict => {
@@ -233,43 +233,43 @@ test('any cut of any first bytes gives the same GameID', () => {
   };
   fc.assert(
     fc.property(text, cuts, (payload, at) => {
-      const native = /ID=([ab]+)/.exec(payload.slice(0, 40))?.[1];
-      assert.deepEqual(verdictOf(payload, at), native === undefined ? 'done' : { gameId: native });
+      const expected = /ID=([ab]+)/.exec(payload.slice(0, 40))?.[1];
+      assert.deepEqual(verdictOf(payload, at), expected === undefined ? 'done' : { gameId: expected });
     }),
     { numRuns: 2000 },
   );
 });
 
-test('a GameID that may continue is reported at its end', async (t) => {
-  const open: GameRule = { gameId: 'ID=([a-z]+)' };
-  const fed = (text: string, rule = open, to?: string) => {
+test('a GameID that may continue is reported when it cannot continue any more', async (t) => {
+  const openEnded: GameRule = { gameId: 'ID=([a-z]+)' };
+  const feed = (text: string, rule = openEnded, to?: string) => {
     const inspect = matcher([rule], to);
     return { inspect, verdict: inspect.feed(latin1(text)) };
   };
-  await t.test('for the next byte', () => {
-    const { inspect, verdict } = fed('ID=ab');
+  await t.test('after the next byte', () => {
+    const { inspect, verdict } = feed('ID=ab');
     assert.equal(verdict, 'more');
     assert.equal(inspect.feed(latin1('cd')), 'more');
     assert.deepEqual(inspect.feed(latin1(' ')), { gameId: 'abcd' });
   });
-  await t.test('or for silence', () => {
-    const { inspect } = fed('ID=ab');
+  await t.test('after a pause', () => {
+    const { inspect } = feed('ID=ab');
     assert.deepEqual(inspect.settle(), { gameId: 'ab' });
     assert.equal(inspect.settle(), 'done');
     assert.equal(inspect.end(), 'done');
   });
-  await t.test('or for the end of the flow', () => {
-    assert.deepEqual(fed('ID=ab').inspect.end(), { gameId: 'ab' });
+  await t.test('at the end of the flow', () => {
+    assert.deepEqual(feed('ID=ab').inspect.end(), { gameId: 'ab' });
   });
-  await t.test('or for the last byte that its rule may see', () => {
-    assert.deepEqual(fed('ID=ab', { ...open, maxBytes: 5 }).verdict, { gameId: 'ab' });
-    assert.deepEqual(fed('ID=abcdef ', { ...open, maxBytes: 5 }).verdict, { gameId: 'ab' });
+  await t.test('at the last byte that its rule inspects', () => {
+    assert.deepEqual(feed('ID=ab', { ...openEnded, maxBytes: 5 }).verdict, { gameId: 'ab' });
+    assert.deepEqual(feed('ID=abcdef ', { ...openEnded, maxBytes: 5 }).verdict, { gameId: 'ab' });
   });
-  await t.test('but not in a datagram', () => {
-    assert.deepEqual(fed('ID=ab', open, 'x - 9000 udp').verdict, { gameId: 'ab' });
+  await t.test('at the end of a datagram', () => {
+    assert.deepEqual(feed('ID=ab', openEnded, 'x - 9000 udp').verdict, { gameId: 'ab' });
   });
-  await t.test('and silence alone decides nothing', () => {
-    const { inspect } = fed('nothing yet');
+  await t.test('and a pause before a GameID decides nothing', () => {
+    const { inspect } = feed('nothing yet');
     assert.equal(inspect.settle(), 'more');
     assert.deepEqual(inspect.feed(latin1('ID=x;')), { gameId: 'x' });
   });
@@ -284,7 +284,7 @@ test('bytes after maxBytes are ignored', () => {
   assert.equal(inspect.feed(latin1('GAMEID=ABCD;')), 'done');
 });
 
-test('several payload rules and a fixed one', async (t) => {
+test('several payload rules and a fixed rule are applied in order', async (t) => {
   const rules: GameRule[] = [
     { gameId: 'A=(\\w+);', maxBytes: 10 },
     { gameId: 'B=(\\w+);', maxBytes: 20 },
@@ -299,35 +299,39 @@ test('several payload rules and a fixed one', async (t) => {
     }
     return 'more';
   };
-  await t.test('in one look the first in order wins', () =>
+  await t.test('the first of several rules that match the same bytes applies', () =>
     assert.deepEqual(first('B=2;A=1;'), { gameId: '1' }),
   );
-  await t.test('a later rule does not wait', () => assert.deepEqual(first('B=2;', 'A=1;'), { gameId: '2' }));
-  await t.test('each rule sees its own bytes', () =>
+  await t.test('a later rule that matches first applies', () =>
+    assert.deepEqual(first('B=2;', 'A=1;'), { gameId: '2' }),
+  );
+  await t.test('each rule inspects the bytes up to its limit', () =>
     assert.deepEqual(first('xxxxxxA=1;B=2;'), { gameId: '1' }),
   );
-  await t.test('a rule out of bytes is out', () =>
+  await t.test('a rule does not match after its limit', () =>
     assert.deepEqual(first('xxxxxxxA=1;B=2;'), { gameId: '2' }),
   );
-  await t.test('all out of bytes: the fixed rule', () =>
+  await t.test('the fixed rule applies after the limits of all payload rules', () =>
     assert.deepEqual(first('x'.repeat(20)), { gameId: 'other' }),
   );
-  await t.test('not before', () => assert.equal(first('x'.repeat(19)), 'more'));
-  await t.test('at the end of a short flow: the fixed rule', () => {
+  await t.test('the fixed rule does not apply before', () => assert.equal(first('x'.repeat(19)), 'more'));
+  await t.test('the fixed rule applies at the end of a short flow', () => {
     const inspect = matcher(rules);
     assert.equal(inspect.feed(latin1('x')), 'more');
     assert.deepEqual(inspect.end(), { gameId: 'other' });
   });
-  await t.test('without a fixed rule: none', () => assert.equal(matcher(rules.slice(0, 2)).end(), 'done'));
+  await t.test('without a fixed rule no rule applies', () =>
+    assert.equal(matcher(rules.slice(0, 2)).end(), 'done'),
+  );
 });
 
-test('what becomes of captured text', async (t) => {
+test('the GameID is the captured text, decoded and without control characters', async (t) => {
   const cases: [string, string, Buffer, string | null][] = [
-    ['no group: the whole match', 'ROOM[0-9]+', latin1('xROOM7 '), 'ROOM7'],
-    ['two groups: the first', '(a)(b)', latin1('ab'), 'a'],
-    ['alternatives: the one that took part', 'A=(\\d)|B=(\\d)', latin1('B=5'), '5'],
+    ['the whole match without a group', 'ROOM[0-9]+', latin1('xROOM7 '), 'ROOM7'],
+    ['the first of two groups', '(a)(b)', latin1('ab'), 'a'],
+    ['the group of the alternative that matched', 'A=(\\d)|B=(\\d)', latin1('B=5'), '5'],
     ['named group', '(?P<id>\\d+);', latin1('12;'), '12'],
-    ['group that took no part', 'x(a)?;', latin1('x;'), null],
+    ['a group that did not match', 'x(a)?;', latin1('x;'), null],
     ['empty group', 'x(a*);', latin1('x;'), null],
     ['UTF-8', 'g=([^;]+);', Buffer.from('g=王者荣耀;'), '王者荣耀'],
     ['latin1', 'g=([^;]+);', latin1('g=caf\xe9;'), 'café'],
@@ -337,7 +341,7 @@ test('what becomes of captured text', async (t) => {
     ['only spaces', 'g=( +);', latin1('g=   ;'), null],
     ['direction override', 'g=([^;]+);', Buffer.from('g=a\u202eb\u2028;'), 'ab'],
     ['128 characters', 'g=([^;]+);', latin1(`g=${'x'.repeat(200)};`), 'x'.repeat(128)],
-    ['a pair at the cut', 'g=([^;]+);', Buffer.from(`g=${'x'.repeat(127)}🎮;`), 'x'.repeat(127)],
+    ['a surrogate pair at the limit', 'g=([^;]+);', Buffer.from(`g=${'x'.repeat(127)}🎮;`), 'x'.repeat(127)],
     ['markup stays text', 'g=([^;]+);', latin1('g=<b>"x"</b>;'), '<b>"x"</b>'],
   ];
   for (const [name, gameId, payload, expected] of cases) {
@@ -351,11 +355,11 @@ test('what becomes of captured text', async (t) => {
 });
 
 test('four thousand single bytes cause a bounded number of searches', () => {
-  let looks = 0;
+  let searches = 0;
   let bytes = 0;
   const counting = () => ({
     exec(text: string) {
-      looks += 1;
+      searches += 1;
       bytes += text.length;
       return null;
     },
@@ -368,6 +372,6 @@ test('four thousand single bytes cause a bounded number of searches', () => {
     if (i % 8 === 0) verdict.inspect.settle();
   }
   assert.equal(last, 'done');
-  assert.ok(looks < 250, `${looks} looks`);
-  assert.ok(bytes < 16 * 1024 + 10 * 4096, `${bytes} bytes looked at`);
+  assert.ok(searches < 250, `${searches} searches`);
+  assert.ok(bytes < 16 * 1024 + 10 * 4096, `${bytes} bytes searched`);
 });

@@ -37,7 +37,7 @@ test('an unknown account has no entries and no GameID', () => {
   assert.deepEqual(pool.takeBatch(5), []);
 });
 
-test('what is stored and what is recorded counts together, before and after writing', () => {
+test('the count includes stored and recorded entries, before and after writing', () => {
   const pool = new HeartbeatPool({ maxPending: 10, maxPerAccount: 100 });
   pool.load([total('a', 7, 'chess'), total('b', 1)]);
   assert.deepEqual([pool.count('a'), pool.latestGameId('a')], [7, 'chess']);
@@ -50,7 +50,7 @@ test('what is stored and what is recorded counts together, before and after writ
   assert.deepEqual([pool.count('a'), pool.pendingSize], [9, 0]);
 });
 
-test('the count never exceeds what retention keeps per account', () => {
+test('the count never exceeds the number of entries that the retention keeps per account', () => {
   const pool = new HeartbeatPool({ maxPending: 10, maxPerAccount: 3 });
   for (let i = 0; i < 5; i += 1) pool.record(entry('a'));
   assert.equal(pool.count('a'), 3);
@@ -74,7 +74,7 @@ test('a GameID whose entries retention has removed is forgotten', () => {
   assert.deepEqual([pool.count('a'), pool.latestGameId('a')], [1, null]);
 });
 
-test('a full pool drops the oldest beats first, then the oldest of the rest', () => {
+test('a full pool drops the oldest beats first, then the oldest other entries', () => {
   const pool = new HeartbeatPool({ maxPending: 4, maxPerAccount: 100 });
   const open = entry('a', 'open');
   const beat1 = entry('a');
@@ -94,7 +94,7 @@ test('a full pool drops the oldest beats first, then the oldest of the rest', ()
   assert.deepEqual(pool.takeBatch(10), [game, close1, close2, close3]);
 });
 
-test('exactly maxPending entries fit, the batch being written included', () => {
+test('exactly maxPending entries fit, including the batch that is being written', () => {
   const pool = new HeartbeatPool({ maxPending: 3, maxPerAccount: 100 });
   for (let i = 0; i < 3; i += 1) pool.record(entry('a', 'open'));
   const batch = pool.takeBatch(2);
@@ -115,55 +115,55 @@ test('a failed batch is retried first, in its order', () => {
   assert.deepEqual(pool.takeBatch(100), entries);
 });
 
-test('a removed account leaves nothing behind', async (t) => {
-  const fresh = () => {
+test('a removed account has no entries, no count and no GameID', async (t) => {
+  const loadedPool = () => {
     const pool = new HeartbeatPool({ maxPending: 100, maxPerAccount: 100 });
     pool.load([total('a', 5, 'chess'), total('b', 5)]);
     for (const id of ['a', 'b', 'a']) pool.record(entry(id, 'game', 'go'));
     return pool;
   };
-  const gone = (pool: HeartbeatPool, pending: number) => {
+  const assertRemoved = (pool: HeartbeatPool, pending: number) => {
     assert.deepEqual([pool.count('a'), pool.latestGameId('a')], [0, null]);
     assert.equal(pool.pendingSize, pending);
     assert.equal(pool.count('b'), 6);
   };
-  await t.test('while entries wait', () => {
-    const pool = fresh();
+  await t.test('removed while entries wait', () => {
+    const pool = loadedPool();
     pool.remove('a');
-    gone(pool, 1);
+    assertRemoved(pool, 1);
     assert.deepEqual(
       pool.takeBatch(9).map((each) => each.accountId),
       ['b'],
     );
   });
-  await t.test('while entries are being written, and the totals come from before the removal', () => {
-    const pool = fresh();
+  await t.test('removed while entries are being written, with totals from before the removal', () => {
+    const pool = loadedPool();
     const batch = pool.takeBatch(9);
     pool.remove('a');
     pool.written(batch, [total('a', 7, 'go'), total('b', 6, 'go')]);
-    gone(pool, 0);
+    assertRemoved(pool, 0);
   });
-  await t.test('while entries are being written, and writing fails', () => {
-    const pool = fresh();
+  await t.test('removed while entries are being written, and the write fails', () => {
+    const pool = loadedPool();
     const batch = pool.takeBatch(9);
     pool.remove('a');
     pool.failed(batch);
-    gone(pool, 1);
+    assertRemoved(pool, 1);
   });
-  await t.test('when its sessions close only after the removal, with old totals still to come', () => {
-    const pool = fresh();
+  await t.test('removed before its sessions close and before old totals arrive', () => {
+    const pool = loadedPool();
     const batch = pool.takeBatch(9);
     pool.remove('a');
     pool.record(entry('a', 'close', 'go'));
     pool.written(batch, [total('a', 7, 'go'), total('b', 6, 'go')]);
     assert.equal(pool.count('a'), 1);
-    // The late entry itself is known to be void once the database has said so.
+    // The late entry counts until the database reports that it was not stored.
     pool.written(pool.takeBatch(9), [total('a', 0)]);
-    gone(pool, 0);
+    assertRemoved(pool, 0);
   });
 });
 
-test('batches are given back one by one', () => {
+test('only one batch is written at a time, and it ends once', () => {
   const pool = new HeartbeatPool({ maxPending: 100, maxPerAccount: 100 });
   for (let i = 0; i < 3; i += 1) pool.record(entry('a'));
   const batch = pool.takeBatch(2);
@@ -173,7 +173,7 @@ test('batches are given back one by one', () => {
   assert.throws(() => pool.failed(batch), /not the heartbeat batch/);
 });
 
-// ---- random sequences against a model that does everything the slow and obvious way ----
+// ---- random sequences, compared with a simple model ----
 
 const ACCOUNTS = ['a', 'b', 'c', 'd', 'e'];
 const MAX_PER_ACCOUNT = 6;
@@ -205,25 +205,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'trim' as const), account }) },
 );
 
-/** A database and a pool as plain lists. */
+/** A model of a database and a pool as lists. */
 class Model {
   readonly removed = new Set<string>();
   rows: Heartbeat[] = [];
   waiting: Heartbeat[] = [];
   batch: Heartbeat[] | null = null;
-  /** Set once the batch is in the database: what it said, and how many rows each account then had. */
+  /** The totals that the database returned for the batch; null before the batch is stored. */
   answer: HeartbeatTotals[] | null = null;
   acknowledged = new Map<string, number>();
   dropped = 0;
 
   totals(accounts: Iterable<string>): HeartbeatTotals[] {
     return [...new Set(accounts)].map((accountId) => {
-      const mine = this.rows.filter((row) => row.accountId === accountId);
-      return total(accountId, mine.length, mine.findLast((row) => row.gameId !== null)?.gameId ?? null);
+      const accountRows = this.rows.filter((row) => row.accountId === accountId);
+      return total(
+        accountId,
+        accountRows.length,
+        accountRows.findLast((row) => row.gameId !== null)?.gameId ?? null,
+      );
     });
   }
 
-  take(totals: readonly HeartbeatTotals[]): void {
+  acknowledge(totals: readonly HeartbeatTotals[]): void {
     for (const { accountId, count } of totals)
       if (!this.removed.has(accountId)) this.acknowledged.set(accountId, count);
   }
@@ -232,19 +236,20 @@ class Model {
     if (!this.batch) return;
     this.rows.push(...this.batch.filter((each) => !this.removed.has(each.accountId)));
     for (const id of ACCOUNTS) {
-      const mine = this.rows.filter((row) => row.accountId === id);
-      const over = new Set(mine.slice(0, Math.max(0, mine.length - MAX_PER_ACCOUNT)));
+      const accountRows = this.rows.filter((row) => row.accountId === id);
+      const over = new Set(accountRows.slice(0, Math.max(0, accountRows.length - MAX_PER_ACCOUNT)));
       this.rows = this.rows.filter((row) => !over.has(row));
     }
     this.answer = this.totals(this.batch.map((each) => each.accountId));
   }
 
   count(accountId: string): number {
-    const of = (list: readonly Heartbeat[]) => list.filter((each) => each.accountId === accountId).length;
+    const countIn = (list: readonly Heartbeat[]) =>
+      list.filter((each) => each.accountId === accountId).length;
     const stored = this.acknowledged.get(accountId) ?? 0;
     return Math.min(
       MAX_PER_ACCOUNT,
-      stored + of(this.waiting) + of(this.batch?.filter((e) => !this.void.has(e)) ?? []),
+      stored + countIn(this.waiting) + countIn(this.batch?.filter((e) => !this.void.has(e)) ?? []),
     );
   }
 
@@ -252,16 +257,16 @@ class Model {
   readonly void = new Set<Heartbeat>();
 }
 
-function play(steps: readonly Step[], maxPending: number): void {
+function runSteps(steps: readonly Step[], maxPending: number): void {
   const pool = new HeartbeatPool({ maxPending, maxPerAccount: MAX_PER_ACCOUNT });
   const model = new Model();
   let batch: Heartbeat[] = [];
   const run = (each: Step): void => {
     switch (each.do) {
       case 'record': {
-        const made = entry(each.account, each.kind, each.game);
-        pool.record(made);
-        model.waiting.push(made);
+        const recorded = entry(each.account, each.kind, each.game);
+        pool.record(recorded);
+        model.waiting.push(recorded);
         if (model.waiting.length + (model.batch?.length ?? 0) <= maxPending) return;
         const beat = model.waiting.findIndex((waiting) => waiting.kind === 'beat');
         model.waiting.splice(Math.max(beat, 0), 1);
@@ -281,7 +286,7 @@ function play(steps: readonly Step[], maxPending: number): void {
       case 'acknowledge':
         if (!model.batch || !model.answer) return;
         pool.written(batch, model.answer);
-        model.take(model.answer);
+        model.acknowledge(model.answer);
         model.batch = null;
         model.answer = null;
         return;
@@ -306,7 +311,7 @@ function play(steps: readonly Step[], maxPending: number): void {
         model.rows = model.rows.filter((row) => row !== oldest);
         const totals = model.totals([each.account]);
         pool.update(totals);
-        model.take(totals);
+        model.acknowledge(totals);
       }
     }
   };
@@ -320,7 +325,7 @@ function play(steps: readonly Step[], maxPending: number): void {
     run(each);
     check();
   }
-  // Once everything is written the pool says what the database says.
+  // After everything is written, the pool has the totals of the database.
   while (pool.pendingSize > 0) {
     for (const last of ['append', 'acknowledge'] as const) run({ do: last });
     run({ do: 'take', max: 4 });
@@ -328,14 +333,14 @@ function play(steps: readonly Step[], maxPending: number): void {
   check();
   for (const { accountId, count, latestGameId } of model.totals(ACCOUNTS)) {
     assert.equal(pool.count(accountId), count);
-    // A GameID that was collected but given up stays until the next entry of its account is written.
+    // The GameID of a dropped entry stays until the next entry of its account is written.
     if (model.dropped === 0) assert.equal(pool.latestGameId(accountId), latestGameId);
   }
 }
 
-test('random records, writes, failures, removals and trims count as a plain list would', () => {
+test('random records, writes, failures, removals and trims have the same counts as in the model', () => {
   const sequences = fc.array(step, { minLength: 20, maxLength: 120, size: 'max' });
-  fc.assert(fc.property(sequences, fc.integer({ min: 1, max: 12 }), play), { numRuns: 1500 });
+  fc.assert(fc.property(sequences, fc.integer({ min: 1, max: 12 }), runSteps), { numRuns: 1500 });
 });
 
 test('a hundred thousand entries pass through a small pool in order', () => {

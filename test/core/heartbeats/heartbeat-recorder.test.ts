@@ -18,9 +18,9 @@ const RULES: GameRule[] = [
 
 let now = 0;
 let entries: Heartbeat[] = [];
-let recorder = freshRecorder();
+let recorder = newRecorder();
 
-function freshRecorder() {
+function newRecorder() {
   return createGameRecorder({
     pool: { record: (entry) => entries.push(entry) },
     rules: createGameRules(RULES, compilePattern),
@@ -33,7 +33,7 @@ function freshRecorder() {
 beforeEach(() => {
   now = 1_000_000;
   entries = [];
-  recorder = freshRecorder();
+  recorder = newRecorder();
 });
 
 function session(
@@ -54,7 +54,7 @@ function tickAt(ms: number): void {
   recorder.tick();
 }
 
-test('an entry says when, who, from where, where to and how much', () => {
+test('an entry contains the time, account, client, destination and bytes', () => {
   const live = session();
   recorder.opened(live);
   live.traffic.up = 10;
@@ -76,7 +76,7 @@ test('an entry says when, who, from where, where to and how much', () => {
   ]);
 });
 
-test('an IPv6 destination stands in brackets', () => {
+test('an IPv6 destination is written in brackets', () => {
   recorder.opened(session('2001:db8::1', 80));
   assert.equal(last()?.destination, '[2001:db8::1]:80');
 });
@@ -96,7 +96,7 @@ test('beats are recorded exactly at the interval, only while bytes are transferr
   assert.deepEqual([last()?.kind, last()?.bytesUp, last()?.bytesDown], ['beat', 0, 5]);
   tickAt(3 * INTERVAL_MS);
   tickAt(10 * INTERVAL_MS);
-  assert.equal(entries.length, 3, 'nothing moved');
+  assert.equal(entries.length, 3, 'no bytes were transferred');
   live.traffic.up = 2;
   tickAt(10 * INTERVAL_MS + 1);
   assert.deepEqual([last()?.kind, last()?.bytesUp], ['beat', 1]);
@@ -105,7 +105,7 @@ test('beats are recorded exactly at the interval, only while bytes are transferr
   assert.equal(entries.length, 4, 'the interval runs from the last entry');
 });
 
-test('bytes add up to the session, however many entries there are', () => {
+test('the bytes of all entries add up to those of the session', () => {
   const live = session();
   recorder.opened(live);
   for (let i = 1; i <= 50; i += 1) {
@@ -119,7 +119,7 @@ test('bytes add up to the session, however many entries there are', () => {
   assert.deepEqual([sum('bytesUp'), sum('bytesDown')], [live.traffic.up, live.traffic.down]);
 });
 
-test('a clock set back does not silence a session', () => {
+test('a session is recorded after the clock is set back', () => {
   const live = session();
   recorder.opened(live);
   live.traffic.up = 1;
@@ -129,13 +129,13 @@ test('a clock set back does not silence a session', () => {
   assert.deepEqual(kinds(), ['open', 'beat']);
 });
 
-test('the close entry is recorded once, and none follows it', () => {
+test('the close entry is recorded once, and no entry follows it', () => {
   const live = session();
   recorder.opened(live);
   recorder.closed(live);
   recorder.closed(live);
   live.traffic.up = 9;
-  recorder.game(live, 'late');
+  recorder.game(live, 'chess');
   tickAt(INTERVAL_MS * 2);
   recorder.closed(session());
   assert.deepEqual(kinds(), ['open', 'close']);
@@ -156,7 +156,7 @@ test('a fixed rule gives the open entry its GameID', () => {
   assert.equal(live.gameId, 'arena');
 });
 
-test('a session has at most one game entry a second, whichever GameIDs it has, and the last one is noted', () => {
+test('a session has at most one game entry a second for all its GameIDs, and the last GameID is recorded', () => {
   const live = session();
   recorder.opened(live);
   recorder.game(live, 'x');
@@ -177,7 +177,7 @@ test('a session has at most one game entry a second, whichever GameIDs it has, a
   assert.equal(entries.length, 4, 'repeated after a second');
   recorder.game(live, 'z');
   recorder.closed(live);
-  assert.deepEqual([last()?.kind, last()?.gameId], ['close', 'z'], 'the close entry has the last one');
+  assert.deepEqual([last()?.kind, last()?.gameId], ['close', 'z'], 'the close entry has the last GameID');
 });
 
 test('a payload rule receives bytes until it has decided', () => {
@@ -199,19 +199,19 @@ test('a payload rule receives bytes until it has decided', () => {
   );
 });
 
-test('a GameID at the very end of what was sent is noted after a tick of silence', () => {
+test('a GameID at the end of the received bytes is recorded after a tick without more bytes', () => {
   const live = session('other.example', 9000);
   const inspect = recorder.opened(live);
   assert.ok(inspect);
   assert.equal(inspect(latin1('ID=abc')), true);
   tickAt(300);
-  assert.equal(live.gameId, null, 'bytes came in this second: more may follow');
+  assert.equal(live.gameId, null, 'more bytes may follow in this second');
   tickAt(1_300);
   assert.deepEqual([live.gameId, last()?.kind], ['abc', 'game']);
   assert.equal(inspect(latin1('d')), false);
 });
 
-test('a flow that ends before its rule has seen enough falls back to the next fixed rule', () => {
+test('a flow that ends before its payload rule matches gets the next fixed rule', () => {
   const lobby = session('lobby.example', 9000);
   const other = session('other.example', 9000);
   for (const live of [lobby, other]) {
@@ -224,7 +224,7 @@ test('a flow that ends before its rule has seen enough falls back to the next fi
   assert.deepEqual(kinds(), ['open', 'close', 'open', 'close']);
 });
 
-test('a UDP association has no destination at open: no rule applies', () => {
+test('no rule applies to a new UDP association, which has no destination', () => {
   const live = session('eu.arena.example', 0, 'udp-associate');
   assert.equal(recorder.opened(live), null);
   assert.equal(live.gameId, null);

@@ -1,4 +1,4 @@
-// Heartbeats of UDP associations: game rules are asked for every new destination.
+// Heartbeats of UDP associations: the game rules are applied to every new destination.
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { createGameRules, type GameRule } from '../../../src/core/heartbeats/game-rules.js';
@@ -15,10 +15,10 @@ const RULES: GameRule[] = [
 
 let now = 0;
 let entries: Heartbeat[] = [];
-let recorder = fresh();
+let recorder = newRecorder();
 let session: FakeSession;
 
-function fresh() {
+function newRecorder() {
   const pool = { record: (entry: Heartbeat) => void entries.push(entry) };
   return createGameRecorder({
     pool,
@@ -32,43 +32,43 @@ function fresh() {
 beforeEach(() => {
   now = 1_000_000;
   entries = [];
-  recorder = fresh();
+  recorder = newRecorder();
   const destination = { host: '*', address: '', port: 0 };
   session = new FakeSession({ command: 'udp-associate', destination });
   recorder.opened(session);
 });
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
-const to = (host: string, port: number, ip: string | null = null) =>
+const newDestination = (host: string, port: number, ip: string | null = null) =>
   recorder.destination(session, { host, address: ip ?? '', port });
-const seen = () => entries.map(({ kind, gameId, destination }) => `${kind} ${gameId} ${destination}`);
+const shownEntries = () => entries.map(({ kind, gameId, destination }) => `${kind} ${gameId} ${destination}`);
 
-test('a fixed rule makes a game entry that names the destination', () => {
-  assert.equal(to('eu.arena.example', 7000, '203.0.113.1'), null);
-  assert.deepEqual(seen(), ['open null *:0', 'game arena eu.arena.example:7000']);
+test('a fixed rule causes a game entry that names the destination', () => {
+  assert.equal(newDestination('eu.arena.example', 7000, '203.0.113.1'), null);
+  assert.deepEqual(shownEntries(), ['open null *:0', 'game arena eu.arena.example:7000']);
   assert.equal(session.gameId, 'arena');
 });
 
 test('rules match the resolved address and the protocol', () => {
-  to('other.example', 7000, '198.51.100.9');
+  newDestination('other.example', 7000, '198.51.100.9');
   assert.equal(session.gameId, 'arena');
-  to('192.0.2.1', 7000, '192.0.2.1');
+  newDestination('192.0.2.1', 7000, '192.0.2.1');
   assert.equal(session.gameId, 'arena', 'the rule for tcp does not match');
 });
 
-test('entries name the newest destination', () => {
-  to('a.example', 1);
-  to('2001:db8::1', 2);
+test('an entry names the latest destination', () => {
+  newDestination('a.example', 1);
+  newDestination('2001:db8::1', 2);
   recorder.closed(session);
-  assert.deepEqual(seen(), ['open null *:0', 'close null [2001:db8::1]:2']);
+  assert.deepEqual(shownEntries(), ['open null *:0', 'close null [2001:db8::1]:2']);
 });
 
-test('each destination has its own payload, each datagram is a whole message', () => {
-  const one = to('one.example', 9000);
-  const two = to('two.example', 9000);
+test('payload rules inspect each destination separately, and each datagram as a whole message', () => {
+  const one = newDestination('one.example', 9000);
+  const two = newDestination('two.example', 9000);
   assert.ok(one && two);
   assert.equal(one(latin1('hello ID=')), true);
-  assert.equal(two(latin1('abc')), true, 'bytes to another destination are no continuation');
+  assert.equal(two(latin1('abc')), true, 'bytes to another destination do not continue the message');
   assert.equal(two(latin1('ID=xyz')), false);
   assert.equal(session.gameId, 'xyz');
   assert.equal(one(latin1('ID=abc')), false);
@@ -79,8 +79,8 @@ test('each destination has its own payload, each datagram is a whole message', (
   assert.equal(session.gameId, 'abc');
 });
 
-test('many destinations under inspection are bounded: the oldest is decided', () => {
-  const inspectors = Array.from({ length: 17 }, (_, i) => to(`h${i}.example`, 9000));
+test('at most 16 destinations are inspected, and the oldest one is given up for another', () => {
+  const inspectors = Array.from({ length: 17 }, (_, i) => newDestination(`h${i}.example`, 9000));
   assert.equal(inspectors[0]?.(latin1('ID=first')), false);
   assert.equal(session.gameId, null);
   assert.equal(inspectors[1]?.(latin1('ID=second')), false);
@@ -89,22 +89,25 @@ test('many destinations under inspection are bounded: the oldest is decided', ()
 
 test('no rule applies to a session that is not open', () => {
   recorder.closed(session);
-  assert.equal(to('eu.arena.example', 7000), null);
-  assert.deepEqual(seen(), ['open null *:0', 'close null *:0']);
+  assert.equal(newDestination('eu.arena.example', 7000), null);
+  assert.deepEqual(shownEntries(), ['open null *:0', 'close null *:0']);
 });
 
-test('the same game by another destination is noted at most once a second', () => {
-  to('eu.arena.example', 7000);
-  to('us.arena.example', 7000);
+test('the same game at another destination is recorded at most once a second', () => {
+  newDestination('eu.arena.example', 7000);
+  newDestination('us.arena.example', 7000);
   now += 1_000;
-  to('as.arena.example', 7000);
-  assert.deepEqual(seen().slice(1), ['game arena eu.arena.example:7000', 'game arena as.arena.example:7000']);
+  newDestination('as.arena.example', 7000);
+  assert.deepEqual(shownEntries().slice(1), [
+    'game arena eu.arena.example:7000',
+    'game arena as.arena.example:7000',
+  ]);
 });
 
 test('a flow that alternates between destinations of two rules makes one entry a second', () => {
   for (let ms = 0; ms < 10_000; ms += 10) {
     now = 1_000_000 + ms;
-    to(
+    newDestination(
       ms % 20 === 0 ? 'eu.arena.example' : `h${ms}.example`,
       ms % 20 === 0 ? 7000 : 9000,
     )?.(latin1(`ID=g${String.fromCharCode(97 + ((ms / 10) % 26))}`));

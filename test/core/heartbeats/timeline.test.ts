@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playedSpans } from '../../../src/core/heartbeats/timeline.js';
 
-test('a timeline joins what is close, and keeps games apart', () => {
+test('a timeline joins heartbeats at short intervals, separately for each game', () => {
   const at = (seconds: number, gameId: string | null) => ({ at: seconds * 1000, gameId });
   assert.deepEqual(playedSpans([at(0, 'a'), at(30, 'a'), at(30, null), at(60, 'a'), at(200, 'a')], 90_000), [
     { from: 0, to: 60_000, gameId: 'a', heartbeats: 3 },

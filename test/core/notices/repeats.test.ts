@@ -1,4 +1,4 @@
-// An account that is changed again and again is announced once for each step and UTC day, not once for each change.
+// An account that changes repeatedly causes one notice for each step and UTC day, not one for each change.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
@@ -15,8 +15,8 @@ const SETTINGS: NoticeSettings = {
   email: { ...NOTICE_DEFAULTS.email, host: 'mail.example', from: 'gate@example.com', to: 'boss@example.com' },
 };
 
-/** Looks for what to announce, of one account that the test changes. */
-function lookout() {
+/** Creates the notices of one account, which the test changes. */
+function setUp() {
   const stored = new Map<string, Notice>();
   const state = { at: NOON, expiresAt: null as number | null, quotaBytes: null as number | null };
   const contacts = { email: 'victim@example.com', telegram: null, language: null };
@@ -51,37 +51,41 @@ function lookout() {
     restart() {
       notices = make();
     },
-    async told() {
+    /** Announces what is due. Returns the numbers of all notices so far: to the player, and to the operator. */
+    async announce() {
       await notices.announce();
-      const to = [...stored.values()].map(({ recipient }) => recipient);
-      return [to.filter((each) => each === 'player').length, to.filter((each) => each === 'operator').length];
+      const recipients = [...stored.values()].map(({ recipient }) => recipient);
+      return [
+        recipients.filter((each) => each === 'player').length,
+        recipients.filter((each) => each === 'operator').length,
+      ];
     },
   };
 }
 
-test('an expiry that moves is announced once a day, and on the same UTC day not again', async () => {
-  const { state, told, restart } = lookout();
+test('an expiry that changes repeatedly causes one notice per UTC day', async () => {
+  const { state, announce, restart } = setUp();
   state.expiresAt = NOON + 5 * DAY_MS;
-  assert.deepEqual(await told(), [1, 1]);
+  assert.deepEqual(await announce(), [1, 1]);
   for (const moved of [1_000, 2_000, DAY_MS, -DAY_MS, -2 * DAY_MS]) {
     state.expiresAt = NOON + 5 * DAY_MS + moved;
-    assert.deepEqual(await told(), [1, 1], `moved by ${moved} ms`);
+    assert.deepEqual(await announce(), [1, 1], `changed by ${moved} ms`);
   }
   restart();
-  assert.deepEqual(await told(), [1, 1], 'nor after a restart');
+  assert.deepEqual(await announce(), [1, 1], 'no new notice after a restart');
   state.at += DAY_MS;
-  assert.deepEqual(await told(), [2, 2], 'the next day tells of the other expiry');
+  assert.deepEqual(await announce(), [2, 2], 'a notice of the changed expiry on the next day');
   state.at += DAY_MS;
   state.expiresAt += 1_000;
-  assert.deepEqual(await told(), [2, 2], 'a second later is no other expiry');
+  assert.deepEqual(await announce(), [2, 2], 'a second more does not count as another expiry');
 });
 
-test('a changed quota is announced again, but not on the same UTC day', async () => {
-  const { state, told } = lookout();
+test('a changed quota causes another notice, but not on the same UTC day', async () => {
+  const { state, announce } = setUp();
   for (const quotaBytes of [100, 101, 102]) {
     state.quotaBytes = quotaBytes;
-    assert.deepEqual(await told(), [1, 1], String(quotaBytes));
+    assert.deepEqual(await announce(), [1, 1], String(quotaBytes));
   }
   state.at += DAY_MS;
-  assert.deepEqual(await told(), [2, 2]);
+  assert.deepEqual(await announce(), [2, 2]);
 });

@@ -1,28 +1,29 @@
-// The one place where sessions are followed: who subscribes hears of each byte once, in order.
+// The registry of sessions: its subscribers get each byte once, and events in order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Session } from '../../../src/core/sessions/session.js';
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { FakeSession } from '../../helpers/fake-session.js';
 
-function follow() {
+function setUp() {
   const sessions = new SessionRegistry();
-  const heard: unknown[][] = [];
-  const note = (what: string) => (session: Session) => void heard.push([what, session.id, sessions.size]);
+  const events: unknown[][] = [];
+  const record = (event: string) => (session: Session) =>
+    void events.push([event, session.id, sessions.size]);
   sessions.subscribe({
-    opened: note('opened'),
-    traffic: ({ id }, up, down) => void heard.push(['traffic', id, up, down]),
-    destinationChanged: note('destination'),
-    gameChanged: note('game'),
-    closed: note('closed'),
-    passed: note('passed'),
-    counted: () => void heard.push(['counted']),
+    opened: record('opened'),
+    traffic: ({ id }, up, down) => void events.push(['traffic', id, up, down]),
+    destinationChanged: record('destination'),
+    gameChanged: record('game'),
+    closed: record('closed'),
+    passed: record('passed'),
+    counted: () => void events.push(['counted']),
   });
-  return { sessions, heard };
+  return { sessions, events };
 }
 
 test('every byte is published once, and before other events of its session', () => {
-  const { sessions, heard } = follow();
+  const { sessions, events } = setUp();
   const [one, idle] = [new FakeSession({ id: 'one' }), new FakeSession({ id: 'idle' })];
   sessions.opened(one);
   sessions.opened(idle);
@@ -37,7 +38,7 @@ test('every byte is published once, and before other events of its session', () 
   one.traffic.down = 6;
   sessions.closed(one, one.summary);
   sessions.tick();
-  assert.deepEqual(heard, [
+  assert.deepEqual(events, [
     ['opened', 'one', 1],
     ['opened', 'idle', 2],
     ['traffic', 'one', 10, 0],
@@ -54,11 +55,11 @@ test('every byte is published once, and before other events of its session', () 
 });
 
 test('a session that ended before it was reported is never listed', () => {
-  const { sessions, heard } = follow();
+  const { sessions, events } = setUp();
   const short = new FakeSession({ id: 'short' });
   short.traffic.up = 7;
   sessions.passed(short, short.summary);
-  assert.deepEqual(heard, [
+  assert.deepEqual(events, [
     ['traffic', 'short', 7, 0],
     ['passed', 'short', 0],
   ]);

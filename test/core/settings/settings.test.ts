@@ -1,4 +1,4 @@
-// Settings in memory and in the database: one change at a time, and one way in for what other processes changed.
+// Settings in memory and in the database: one change at a time, and reloads after changes by other processes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAEMON } from '../../../src/core/audit/audit.js';
@@ -29,19 +29,19 @@ function numberSetting(stored: Map<string, string>, key = 'n') {
   return createSetting<number>({ store, key, initial: -1, parse, format: String });
 }
 
-test('a change by another process reaches the setting of its key and then the listeners, and no other', async () => {
+test('a change by another process updates only the setting of its key, and then notifies the listeners', async () => {
   const stored = new Map<string, string>();
   const settings = createSettings();
   const one = await settings.open(numberSetting(stored, 'one'));
   const two = await settings.open(numberSetting(stored, 'two'));
   assert.equal(one.value(), 0, 'nothing is stored yet');
-  const heard: string[] = [];
-  settings.onReloaded((key) => void heard.push(`${key} ${one.value()} ${two.value()}`));
+  const reloads: string[] = [];
+  settings.onReloaded((key) => void reloads.push(`${key} ${one.value()} ${two.value()}`));
   stored.set('one', '1').set('two', '2');
   await settings.reload('one');
   await settings.reload('of another version');
   await settings.reload('two');
-  assert.deepEqual(heard, ['one 1 0', 'of another version 1 0', 'two 1 2']);
+  assert.deepEqual(reloads, ['one 1 0', 'of another version 1 0', 'two 1 2']);
 });
 
 test('a failed read or write does not change the value', async () => {
@@ -61,7 +61,7 @@ test('a failed read or write does not change the value', async () => {
   assert.deepEqual([setting.value(), stored.get('n'), values], [8, '8', [8]]);
 });
 
-test('changes and reloads are serialized', async () => {
+test('changes and reloads of a setting run one after another', async () => {
   const stored = new Map([['n', '1']]);
   const setting = numberSetting(stored);
   const increase = () =>

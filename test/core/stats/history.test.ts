@@ -10,7 +10,7 @@ import {
   stepStarts,
 } from '../../../src/core/stats/history.js';
 
-test('history: a minute goes into minute, hour, day and month; charts show means, rates and gaps', async () => {
+test('a minute is added to its minute, hour, day and month, and charts show means, rates and gaps', async () => {
   let now = Date.UTC(2026, 0, 31, 23, 58, 30);
   const rows = new Map<string, StoredSample>();
   const store = {
@@ -42,7 +42,7 @@ test('history: a minute goes into minute, hour, day and month; charts show means
   history.observe(10, 2);
   history.observe(20, 4);
   await history.sampleIfDue();
-  assert.equal(rows.size, 0, 'the minute is not over');
+  assert.equal(rows.size, 0, 'the minute has not ended');
   now += 60_000;
   await history.sampleIfDue();
   now += 3 * 60_000;
@@ -64,21 +64,21 @@ test('no minute of the charts is lost or duplicated while the database fails or 
   const start = Date.UTC(2026, 1, 1, 12, 0);
   let now = start + 1_000;
   const written: [at: number, logins: number, runs: number][] = [];
-  const asked: [number, number | undefined][] = [];
-  let broken: 'add' | 'trim' | null = 'add';
-  let held: Promise<void> = Promise.resolve();
+  const runQueries: [number, number | undefined][] = [];
+  let failing: 'add' | 'trim' | null = 'add';
+  let pendingWrite: Promise<void> = Promise.resolve();
   const store = {
     async add({ minute }: Record<SampleStep, number>, { logins, runs }: Sample) {
-      await held;
-      if (broken === 'add') throw new Error('busy');
+      await pendingWrite;
+      if (failing === 'add') throw new Error('busy');
       written.push([(minute - start) / 60_000, logins, runs]);
     },
     list: async () => [],
     async trim() {
-      if (broken === 'trim') throw new Error('busy');
+      if (failing === 'trim') throw new Error('busy');
     },
     async runs(since: number, before?: number) {
-      asked.push([since, before]);
+      runQueries.push([since, before]);
       return { queued: 0, running: 0, succeeded: 1, failed: 0 };
     },
     trafficOf: async () => [],
@@ -94,17 +94,17 @@ test('no minute of the charts is lost or duplicated while the database fails or 
   nextMinute(2);
   await assert.rejects(history.sampleIfDue());
   assert.deepEqual(written, []);
-  broken = 'trim';
+  failing = 'trim';
   await assert.rejects(history.sampleIfDue());
-  broken = null;
+  failing = null;
   await history.sampleIfDue();
   assert.deepEqual(written, [
     [0, 1, 1],
     [1, 2, 1],
   ]);
-  assert.deepEqual(asked.at(-1), [start + 60_000, start + 120_000], 'runs of that minute only');
+  assert.deepEqual(runQueries.at(-1), [start + 60_000, start + 120_000], 'only the runs of that minute');
   let release = (): void => {};
-  held = new Promise((resolve) => {
+  pendingWrite = new Promise((resolve) => {
     release = resolve;
   });
   nextMinute(3);
@@ -117,13 +117,13 @@ test('no minute of the charts is lost or duplicated while the database fails or 
     [2, 3, 1],
     [3, 4, 1],
   ]);
-  broken = 'add';
+  failing = 'add';
   for (let minute = 0; minute < 1_441; minute += 1) {
     nextMinute(0);
     await assert.rejects(history.sampleIfDue());
   }
-  broken = null;
+  failing = null;
   await history.sampleIfDue();
-  assert.equal(written.length, 4 + 1_440, 'a day waits at most');
-  assert.equal(written[4]?.[0], 5, 'the oldest went');
+  assert.equal(written.length, 4 + 1_440, 'at most the samples of a day wait');
+  assert.equal(written[4]?.[0], 5, 'the oldest sample was dropped');
 });
