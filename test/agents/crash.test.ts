@@ -1,4 +1,4 @@
-// kill -9 at any moment of accepting, running and delivering: nothing that was answered is lost, nothing is left running.
+// kill -9 at any moment of accepting, running and delivering: no accepted run is lost, and no agent process keeps running.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -17,51 +17,54 @@ import { send } from '../helpers/http.js';
 import { scaled } from '../helpers/scale.js';
 
 const ROUNDS = scaled(4);
-const SIDE_BY_SIDE = 2;
-const REQUESTS_A_ROUND = 12;
+const PARALLEL_SEQUENCES = 2;
+const REQUESTS_PER_ROUND = 12;
 const SESSIONS = 4;
 
-interface Wish {
+interface HookRequest {
   readonly key: string;
   readonly session: string;
 }
 
-/** What one sequence of crashes has asked for, and been promised. */
+/** The requests of one sequence of crashes, and their answers. */
 interface Ledger {
-  readonly promised: Map<string, string>;
-  /** Requests that got no answer: they are made again. */
-  open: Wish[];
+  /** The run ids of accepted requests, by key. */
+  readonly runIds: Map<string, string>;
+  /** Requests that got no answer: the next daemon gets them again. */
+  unanswered: HookRequest[];
 }
 
-test(`${ROUNDS} kills over accept, run and deliver: no answered run is lost, repeated requests make one run`, async (t) => {
-  const rounds = Array.from({ length: SIDE_BY_SIDE }, (_, i) => Math.ceil((ROUNDS - i) / SIDE_BY_SIDE));
-  await Promise.all(rounds.map((count, i) => crashes(t, count, i)));
+test(`${ROUNDS} kills during accepting, running and delivering lose no accepted run, and a repeated request makes one run`, async (t) => {
+  const rounds = Array.from({ length: PARALLEL_SEQUENCES }, (_, i) =>
+    Math.ceil((ROUNDS - i) / PARALLEL_SEQUENCES),
+  );
+  await Promise.all(rounds.map((count, i) => killRepeatedly(t, count, i)));
 });
 
-async function crashes(t: TestContext, rounds: number, seed: number): Promise<void> {
+async function killRepeatedly(t: TestContext, rounds: number, seed: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-kill-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
-  const world = await startAgentServer(t, async ({ path }) => {
+  const agent = await startAgentServer(t, async ({ path }) => {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    return path === '/in' ? 'taken' : 'reply';
+    return path === '/in' ? 'accepted' : 'reply';
   });
-  const ledger: Ledger = { promised: new Map(), open: [] };
+  const ledger: Ledger = { runIds: new Map(), unanswered: [] };
   for (let round = 0; round < rounds; round++) {
-    const daemon = await start(t, dataDir, world.url);
-    const fresh = Array.from({ length: REQUESTS_A_ROUND }, (_, i) => ({
+    const daemon = await start(t, dataDir, agent.url);
+    const newRequests = Array.from({ length: REQUESTS_PER_ROUND }, (_, i) => ({
       key: `${seed}-${round}-${i}`,
       session: `s${i % SESSIONS}`,
     }));
-    const wishes = [...ledger.open, ...fresh];
-    ledger.open = [];
-    const asked = Promise.all(wishes.map((wish) => ask(daemon, wish, ledger)));
+    const requests = [...ledger.unanswered, ...newRequests];
+    ledger.unanswered = [];
+    const answered = Promise.all(requests.map((request) => sendRequest(daemon, request, ledger)));
     // From the first byte of the first request to well after the last delivery.
     await new Promise((resolve) => setTimeout(resolve, (round / rounds) * 150));
     daemon.signal('SIGKILL');
     await daemon.exited();
-    await asked;
+    await answered;
   }
-  await settle(t, dataDir, world, ledger);
+  await settle(t, dataDir, agent, ledger);
 }
 
 function start(t: TestContext, dataDir: string, url: string): Promise<TestDaemon> {
@@ -80,36 +83,36 @@ function start(t: TestContext, dataDir: string, url: string): Promise<TestDaemon
   });
 }
 
-async function ask(daemon: TestDaemon, wish: Wish, ledger: Ledger): Promise<void> {
+async function sendRequest(daemon: TestDaemon, request: HookRequest, ledger: Ledger): Promise<void> {
   try {
     const answer = await send(`${daemon.adminUrl}/hooks/agent`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${SECRET}`,
         'content-type': 'application/json',
-        'idempotency-key': wish.key,
+        'idempotency-key': request.key,
       },
-      body: JSON.stringify({ agent: 'a', message: wish.key, sessionKey: wish.session }),
+      body: JSON.stringify({ agent: 'a', message: request.key, sessionKey: request.session }),
     });
     assert.equal(answer.status, 200);
-    ledger.promised.set(wish.key, (answer.json as { runId: string }).runId);
+    ledger.runIds.set(request.key, (answer.json as { runId: string }).runId);
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error;
-    ledger.open.push(wish);
+    ledger.unanswered.push(request);
   }
 }
 
-async function settle(t: TestContext, dataDir: string, world: AgentServer, ledger: Ledger): Promise<void> {
-  const daemon = await start(t, dataDir, world.url);
-  const wishes = ledger.open;
-  ledger.open = [];
-  await Promise.all(wishes.map((wish) => ask(daemon, wish, ledger)));
-  assert.deepEqual(ledger.open, []);
-  const isOver = async () => {
+async function settle(t: TestContext, dataDir: string, agent: AgentServer, ledger: Ledger): Promise<void> {
+  const daemon = await start(t, dataDir, agent.url);
+  const requests = ledger.unanswered;
+  ledger.unanswered = [];
+  await Promise.all(requests.map((request) => sendRequest(daemon, request, ledger)));
+  assert.deepEqual(ledger.unanswered, []);
+  const isSettled = async () => {
     const { items } = (await daemon.api('GET', '/api/v1/runs?limit=1000')).json as { items: Run[] };
     return items.every(({ status, delivery }) => status === 'succeeded' && delivery === 'delivered');
   };
-  await eventually(isOver, 30_000);
+  await eventually(isSettled, 30_000);
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 0);
 
@@ -120,28 +123,28 @@ async function settle(t: TestContext, dataDir: string, world: AgentServer, ledge
   assert.deepEqual(runners, []);
   const byMessage = new Map(runs.map((run) => [run.message ?? '', run]));
   assert.equal(byMessage.size, runs.length, 'a request made two runs');
-  assert.deepEqual([...byMessage.keys()].sort(), [...ledger.promised.keys()].sort());
-  for (const [key, id] of ledger.promised) assert.equal(byMessage.get(key)?.id, id);
+  assert.deepEqual([...byMessage.keys()].sort(), [...ledger.runIds.keys()].sort());
+  for (const [key, id] of ledger.runIds) assert.equal(byMessage.get(key)?.id, id);
 
-  const asked = world.requests.filter(({ path }) => path !== '/in');
+  const runRequests = agent.requests.filter(({ path }) => path !== '/in');
   const delivered = new Set(
-    world.requests.filter(({ path }) => path === '/in').map(({ json }) => json.runId),
+    agent.requests.filter(({ path }) => path === '/in').map(({ json }) => json.runId),
   );
   for (const { id } of runs) assert.ok(delivered.has(id), `${id} was never delivered`);
   for (let i = 0; i < SESSIONS; i++) {
-    const firstSeen = [
-      ...new Set(asked.filter(({ json }) => json.session === `s${i}`).map(({ json }) => json.runId)),
+    const startedRuns = [
+      ...new Set(runRequests.filter(({ json }) => json.session === `s${i}`).map(({ json }) => json.runId)),
     ];
-    const accepted = runs.filter(({ session }) => session === `s${i}`).map(({ id }) => id);
-    assert.deepEqual(firstSeen, accepted, 'a session was not run in the order of acceptance');
+    const acceptedRuns = runs.filter(({ session }) => session === `s${i}`).map(({ id }) => id);
+    assert.deepEqual(startedRuns, acceptedRuns, 'the runs of a session started in another order');
   }
 }
 
-test('kill -9 while commands run: what they left is killed at the next start, and the runs are tried again', async (t) => {
+test('after kill -9 the next start kills the processes that agent commands left, and retries their runs', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-orphan-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const pids = join(dataDir, 'pids');
-  // Says who it is, leaves a child in a session of its own, and ends by itself only at the second attempt.
+  // Writes its process id, starts a child in another session, and ends by itself only at the second attempt.
   const script = `echo $$ >> ${pids}; setsid sh -c 'echo $$ >> ${pids}; exec sleep 300' & [ "$PULSEGATE_ATTEMPT" = 2 ] && echo done || sleep 300`;
   const config = {
     webhooks: { enabled: true, secret: SECRET, concurrency: 8, agents: { a: {} } },
@@ -159,13 +162,11 @@ test('kill -9 while commands run: what they left is killed at the next start, an
     });
     ids.push((answer.json as { runId: string }).runId);
   }
-  const started = async () =>
-    (await readFile(pids, 'utf8').catch(() => '')).trimEnd().split('\n').map(Number);
-  await eventually(async () => (await started()).length === 10);
-  const orphans = await started();
+  await eventually(async () => (await pidsIn(pids)).length === 10);
+  const orphans = await pidsIn(pids);
   first.signal('SIGKILL');
   await first.exited();
-  assert.ok(orphans.every(isAlive), 'they outlive the daemon');
+  assert.ok(orphans.every(isAlive), 'the processes outlive the daemon');
 
   const second = await startTestDaemon(t, { dataDir, config });
   await eventually(() => !orphans.some(isAlive));
@@ -179,10 +180,10 @@ test('kill -9 while commands run: what they left is killed at the next start, an
     const run = (await second.api('GET', `/api/v1/runs/${id}`)).json as Run;
     assert.deepEqual([run.status, run.attempt, run.reply], ['succeeded', 2, 'done']);
   }
-  for (const pid of (await started()).filter(isAlive)) process.kill(pid, 'SIGKILL');
+  for (const pid of (await pidsIn(pids)).filter(isAlive)) process.kill(pid, 'SIGKILL');
 });
 
-test('a shutdown, and a second signal, take the commands along', async (t) => {
+test('a shutdown kills the running agent commands after the grace period, or at a second signal', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-shutdown-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   for (const signals of [1, 2]) {
@@ -197,19 +198,23 @@ test('a shutdown, and a second signal, take the commands along', async (t) => {
       },
     });
     await daemon.api('POST', '/api/v1/agents/a/messages', { message: 'x' });
-    const started = async () =>
-      (await readFile(pids, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(Number);
-    await eventually(async () => (await started()).length >= 2);
+    await eventually(async () => (await pidsIn(pids)).length >= 2);
     daemon.signal('SIGTERM');
     if (signals === 2) {
       await daemon.waitForLine(({ msg }) => msg.startsWith('stopping'));
       daemon.signal('SIGTERM');
     }
     await once(daemon.process, 'exit');
-    // They were killed; the kernel may take a moment.
-    await eventually(async () => (await started()).every((pid) => !isAlive(pid)));
+    // The kernel may need a moment to end the killed processes.
+    await eventually(async () => (await pidsIn(pids)).every((pid) => !isAlive(pid)));
   }
 });
 
-/** A zombie, which its parent has not asked after yet, is dead. */
+/** Returns the process ids in `file`, one per line; none before the file exists. */
+async function pidsIn(file: string): Promise<number[]> {
+  const lines = await readFile(file, 'utf8').catch(() => '');
+  return lines.split('\n').filter(Boolean).map(Number);
+}
+
+/** A zombie, which its parent has not waited for yet, is not alive. */
 const isAlive = (pid: number): boolean => processStart(pid) !== '';

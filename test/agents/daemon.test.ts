@@ -21,9 +21,9 @@ function post(daemon: TestDaemon, token = SECRET, body: unknown = { agent: 'a', 
   });
 }
 
-type Refused = readonly [string, Record<string, unknown>, RegExp];
+type InvalidConfig = readonly [name: string, config: Record<string, unknown>, message: RegExp];
 
-const wrong: readonly Refused[] = [
+const invalidConfigs: readonly InvalidConfig[] = [
   [
     'a webhook agent that is not configured',
     { webhooks: { enabled: true, secret: SECRET, agents: { gone: {} } }, agents: { a: echo } },
@@ -39,7 +39,7 @@ const wrong: readonly Refused[] = [
   ],
   ['a type that does not exist', { agents: { a: { type: 'shell', command: ['x'] } } }, /agents\.a/],
   [
-    'a command that is a line',
+    'a command that is a string instead of a list',
     { agents: { a: { type: 'command', command: 'cat x' } } },
     /agents\.a\.command/,
   ],
@@ -48,10 +48,10 @@ const wrong: readonly Refused[] = [
     { agents: { a: { ...echo, channel: { type: 'http', url: 'http://x/', secret: 'plain' } } } },
     /whsec_/,
   ],
-  ['an entry of allowFrom that is none', { webhooks: { allowFrom: ['nowhere'] } }, /allowFrom/],
+  ['an entry of allowFrom that is not an address', { webhooks: { allowFrom: ['nowhere'] } }, /allowFrom/],
 ];
-for (const [name, config, message] of wrong) {
-  test(`the configuration is refused, and says why: ${name}`, async (t) => {
+for (const [name, config, message] of invalidConfigs) {
+  test(`config check names the key at fault: ${name}`, async (t) => {
     const cli = await commandLine(t, yamlOf(config));
     const { code, stderr } = await cli.run(['config', 'check']);
     assert.equal(code, 2);
@@ -60,21 +60,21 @@ for (const [name, config, message] of wrong) {
   });
 }
 
-const unreadable: readonly Refused[] = [
+const unreadableFiles: readonly InvalidConfig[] = [
   [
-    'a secret file that is not there',
+    'a secret file that does not exist',
     { webhooks: { enabled: true, secretFile: '/no/such/file' } },
     /secretFile.*cannot be read/,
   ],
   ['an empty secret file', { webhooks: { enabled: true, secretFile: '/dev/null' } }, /secretFile.*empty/],
   [
-    'a key file that is not there',
+    'a key file that does not exist',
     { agents: { m: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyFile: '/no/such' } } },
     /agents\.m\.apiKeyFile.*cannot be read/,
   ],
 ];
-for (const [name, config, message] of unreadable) {
-  test(`the start is refused, and says why: ${name}`, async (t) => {
+for (const [name, config, message] of unreadableFiles) {
+  test(`the daemon does not start and names the file at fault: ${name}`, async (t) => {
     await assert.rejects(startTestDaemon(t, { config }), (error: Error) => {
       assert.match(error.message, /ended with 1\n/);
       assert.match(error.message, message);
@@ -85,7 +85,7 @@ for (const [name, config, message] of unreadable) {
 }
 
 for (const key of ['secret', 'secretFile']) {
-  test(`a short webhooks.${key} starts with one warning, which does not show it`, async (t) => {
+  test(`the daemon starts with a short webhooks.${key}, and logs one warning without the secret`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-secrets-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'token');
@@ -101,7 +101,7 @@ for (const key of ['secret', 'secretFile']) {
   });
 }
 
-test('SIGHUP takes a changed secret, with the previous one beside it, and a changed key', async (t) => {
+test('SIGHUP loads a changed secret, the previous secret and a changed API key', async (t) => {
   const model = await startAgentServer(t, () => ({ choices: [{ message: { content: 'hi' } }] }));
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-secrets-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -124,7 +124,11 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
   await writeFile(secretFile, 'the-new-secret\n');
   await writeFile(previousSecretFile, SECRET);
   await writeFile(apiKeyFile, 'key-2\n');
-  assert.equal((await post(daemon, 'the-new-secret')).status, 401, 'not before it is told');
+  assert.equal(
+    (await post(daemon, 'the-new-secret')).status,
+    401,
+    'the new secret is not valid before SIGHUP',
+  );
   daemon.signal('SIGHUP');
   await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reloaded'));
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
@@ -141,7 +145,7 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
 });
 
-test('a graceful shutdown lets the running run end and deliver, and the next start executes the rest', async (t) => {
+test('a graceful shutdown waits until the current run is delivered, and the next start executes the queued one', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-run-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const mayEnd = join(folder, 'may-end');
@@ -182,14 +186,14 @@ test('a graceful shutdown lets the running run end and deliver, and the next sta
   assert.equal((await replies())[1].runId, waiting);
 });
 
-test('allowFrom decides who may call', async (t) => {
+test('webhooks.allowFrom refuses requests from other addresses with 403', async (t) => {
   const webhooks = { enabled: true, secret: SECRET, agents: { a: {} } };
-  const closed = await startTestDaemon(t, {
+  const refusing = await startTestDaemon(t, {
     config: { webhooks: { ...webhooks, allowFrom: ['203.0.113.0/24'] }, agents: { a: echo } },
   });
-  assert.equal((await post(closed)).status, 403);
-  const open = await startTestDaemon(t, {
+  assert.equal((await post(refusing)).status, 403);
+  const accepting = await startTestDaemon(t, {
     config: { webhooks: { ...webhooks, allowFrom: ['127.0.0.*'] }, agents: { a: echo } },
   });
-  assert.equal((await post(open)).status, 200);
+  assert.equal((await post(accepting)).status, 200);
 });

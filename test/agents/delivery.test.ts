@@ -1,4 +1,4 @@
-// Replies on their way: signatures, retries, files, and what is kept of every try.
+// Delivery of replies: signatures, retries, files, and the history of attempts.
 import assert from 'node:assert/strict';
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ test('http: the reply is signed, and the reference implementation verifies it', 
   );
 });
 
-test('http: without a secret nothing is signed', async (t) => {
+test('http: without a secret a delivery has no signature', async (t) => {
   const receiver = await startAgentServer(t, () => 'ok');
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(receiver.url, { channel: http(`${receiver.url}/in`, { secret: null }) }) },
@@ -64,11 +64,11 @@ test('http: without a secret nothing is signed', async (t) => {
   assert.equal(receiver.requests[1]?.headers['webhook-signature'], undefined);
 });
 
-test('http: a failure is tried again with the same id until it is taken; every try is kept', async (t) => {
+test('http: a failed delivery is retried with the same id until the receiver accepts it, and every attempt is stored', async (t) => {
   const model = await startAgentServer(t, () => 'reply');
-  let left = 3;
+  let failuresLeft = 3;
   const receiver = await startAgentServer(t, (_, res) =>
-    left-- > 0 ? void res.writeHead(left === 1 ? 302 : 500).end('later') : 'ok',
+    failuresLeft-- > 0 ? void res.writeHead(failuresLeft === 1 ? 302 : 500).end('later') : 'ok',
   );
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(model.url, { channel: http(receiver.url) }) },
@@ -78,9 +78,9 @@ test('http: a failure is tried again with the same id until it is taken; every t
   assert.equal(run.deliveryTries, 4);
   assert.equal(run.nextDeliveryAt, null);
   assert.deepEqual([...new Set(receiver.requests.map(({ headers }) => headers['webhook-id']))], [id]);
-  const tries = await gateway.store.deliveries.ofRun(id);
+  const attempts = await gateway.store.deliveries.ofRun(id);
   assert.deepEqual(
-    tries.map(({ attempt, channel, delivered, detail }) => [attempt, channel, delivered, detail]),
+    attempts.map(({ attempt, channel, delivered, detail }) => [attempt, channel, delivered, detail]),
     [
       [1, 'http', false, 'HTTP 500: later'],
       [2, 'http', false, 'HTTP 302: later'],
@@ -104,7 +104,7 @@ test('http: after the last attempt the delivery fails, and the run keeps its rep
   assert.equal(receiver.requests.length, 3);
 });
 
-test('http: 410 ends it at once', async (t) => {
+test('http: 410 fails the delivery without a retry', async (t) => {
   const receiver = await startAgentServer(t, ({ path }, res) =>
     path === '/in' ? void res.writeHead(410).end() : 'reply',
   );
@@ -115,7 +115,7 @@ test('http: 410 ends it at once', async (t) => {
   assert.equal(run.deliveryTries, 1);
 });
 
-test('http: Retry-After puts the next try off, and a receiver that does not answer is a failure', async (t) => {
+test('http: Retry-After postpones the next attempt, and an attempt without an answer fails', async (t) => {
   const receiver = await startAgentServer(t, ({ path }, res) => {
     if (path === '/silent') return undefined;
     return path === '/later' ? void res.writeHead(429, { 'retry-after': '600' }).end() : 'reply';
@@ -126,15 +126,15 @@ test('http: Retry-After puts the next try off, and a receiver that does not answ
       silent: httpAgent(receiver.url, { channel: http(`${receiver.url}/silent`, { timeoutMs: 100 }) }),
     },
   });
-  const hasTried = ({ deliveryTries }: { readonly deliveryTries: number }) => deliveryTries > 0;
-  const later = await gateway.run(await gateway.queue('later', 'x'), hasTried);
+  const wasTried = ({ deliveryTries }: { readonly deliveryTries: number }) => deliveryTries > 0;
+  const later = await gateway.run(await gateway.queue('later', 'x'), wasTried);
   assert.ok((later.nextDeliveryAt ?? 0) - Date.now() > 500_000);
-  const silent = await gateway.run(await gateway.queue('silent', 'x'), hasTried);
+  const silent = await gateway.run(await gateway.queue('silent', 'x'), wasTried);
   const [first] = await gateway.store.deliveries.ofRun(silent.id);
   assert.equal(first?.detail, 'no answer within 100 ms');
 });
 
-test('file: lines are appended, also by two agents at once, and none is torn', async (t) => {
+test('file: two agents append whole lines to one file at the same time', async (t) => {
   const model = await startAgentServer(t, ({ json }) => `${json.message}`);
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(model.url, { channel: file }), b: httpAgent(model.url, { channel: file }) },
@@ -151,7 +151,7 @@ test('file: lines are appended, also by two agents at once, and none is torn', a
   assert.deepEqual(lines.map(({ runId }) => runId).sort(), [...ids].sort());
 });
 
-test('file: a line that a crash cut short is ended first', async (t) => {
+test('file: a new line begins after a line that a crash cut short', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-file-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const path = join(dataDir, 'deep/er/replies.jsonl');
@@ -169,7 +169,7 @@ test('file: a line that a crash cut short is ended first', async (t) => {
   assert.equal(JSON.parse(lines[1] ?? '').runId, id);
 });
 
-test('file: a path that cannot be written is a failure that is tried again', async (t) => {
+test('file: a delivery to a path that cannot be written is retried', async (t) => {
   const model = await startAgentServer(t, () => 'reply');
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(model.url, { channel: { type: 'file', path: '/proc/no/file' } }) },
@@ -178,7 +178,7 @@ test('file: a path that cannot be written is a failure that is tried again', asy
   assert.equal(run.delivery, 'pending');
 });
 
-test('log: the reply is a line of the log; none: nothing is delivered', async (t) => {
+test('log: the reply is a line of the log; none: the reply is not delivered', async (t) => {
   const model = await startAgentServer(t, () => 'for the log');
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(model.url, { channel: { type: 'log' } }), b: httpAgent(model.url) },
@@ -190,7 +190,7 @@ test('log: the reply is a line of the log; none: nothing is delivered', async (t
   assert.equal((await gateway.run(await gateway.queue('b', 'x'))).delivery, 'none');
 });
 
-test('failures are delivered with their reason; a wake only when it has something to say', async (t) => {
+test('a failed run is delivered with its error, and a wake only if its reply is not empty', async (t) => {
   const model = await startAgentServer(t, ({ json }, res) =>
     json.kind === 'wake'
       ? { reply: json.session === 'loud' ? 'awake!' : '' }
@@ -219,7 +219,7 @@ test('failures are delivered with their reason; a wake only when it has somethin
   );
 });
 
-test('a delivery that waits goes on after a restart', async (t) => {
+test('a pending delivery continues after a restart', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-deliver-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const receiver = await startAgentServer(t, ({ path }, res) =>
@@ -238,7 +238,7 @@ test('a delivery that waits goes on after a restart', async (t) => {
 
 const MANY = scaled(100);
 
-test(`${MANY} deliveries that are due at once are all made, none twice`, async (t) => {
+test(`${MANY} deliveries that are due at once are each made once`, async (t) => {
   const receiver = await startAgentServer(t, ({ path }) => (path === '/in' ? 'ok' : 'reply'));
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(receiver.url, { channel: http(`${receiver.url}/in`) }) },

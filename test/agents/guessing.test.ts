@@ -1,4 +1,4 @@
-// Wrong tokens: counted for each source before they are compared, forgotten after a while, in a table that does not grow.
+// Wrong tokens: failures are counted per source before the token is compared, for a limited time, in a table of limited size.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAttemptLimit } from '../../src/core/auth/attempt-limit.js';
@@ -11,7 +11,7 @@ const wrong = { authorization: 'Bearer wrong' };
 const agents = { a: httpAgent('http://127.0.0.1:9/') };
 const webhooks = { maxFailuresPerSource: 5, agents: { a: { sessionKey: null } } };
 
-test('after the last failure that is allowed even the right token has to wait, and then works again', async (t) => {
+test('after the allowed number of failures even the correct token is refused until the window has passed', async (t) => {
   let now = Date.UTC(2026, 0, 1);
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false, deps: { now: () => now } });
   const statuses = [];
@@ -26,7 +26,7 @@ test('after the last failure that is allowed even the right token has to wait, a
   assert.equal((await gateway.post('/hooks/agent', message)).status, 200);
 });
 
-test('a burst at once gets no further than one after another', async (t) => {
+test('parallel requests have no more attempts than sequential ones', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
   const answers = await Promise.all(
     Array.from({ length: 60 }, () => gateway.post('/hooks/agent', message, wrong)),
@@ -44,14 +44,14 @@ test('correct tokens are not counted', async (t) => {
   assert.equal((await gateway.post('/hooks/agent', message, wrong)).status, 429);
 });
 
-test('a token in the address counts as a failure too, and is not compared', async (t) => {
+test('a token in the URL is not compared and counts as a failure', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
   for (let i = 0; i < 5; i++)
     assert.equal((await gateway.post(`/hooks/agent?token=${SECRET}`, message)).status, 400);
   assert.equal((await gateway.post('/hooks/agent', message)).status, 429);
 });
 
-test('sources are told apart behind a trusted proxy: IPv4 by address, IPv6 by /64', async (t) => {
+test('failures behind a trusted proxy are counted per IPv4 address and per IPv6 /64', async (t) => {
   const gateway = await startGateway(t, {
     agents,
     webhooks,
@@ -69,7 +69,7 @@ test('sources are told apart behind a trusted proxy: IPv4 by address, IPv6 by /6
   assert.equal(await from('2001:db8:0:2::1'), 401);
 });
 
-test('the table is bounded: the source not seen for longest is forgotten', () => {
+test('the table of sources is bounded: it forgets the source that was not seen for the longest time', () => {
   const limit = createAttemptLimit({ maxFailures: 1, windowMs: 1000, maxSources: 3, now: () => 0 });
   for (const source of ['a', 'b', 'c']) assert.equal(limit.attempt(source), null);
   for (const source of ['a', 'b', 'c']) assert.equal(limit.attempt(source), 1000);
@@ -78,7 +78,7 @@ test('the table is bounded: the source not seen for longest is forgotten', () =>
   assert.equal(limit.attempt('c'), 1000);
 });
 
-test('a changed secret counts from the next request on, the previous one beside it for as long as it is configured', async (t) => {
+test('after a reload the new secret is valid, and the previous one as long as it is configured', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
   const status = async (token: string) =>
     (await gateway.post('/hooks/agent', message, { authorization: `Bearer ${token}` })).status;
@@ -90,7 +90,7 @@ test('a changed secret counts from the next request on, the previous one beside 
     () => gateway.hooks.reload(hookSettings({ secret: null, secretFile: '/no/such/file' })),
     /cannot be read/,
   );
-  assert.equal(await status('new-secret'), 200, 'after a failed reload the old one stays');
+  assert.equal(await status('new-secret'), 200, 'a failed reload keeps the secret');
 });
 
 test('a secret outside ASCII is compared as UTF-8 bytes', async (t) => {
@@ -101,7 +101,7 @@ test('a secret outside ASCII is compared as UTF-8 bytes', async (t) => {
     webhooks: { ...webhooks, secret: hidden(secret) },
   });
   const bytes = Buffer.from(secret).toString('latin1');
-  // A text body would be sent in one piece with the head, which node then encodes as UTF-8 a second time.
+  // Node would send a text body together with the head, and encode both as UTF-8, the head a second time.
   const body = Buffer.from(JSON.stringify(message));
   const headers = { authorization: `Bearer ${bytes}`, 'content-type': 'application/json' };
   assert.equal((await send(`${gateway.url}/hooks/agent`, { method: 'POST', headers, body })).status, 200);
@@ -118,5 +118,5 @@ test('neither secrets nor messages are logged above level debug', async (t) => {
     assert.ok(!shown.includes(text), text);
   }
   assert.equal(gateway.lines.filter(({ msg }) => msg === 'run finished').length, 1);
-  assert.ok(JSON.stringify(gateway.lines).includes('the-private-message'), 'at debug it is');
+  assert.ok(JSON.stringify(gateway.lines).includes('the-private-message'), 'level debug shows messages');
 });

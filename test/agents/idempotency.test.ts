@@ -11,7 +11,7 @@ const agents = { free: httpAgent('http://127.0.0.1:9/') };
 const message = { agent: 'free', message: 'pay once' };
 const key = { 'idempotency-key': 'order-17' };
 
-test('the same key and request get the first answer, and no second run', async (t) => {
+test('a repeated key and request get the first answer, and make no second run', async (t) => {
   const gateway = await startGateway(t, { agents, isStarted: false });
   const first = await gateway.post('/hooks/agent', message, key);
   const second = await gateway.post('/hooks/agent', message, key);
@@ -22,15 +22,15 @@ test('the same key and request get the first answer, and no second run', async (
   assert.equal((await gateway.runs()).length, 1);
 });
 
-test('the key may move between header and body, and the fields may be written otherwise', async (t) => {
+test('the key may be in the header or in the body, and the fields in any order', async (t) => {
   const gateway = await startGateway(t, { agents, isStarted: false });
   const first = await gateway.post('/hooks/agent', message, key);
-  const turned = { message: message.message, idempotencyKey: 'order-17', agent: 'free' };
-  assert.equal((await gateway.post('/hooks/agent', turned)).text, first.text);
+  const reordered = { message: message.message, idempotencyKey: 'order-17', agent: 'free' };
+  assert.equal((await gateway.post('/hooks/agent', reordered)).text, first.text);
   assert.equal((await gateway.runs()).length, 1);
 });
 
-test('another body, another path, or another agent under the same key is 422', async (t) => {
+test('a key that is reused with another body or another path is refused with 422', async (t) => {
   const gateway = await startGateway(t, { agents, isStarted: false });
   await gateway.post('/hooks/agent', message, key);
   for (const body of [
@@ -44,7 +44,7 @@ test('another body, another path, or another agent under the same key is 422', a
   assert.equal((await gateway.runs()).length, 1);
 });
 
-test('a request that was refused does not use its key up', async (t) => {
+test('a refused request does not use up its key', async (t) => {
   const gateway = await startGateway(t, { agents, isStarted: false });
   assert.equal((await gateway.post('/hooks/agent', { ...message, agent: 'unknown' }, key)).status, 404);
   assert.equal((await gateway.post('/hooks/agent', message, key)).status, 200);
@@ -60,7 +60,7 @@ test('fifty requests at once with one key make one run and get one answer', asyn
   assert.equal((await gateway.runs()).length, 1);
 });
 
-test('of two different requests at once with one key one is 422', async (t) => {
+test('of two different requests at once with one key, one is refused with 422', async (t) => {
   const gateway = await startGateway(t, { agents, isStarted: false });
   for (let round = 0; round < 20; round++) {
     const headers = { 'idempotency-key': `round-${round}` };
@@ -72,7 +72,7 @@ test('of two different requests at once with one key one is 422', async (t) => {
   }
 });
 
-test('a key is remembered over a restart, for 24 hours', async (t) => {
+test('a key is remembered for 24 hours, also over a restart', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-keys-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   let now = Date.UTC(2026, 0, 1);
@@ -103,7 +103,7 @@ test('a repeated request is answered even when the queue is full', async (t) => 
   assert.equal((await gateway.post('/hooks/agent', { ...message, message: 'x' }, key)).status, 422);
 });
 
-test('a wake may be repeated too', async (t) => {
+test('a repeated wake makes one run', async (t) => {
   const gateway = await startGateway(t, { agents, isStarted: false });
   const wake = () => gateway.post('/hooks/wake', { agent: 'free' }, key);
   assert.equal((await wake()).text, (await wake()).text);

@@ -1,4 +1,4 @@
-// What the operator sees and does under /api/v1: agents, runs, cancelling, running again, sessions; and what is kept for how long.
+// Agents, runs and sessions under /api/v1, as an operator sees and changes them; and how long they are stored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startAgentServer } from '../helpers/agent-server.js';
@@ -29,7 +29,7 @@ test('every route asks for the admin credentials', async (t) => {
   }
 });
 
-test('agents: idle at first, active from a wake on, idle again after idleAfter', async (t) => {
+test('an agent is idle at first, active after a wake, and idle again after idleAfter', async (t) => {
   let now = Date.UTC(2026, 0, 1);
   const server = await startAgentServer(t, () => '');
   const gateway = await startGateway(t, {
@@ -76,7 +76,7 @@ test('agents: idle at first, active from a wake on, idle again after idleAfter',
   assert.equal(
     (await gateway.admin.api('GET', '/api/v1/agent-sessions')).text,
     '{"items":[],"nextCursor":null}',
-    'no message entered a session',
+    'a wake adds no message to a session',
   );
   now += 999;
   assert.equal((await agents())[0].state, 'active');
@@ -84,7 +84,7 @@ test('agents: idle at first, active from a wake on, idle again after idleAfter',
   assert.equal((await agents())[0].state, 'idle');
 });
 
-test('runs: a list newest first in pages, filters, and one in full', async (t) => {
+test('runs are listed newest first, in pages and by filters, and one run is read in full', async (t) => {
   const server = await startAgentServer(t, ({ json }) =>
     json.message.startsWith('bad') ? { no: 1 } : json.message.repeat(3),
   );
@@ -103,27 +103,27 @@ test('runs: a list newest first in pages, filters, and one in full', async (t) =
   for (const id of ids) await gateway.run(id);
   const list = async (query: string) =>
     (await gateway.admin.api('GET', `/api/v1/runs?${query}`)).json as Json;
-  const found = async (query: string) => (await list(query)).items.map(({ id }: Json) => ids.indexOf(id));
+  const indexesOf = async (query: string) => (await list(query)).items.map(({ id }: Json) => ids.indexOf(id));
 
-  assert.deepEqual(await found(''), [4, 3, 2, 1, 0]);
-  assert.deepEqual(await found('agent=b'), [3, 1]);
-  assert.deepEqual(await found('status=failed'), [1]);
-  assert.deepEqual(await found('session=session-a'), [4, 2, 0]);
-  assert.deepEqual(await found('search=FIVE'), [4]);
-  assert.deepEqual(await found('search=0%25'), [3]);
-  assert.deepEqual(await found('search=_'), []);
+  assert.deepEqual(await indexesOf(''), [4, 3, 2, 1, 0]);
+  assert.deepEqual(await indexesOf('agent=b'), [3, 1]);
+  assert.deepEqual(await indexesOf('status=failed'), [1]);
+  assert.deepEqual(await indexesOf('session=session-a'), [4, 2, 0]);
+  assert.deepEqual(await indexesOf('search=FIVE'), [4]);
+  assert.deepEqual(await indexesOf('search=0%25'), [3]);
+  assert.deepEqual(await indexesOf('search=_'), []);
   const page = await list('limit=2');
   assert.deepEqual(page.items.length, 2);
   const rest = await list(`limit=3&cursor=${page.nextCursor}`);
   assert.deepEqual([rest.items.map(({ id }: Json) => ids.indexOf(id)), rest.nextCursor], [[2, 1, 0], null]);
   assert.equal(rest.items[0].message, long.slice(0, 200));
 
-  const one = (await gateway.admin.api('GET', `/api/v1/runs/${ids[2]}`)).json as Json;
-  assert.equal(one.message, long);
-  assert.equal(one.reply, long.repeat(3));
-  assert.match(one.id, GUID);
-  assert.deepEqual(one.deliveries, []);
-  assert.match(one.startedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const run = (await gateway.admin.api('GET', `/api/v1/runs/${ids[2]}`)).json as Json;
+  assert.equal(run.message, long);
+  assert.equal(run.reply, long.repeat(3));
+  assert.match(run.id, GUID);
+  assert.deepEqual(run.deliveries, []);
+  assert.match(run.startedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
 test('an invalid request gets a problem that names the field', async (t) => {
@@ -132,7 +132,7 @@ test('an invalid request gets a problem that names the field', async (t) => {
     isStarted: false,
     webhooks: { agents: { a: { sessionKey: 'fixed' } } },
   });
-  const cases: readonly [string, string, unknown, number, string][] = [
+  const cases: readonly [method: string, path: string, json: unknown, status: number, named: string][] = [
     ['GET', '/api/v1/runs?limit=0', undefined, 400, 'query.limit'],
     ['GET', '/api/v1/runs?limit=x', undefined, 400, 'query.limit'],
     ['GET', '/api/v1/runs?status=done', undefined, 400, 'query.status'],
@@ -150,15 +150,15 @@ test('an invalid request gets a problem that names the field', async (t) => {
     ['POST', '/api/v1/agents/a/messages', { message: 'x', sessionKey: 'other' }, 409, 'conflict'],
     ['POST', '/api/v1/agents/a/messages', { message: 'x', sessionKey: 'a b' }, 400, 'body.sessionKey'],
   ];
-  for (const [method, path, json, status, word] of cases) {
+  for (const [method, path, json, status, named] of cases) {
     const answer = await gateway.admin.api(method, path, { json });
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
     assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
-    assert.ok(answer.text.includes(word), answer.text);
+    assert.ok(answer.text.includes(named), answer.text);
   }
 });
 
-test('a message from the operator is queued as a webhook would', async (t) => {
+test('a message from the operator is queued like one from a webhook', async (t) => {
   const server = await startAgentServer(t, () => 'hello operator');
   const gateway = await startGateway(t, {
     agents: { inner: httpAgent(server.url) },
@@ -174,7 +174,7 @@ test('a message from the operator is queued as a webhook would', async (t) => {
   assert.deepEqual([run.reply, run.origin], ['hello operator', 'api']);
 });
 
-test('cancel: a queued run never starts, a running one is ended, a finished one is a conflict', async (t) => {
+test('cancelling a queued run prevents it, cancelling a running one ends it, cancelling a finished one is a conflict', async (t) => {
   const gateway = await startGateway(t, {
     agents: { a: scriptAgent('setInterval(() => {}, 1000)', { channel: { type: 'log' } }) },
     webhooks: { concurrency: 1, agents: { a: { sessionKey: 's' } } },
@@ -195,7 +195,7 @@ test('cancel: a queued run never starts, a running one is ended, a finished one 
   assert.deepEqual([agents.items[0].queued, agents.items[0].running], [0, 0]);
 });
 
-test('run again: a new run with the same message and session', async (t) => {
+test('rerunning makes a new run with the same message and session', async (t) => {
   let isBroken = true;
   const server = await startAgentServer(t, ({ json }, res) =>
     isBroken ? void res.writeHead(500).end() : `${json.history.length}`,
@@ -204,17 +204,17 @@ test('run again: a new run with the same message and session', async (t) => {
   const id = await gateway.queue('a', 'x', 'k');
   assert.equal((await gateway.run(id)).status, 'failed');
   isBroken = false;
-  const again = await gateway.admin.api('POST', `/api/v1/runs/${id}/rerun`);
-  assert.equal(again.status, 202);
-  const run = await gateway.run((again.json as Json).runId);
+  const rerun = await gateway.admin.api('POST', `/api/v1/runs/${id}/rerun`);
+  assert.equal(rerun.status, 202);
+  const run = await gateway.run((rerun.json as Json).runId);
   assert.deepEqual(
     [run.rerunOf, run.message, run.session, run.reply],
     [id, 'x', 'k', '0'],
-    'what failed did not enter the session',
+    'the failed run added nothing to the history',
   );
 });
 
-test('sessions: listed, read, searched and forgotten', async (t) => {
+test('sessions are listed, searched, read and deleted', async (t) => {
   const server = await startAgentServer(t, ({ json }) => `re: ${json.message}`);
   const gateway = await startGateway(t, { agents: { a: httpAgent(server.url), b: httpAgent(server.url) } });
   for (const [agent, key] of [
@@ -234,13 +234,13 @@ test('sessions: listed, read, searched and forgotten', async (t) => {
   const page = await list('limit=1');
   assert.deepEqual(await keys(`cursor=${encodeURIComponent(page.nextCursor)}`), ['k3', 'k2']);
 
-  const one = (await gateway.admin.api('GET', '/api/v1/agent-sessions/k1')).json as Json;
+  const session = (await gateway.admin.api('GET', '/api/v1/agent-sessions/k1')).json as Json;
   assert.deepEqual(
-    [one.key, one.agent, one.messages, one.bytes],
+    [session.key, session.agent, session.messages, session.bytes],
     ['k1', 'a', 4, 2 * ('to k1'.length + 're: to k1'.length)],
   );
   assert.deepEqual(
-    one.history.map(({ role, content }: Json) => [role, content]),
+    session.history.map(({ role, content }: Json) => [role, content]),
     [
       ['user', 'to k1'],
       ['assistant', 're: to k1'],
@@ -250,12 +250,12 @@ test('sessions: listed, read, searched and forgotten', async (t) => {
   );
   assert.equal((await gateway.admin.api('DELETE', '/api/v1/agent-sessions/k1')).status, 204);
   assert.deepEqual(await keys(''), ['k3', 'k2']);
-  const after = await gateway.run(await gateway.queue('a', 'anew', 'k1'));
+  const nextRun = await gateway.run(await gateway.queue('a', 'again', 'k1'));
   assert.deepEqual(server.requests.at(-1)?.json.history, []);
-  assert.equal(after.status, 'succeeded');
+  assert.equal(nextRun.status, 'succeeded');
 });
 
-for (const [name, limits, kept] of [
+for (const [name, limits, stored] of [
   ['by count', { messages: 4, maxBytes: 10_000 }, ['m3', 'm3!', 'm4', 'm4!']],
   ['by an odd count, which keeps whole exchanges', { messages: 3, maxBytes: 10_000 }, ['m4', 'm4!']],
   ['by bytes', { messages: 100, maxBytes: 11 }, ['m3', 'm3!', 'm4', 'm4!']],
@@ -272,15 +272,15 @@ for (const [name, limits, kept] of [
     const history = await gateway.store.agentSessions.messages('k');
     assert.deepEqual(
       history.map(({ content }) => content),
-      kept,
+      stored,
     );
     const session = await gateway.store.agentSessions.get('k');
-    assert.equal(session?.messages, kept.length);
-    assert.equal(session?.bytes, kept.join('').length);
+    assert.equal(session?.messages, stored.length);
+    assert.equal(session?.bytes, stored.join('').length);
   });
 }
 
-test('what is older than the retention goes: runs with their deliveries, sessions, keys; what is pending stays', async (t) => {
+test('the retention removes old runs with their deliveries, and old sessions', async (t) => {
   const day = 86_400_000;
   let now = Date.UTC(2026, 0, 1);
   const server = await startAgentServer(t, () => 'x');
@@ -295,11 +295,7 @@ test('what is older than the retention goes: runs with their deliveries, session
   const fresh = await gateway.queue('a', 'fresh', 'fresh');
   await gateway.run(fresh, ({ delivery }) => delivery === 'delivered');
 
-  assert.equal(
-    await runs.trim(now - day, now, 1),
-    true,
-    'as many as allowed were removed: there may be more',
-  );
+  assert.equal(await runs.trim(now - day, now, 1), true, 'it removed as many as it may: more may be old');
   assert.equal(await runs.trim(now - day, now, 1), false);
   await agentSessions.trim(now - day);
   assert.deepEqual(

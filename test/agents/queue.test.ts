@@ -1,4 +1,4 @@
-// The queue: order within a session, sessions side by side, bounds at the edge, and what a shutdown does.
+// The queue of runs: order within a session, concurrency between sessions, its limits, and shutdowns.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,22 +15,23 @@ import { scaled } from '../helpers/scale.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const EACH = scaled(8);
+const MESSAGES_PER_SESSION = scaled(8);
 
-test(`${EACH} messages to each of 20 sessions: in order, one at a time; never more than "concurrency" at once`, async (t) => {
+test(`${MESSAGES_PER_SESSION} messages to each of 20 sessions run in order, one at a time per session and "concurrency" in total`, async (t) => {
   const busy = new Set<string>();
-  const seen = new Map<string, number[]>();
-  let most = 0;
-  let fill = (): void => {};
-  // The first six wait for each other: without it a slow machine may never have six at once.
-  const six = new Promise<void>((resolve) => (fill = resolve));
+  const received = new Map<string, number[]>();
+  let mostBusy = 0;
+  let allowAnswers = (): void => {};
+  // The first six runs wait for each other: on a slow machine six might otherwise never run at once.
+  const sixRunning = new Promise<void>((resolve) => (allowAnswers = resolve));
   const server = await startAgentServer(t, async ({ json: { session, message } }) => {
     assert.ok(!busy.has(session), `two runs of ${session} at once`);
     busy.add(session);
-    most = Math.max(most, busy.size);
-    seen.set(session, [...(seen.get(session) ?? []), Number(message)]);
-    if (most === 6) fill();
-    await six;
+    mostBusy = Math.max(mostBusy, busy.size);
+    received.set(session, [...(received.get(session) ?? []), Number(message)]);
+    if (mostBusy === 6) allowAnswers();
+    await sixRunning;
+    // Each run takes a while, in which a second run of its session would be noticed.
     await pause(10 + Math.random() * 20);
     busy.delete(session);
     return { reply: message };
@@ -41,22 +42,22 @@ test(`${EACH} messages to each of 20 sessions: in order, one at a time; never mo
   });
   const ids: string[] = [];
   // In order within a session, the sessions interleaved; 20 requests at once.
-  for (let i = 0; i < EACH; i++) {
+  for (let i = 0; i < MESSAGES_PER_SESSION; i++) {
     ids.push(
       ...(await Promise.all(Array.from({ length: 20 }, (_, s) => gateway.queue('a', String(i), `s${s}`)))),
     );
   }
   for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
-  assert.equal(seen.size, 20);
-  for (const order of seen.values())
+  assert.equal(received.size, 20);
+  for (const order of received.values())
     assert.deepEqual(
       order,
-      Array.from({ length: EACH }, (_, i) => i),
+      Array.from({ length: MESSAGES_PER_SESSION }, (_, i) => i),
     );
-  assert.equal(most, 6);
+  assert.equal(mostBusy, 6);
 });
 
-test('the history grows by what was said, in the order it was said', async (t) => {
+test('the history of a session grows by each message and its reply, in order', async (t) => {
   const server = await startAgentServer(t, ({ json }) => ({ reply: `${json.history.length}` }));
   const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
   const ids = [];
@@ -70,7 +71,7 @@ test('the history grows by what was said, in the order it was said', async (t) =
   ]);
 });
 
-test('the bound of an agent is exact, is its own, and frees with each run', async (t) => {
+test('the queue of an agent holds exactly its limit, beside those of other agents, and each finished run frees a place', async (t) => {
   let release: () => void = () => {};
   const server = await startAgentServer(t, () => new Promise((resolve) => (release = () => resolve('done'))));
   const gateway = await startGateway(t, {
@@ -89,14 +90,14 @@ test('the bound of an agent is exact, is its own, and frees with each run', asyn
   assert.deepEqual([await ask('b'), await ask('b'), await ask('b')], [200, 200, 429]);
   const full = await gateway.post('/hooks/agent', { agent: 'b', message: 'x' });
   assert.match(String(full.headers['retry-after']), /^\d+$/);
-  assert.equal((await gateway.runs()).length, 6, 'what was refused is not stored');
+  assert.equal((await gateway.runs()).length, 6, 'refused runs are not stored');
 
   release();
   await eventually(() => server.requests.length === 2);
   assert.deepEqual([await ask('b'), await ask('b')], [200, 429]);
 });
 
-test('a burst beyond the bound: exactly as many are taken as there are places', async (t) => {
+test('of 200 requests at once a queue with 50 places accepts exactly 50', async (t) => {
   const gateway = await startGateway(t, {
     isStarted: false,
     agents: { a: httpAgent('http://127.0.0.1:9/') },
@@ -110,7 +111,7 @@ test('a burst beyond the bound: exactly as many are taken as there are places', 
   assert.equal((await gateway.runs()).length, 50);
 });
 
-test('a shutdown answers 503, lets the run under way end, and leaves the rest to the next start', async (t) => {
+test('a gateway that stops answers 503 and finishes the current run, and the next start executes the queued one', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-stop-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   let release: () => void = () => {};
@@ -171,46 +172,16 @@ test('a run that exceeds the grace period is interrupted, retried, and gets the 
   await last.run(id, ({ delivery }) => delivery === 'none');
 });
 
-test('runs created by the command line are executed by the running daemon', async (t) => {
-  const server = await startAgentServer(t, () => 'done');
-  const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
+/** Stores a run as the command line does, without an owner. Returns its id. */
+async function storeAsCommandLine(
+  store: Store,
+  session: string,
+  message: string,
+  agent = 'a',
+): Promise<string> {
   const run = {
     kind: 'message',
-    agent: 'a',
-    session: 's',
-    message: 'x',
-    origin: 'cli',
-    rerunOf: null,
-    acceptedAt: 0,
-  } as const;
-  const [stored] = await gateway.store.runs.add([{ run, owner: null, idempotency: null }], 0);
-  assert.equal(stored?.outcome, 'stored');
-  assert.equal((await gateway.run(stored.runId)).reply, 'done');
-});
-
-test('a run of an agent that is not configured any more fails and says so', async (t) => {
-  const gateway = await startGateway(t);
-  const run = {
-    kind: 'message',
-    agent: 'gone',
-    session: 's',
-    message: 'x',
-    origin: 'cli',
-    rerunOf: null,
-    acceptedAt: 0,
-  } as const;
-  const [stored] = await gateway.store.runs.add([{ run, owner: null, idempotency: null }], 0);
-  assert.equal(stored?.outcome, 'stored');
-  const ended = await gateway.run(stored.runId);
-  assert.equal(ended.status, 'failed');
-  assert.match(ended.error ?? '', /agent gone is no longer configured/);
-});
-
-/** A run as the command line leaves it: stored by another process, held by nobody. */
-async function sentByCommandLine(store: Store, session: string, message: string): Promise<string> {
-  const run = {
-    kind: 'message',
-    agent: 'a',
+    agent,
     session,
     message,
     origin: 'cli',
@@ -222,14 +193,28 @@ async function sentByCommandLine(store: Store, session: string, message: string)
   return stored.runId;
 }
 
-test('runs of the command line beside webhooks of the same session: all run, in the order they were stored', async (t) => {
+test('a run from the command line is executed by the running daemon', async (t) => {
   const server = await startAgentServer(t, () => 'done');
   const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
-  const beside = await openStore(await databaseOf(gateway.dataDir));
-  t.after(() => beside.close());
+  const id = await storeAsCommandLine(gateway.store, 's', 'x');
+  assert.equal((await gateway.run(id)).reply, 'done');
+});
+
+test('a run of an agent that is no longer configured fails with an error that names the agent', async (t) => {
+  const gateway = await startGateway(t);
+  const run = await gateway.run(await storeAsCommandLine(gateway.store, 's', 'x', 'gone'));
+  assert.equal(run.status, 'failed');
+  assert.match(run.error ?? '', /agent gone is no longer configured/);
+});
+
+test('runs from the command line and from webhooks share a session in the order in which they are stored', async (t) => {
+  const server = await startAgentServer(t, () => 'done');
+  const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
+  const otherStore = await openStore(await databaseOf(gateway.dataDir));
+  t.after(() => otherStore.close());
   const ids: string[] = [];
   for (let i = 0; i < 6; i++) {
-    ids.push(await sentByCommandLine(beside, 's', `command line ${i}`));
+    ids.push(await storeAsCommandLine(otherStore, 's', `command line ${i}`));
     ids.push(await gateway.queue('a', `webhook ${i}`, 's'));
   }
   for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
@@ -239,40 +224,40 @@ test('runs of the command line beside webhooks of the same session: all run, in 
   );
 });
 
-test('a clock set back across a restart changes nothing in the order', async (t) => {
+test('a clock that is set back over a restart does not change the order', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-queue-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
-  const before = await startGateway(t, {
+  const first = await startGateway(t, {
     dataDir,
     isStarted: false,
     agents: { a: httpAgent('http://127.0.0.1:1') },
   });
-  const ids = [await before.queue('a', 'first', 's'), await before.queue('a', 'second', 's')];
-  await before.stop();
+  const ids = [await first.queue('a', 'first', 's'), await first.queue('a', 'second', 's')];
+  await first.stop();
   const server = await startAgentServer(t, () => 'done');
   const hourAgo = () => Date.now() - 3_600_000;
-  const after = await startGateway(t, {
+  const second = await startGateway(t, {
     dataDir,
     agents: { a: httpAgent(server.url) },
     deps: { now: hourAgo },
     storeNow: hourAgo,
   });
-  ids.push(await after.queue('a', 'third', 's'), await sentByCommandLine(after.store, 's', 'fourth'));
-  ids.push(await after.queue('a', 'fifth', 's'));
-  for (const id of ids) assert.equal((await after.run(id)).status, 'succeeded');
+  ids.push(await second.queue('a', 'third', 's'), await storeAsCommandLine(second.store, 's', 'fourth'));
+  ids.push(await second.queue('a', 'fifth', 's'));
+  for (const id of ids) assert.equal((await second.run(id)).status, 'succeeded');
   assert.deepEqual(
     server.requests.map(({ json }) => json.message),
     ['first', 'second', 'third', 'fourth', 'fifth'],
   );
 });
 
-test('a full queue takes in the run of the command line that it waits for', async (t) => {
+test('a full queue accepts a run from the command line for which its runs wait', async (t) => {
   const server = await startAgentServer(t, () => 'done');
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
     webhooks: { queue: { perAgent: 2, total: 2 } },
   });
-  const ids = [await sentByCommandLine(gateway.store, 's', 'waited for')];
+  const ids = [await storeAsCommandLine(gateway.store, 's', 'from the command line')];
   for (const message of ['one', 'two']) ids.push(await gateway.queue('a', message, 's'));
   for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
 });

@@ -1,4 +1,4 @@
-// What /hooks answers to every kind of request: doors, token, method, media, body, fields, keys and sizes.
+// What /hooks answers to every kind of request: token, path, method, media type, body, fields, keys and sizes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startGateway } from '../helpers/gateway.js';
@@ -27,7 +27,7 @@ const tokens: Case[] = [
   { name: 'the scheme in lower case', headers: { ...GOOD, authorization: `bearer ${SECRET}` }, status: 200 },
   { name: 'the scheme in upper case', headers: { ...GOOD, authorization: `BEARER ${SECRET}` }, status: 200 },
   {
-    name: 'several blanks after the scheme',
+    name: 'several spaces after the scheme',
     headers: { ...GOOD, authorization: `Bearer   ${SECRET}` },
     status: 200,
   },
@@ -39,17 +39,17 @@ const tokens: Case[] = [
   { name: 'no header', headers: JSON_TYPE, status: 401 },
   { name: 'an empty header', headers: { ...JSON_TYPE, authorization: '' }, status: 401 },
   { name: 'the scheme alone', headers: { ...JSON_TYPE, authorization: 'Bearer' }, status: 401 },
-  { name: 'the scheme and a blank', headers: { ...JSON_TYPE, authorization: 'Bearer ' }, status: 401 },
+  { name: 'the scheme and a space', headers: { ...JSON_TYPE, authorization: 'Bearer ' }, status: 401 },
   { name: 'the token without a scheme', headers: { ...JSON_TYPE, authorization: SECRET }, status: 401 },
   { name: 'another scheme', headers: { ...JSON_TYPE, authorization: `Token ${SECRET}` }, status: 401 },
   { name: 'Basic', headers: { ...JSON_TYPE, authorization: `Basic ${btoa(`x:${SECRET}`)}` }, status: 401 },
   {
-    name: 'the token cut by one',
+    name: 'the token without its last character',
     headers: { ...JSON_TYPE, authorization: `Bearer ${SECRET.slice(0, -1)}` },
     status: 401,
   },
   {
-    name: 'the token and one more',
+    name: 'the token and one more character',
     headers: { ...JSON_TYPE, authorization: `Bearer ${SECRET}x` },
     status: 401,
   },
@@ -69,7 +69,7 @@ const tokens: Case[] = [
     status: 401,
   },
   {
-    name: 'a tab instead of a blank',
+    name: 'a tab instead of a space',
     headers: { ...JSON_TYPE, authorization: `Bearer\t${SECRET}` },
     status: 401,
   },
@@ -96,13 +96,13 @@ const tokens: Case[] = [
       error: /Authorization header/,
     },
   ]),
-  { name: 'another query', path: '/hooks/agent?source=ci', headers: GOOD, status: 200 },
+  { name: 'another query parameter', path: '/hooks/agent?source=ci', headers: GOOD, status: 200 },
 ];
 
 const routes: Case[] = [
   ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'].flatMap((method) => [
     { name: `${method} with the token`, method, headers: BEARER, status: 405 },
-    { name: `${method} without it`, method, headers: {}, status: 401 },
+    { name: `${method} without the token`, method, headers: {}, status: 401 },
     { name: `${method} of wake`, path: '/hooks/wake', method, headers: BEARER, status: 405 },
   ]),
   ...[
@@ -117,7 +117,7 @@ const routes: Case[] = [
     '/hooks/__proto__',
   ].flatMap((path) => [
     { name: `${path} with the token`, path, headers: GOOD, status: 404 },
-    { name: `${path} without it`, path, headers: {}, status: 401 },
+    { name: `${path} without the token`, path, headers: {}, status: 401 },
   ]),
 ];
 
@@ -201,7 +201,7 @@ const bodies: Case[] = [
     error: /duplicate field/,
   },
   {
-    name: 'a field twice further in',
+    name: 'a field twice in a nested object',
     body: '{"agent":"free","message":"x","extra":{"a":1,"a":2}}',
     status: 200,
   },
@@ -228,7 +228,7 @@ const bodies: Case[] = [
 ];
 
 const fields: Case[] = [
-  { name: 'nothing', body: {}, status: 400, error: /agent is required/ },
+  { name: 'no fields', body: {}, status: 400, error: /agent is required/ },
   { name: 'no agent', body: { message: 'x' }, status: 400, error: /agent is required/ },
   { name: 'agent null', body: { agent: null, message: 'x' }, status: 400, error: /agent is required/ },
   ...[1, true, [], {}, ['free'], ''].map((agent) => ({
@@ -266,7 +266,7 @@ const fields: Case[] = [
   { name: 'U+0000', body: '{"agent":"free","message":"a\\u0000b"}', status: 400, error: /U\+0000/ },
   { name: 'every script', body: { agent: 'free', message: '你好 مرحبا 😀 \u202e' }, status: 200 },
   {
-    name: 'wrong case of names',
+    name: 'field names in another case',
     body: { Agent: 'free', Message: 'x' },
     status: 400,
     error: /agent is required/,
@@ -314,7 +314,7 @@ const keys: Case[] = [
 const wakes: Case[] = [
   { name: 'wake', body: { agent: 'free' }, status: 200 },
   { name: 'wake with a fixed key', body: { agent: 'fixed' }, status: 200 },
-  { name: 'wake with a message, which is passed over', body: message, status: 200 },
+  { name: 'wake with a message, which is ignored', body: message, status: 200 },
   { name: 'wake with a key', body: { agent: 'free', sessionKey: 'x' }, status: 400, error: /not accepted/ },
   {
     name: 'wake with the fixed key',
@@ -322,7 +322,7 @@ const wakes: Case[] = [
     status: 400,
     error: /not accepted/,
   },
-  { name: 'wake of nobody', body: {}, status: 400 },
+  { name: 'wake without an agent', body: {}, status: 400 },
   { name: 'wake of an unknown agent', body: { agent: 'unknown' }, status: 404 },
   { name: 'wake without a body', body: '', status: 400 },
 ].map((each) => ({ ...each, path: '/hooks/wake' }));
@@ -359,14 +359,14 @@ const idempotencyKeys: Case[] = [
     error: /idempotency key/,
   })),
   {
-    name: 'two different ones',
+    name: 'two different keys',
     headers: { ...GOOD, 'idempotency-key': 'a' },
     body: { ...message, idempotencyKey: 'b' },
     status: 400,
     error: /two different/,
   },
   {
-    name: 'the same one twice',
+    name: 'the same key twice',
     headers: { ...GOOD, 'idempotency-key': 'same' },
     body: { ...message, idempotencyKey: 'same' },
     status: 200,
@@ -400,22 +400,25 @@ for (const [group, cases] of Object.entries(groups)) {
     for (const each of cases) {
       await t.test(each.name, async () => {
         const before = (await gateway.runs()).length;
-        const answer = await ask(gateway.url, each);
+        const answer = await sendCase(gateway.url, each);
         assert.equal(answer.status, each.status, answer.text);
-        assertForm(answer, each);
+        assertAnswerFormat(answer, each);
         assert.equal((await gateway.runs()).length, before + (each.status === 200 ? 1 : 0), 'runs stored');
       });
     }
   });
 }
 
-function ask(url: string, { path = '/hooks/agent', method = 'POST', headers = GOOD, body = message }: Case) {
+function sendCase(
+  url: string,
+  { path = '/hooks/agent', method = 'POST', headers = GOOD, body = message }: Case,
+) {
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const hasBody = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
   return send(url + path, { method, headers, ...(hasBody ? { body: raw } : {}) });
 }
 
-function assertForm(answer: HttpAnswer, { method, path, error, status }: Case): void {
+function assertAnswerFormat(answer: HttpAnswer, { method, path, error, status }: Case): void {
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
   if (method === 'HEAD') return assert.equal(answer.text, '');
   const body = answer.json as Record<string, unknown>;
@@ -431,10 +434,6 @@ function assertForm(answer: HttpAnswer, { method, path, error, status }: Case): 
   if (status === 401) assert.match(String(answer.headers['www-authenticate']), /^Bearer/);
   if (status === 405) assert.equal(answer.headers['allow'], 'POST');
 }
-
-test('there are at least 120 cases', () => {
-  assert.ok(Object.values(groups).flat().length >= 120);
-});
 
 test('two Authorization headers are refused, whichever comes first', async (t) => {
   const gateway = await startGateway(t, {
@@ -453,7 +452,7 @@ test('two Authorization headers are refused, whichever comes first', async (t) =
   }
 });
 
-test('the answer names the session: fixed, asked for, or a new one each time', async (t) => {
+test('the answer names the session: the fixed one, the requested one, or a new one for each request', async (t) => {
   const gateway = await startGateway(t, {
     isStarted: false,
     agents: { free: httpAgent('http://127.0.0.1:9/'), fixed: httpAgent('http://127.0.0.1:9/') },
@@ -462,13 +461,13 @@ test('the answer names the session: fixed, asked for, or a new one each time', a
   const session = async (body: object) =>
     ((await gateway.post('/hooks/agent', body)).json as { session: string }).session;
   assert.equal(await session({ agent: 'fixed', message: 'x' }), 'the-key');
-  assert.equal(await session({ agent: 'free', message: 'x', sessionKey: 'mine' }), 'mine');
+  assert.equal(await session({ agent: 'free', message: 'x', sessionKey: 'ticket-17' }), 'ticket-17');
   const [one, two] = [await session(message), await session(message)];
   assert.match(one, /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.notEqual(one, two);
 });
 
-test('while webhooks are not enabled everything is 404, whatever the token', async (t) => {
+test('while webhooks are not enabled, every path is 404 with a valid token', async (t) => {
   const gateway = await startGateway(t, { webhooks: { enabled: false } });
   for (const path of ['/hooks/agent', '/hooks/wake', '/hooks/x']) {
     const answer = await gateway.post(path, message);
@@ -477,13 +476,13 @@ test('while webhooks are not enabled everything is 404, whatever the token', asy
   }
 });
 
-test('an address that may not call is refused before its token is looked at', async (t) => {
+test('an address that may not call is refused with 403, whatever its token is', async (t) => {
   const gateway = await startGateway(t, { deps: { mayCall: () => false } });
   assert.equal((await gateway.post('/hooks/agent', message)).status, 403);
   assert.equal((await gateway.post('/hooks/agent', message, { authorization: 'Bearer wrong' })).status, 403);
 });
 
-test('the whitelist of the admin API does not apply, nor its Basic authentication', async (t) => {
+test('webhooks need neither the whitelist nor the Basic authentication of the admin API', async (t) => {
   const gateway = await startGateway(t, {
     isStarted: false,
     agents: { free: httpAgent('http://127.0.0.1:9/') },
@@ -493,7 +492,7 @@ test('the whitelist of the admin API does not apply, nor its Basic authenticatio
   assert.equal((await send(`${gateway.url}/api/v1/runs`)).status, 403);
 });
 
-test('a database that fails is 500 in the form of every other error, and its place in the queue is free again', async (t) => {
+test('a failed database write is answered with 500 in the format of all errors, and frees its place in the queue', async (t) => {
   let isBroken = true;
   const gateway = await startGateway(t, {
     isStarted: false,

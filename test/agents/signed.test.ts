@@ -47,7 +47,7 @@ describe('signatures', () => {
       ['stripe', 'secret', 'other', stripe('{}')],
       ['standard', STANDARD_SECRET, `whsec_${'A'.repeat(16)}`, standard('{}', 'msg_1')],
     ] as const) {
-      const isRight = (...secrets: readonly string[]) =>
+      const isValid = (...secrets: readonly string[]) =>
         verifySignature(
           { scheme, secrets, toleranceMs: TOLERANCE_MS },
           (name) => (headers[name] === undefined ? [] : [headers[name]]),
@@ -55,14 +55,14 @@ describe('signatures', () => {
           NOW,
         ).ok;
       assert.deepEqual(
-        [isRight(secret, other), isRight(other, secret), isRight(other), isRight()],
+        [isValid(secret, other), isValid(other, secret), isValid(other), isValid()],
         [true, true, false, false],
         scheme,
       );
     }
   });
 
-  test('the example of GitHub’s documentation is right', () => {
+  test('the example in GitHub’s documentation is valid', () => {
     const hex = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
     const headers = { 'x-hub-signature-256': `sha256=${hex}` };
     const secret = "It's a Secret to Everybody";
@@ -71,25 +71,25 @@ describe('signatures', () => {
     assert.equal(verify('github', secret, {}, 'Hello, World!').ok, false);
   });
 
-  test('the example of the Standard Webhooks libraries is right', () => {
+  test('the example in the Standard Webhooks libraries is valid', () => {
     const headers = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     };
     const body = '{"test": 2432232314}';
-    const right = { ok: true, delivery: 'msg_p5jXN8AQM9LWM0D4loKWxJek' };
-    assert.deepEqual(verify('standard', STANDARD_SECRET, headers, body), right);
-    for (const wrong of [
+    const valid = { ok: true, delivery: 'msg_p5jXN8AQM9LWM0D4loKWxJek' };
+    assert.deepEqual(verify('standard', STANDARD_SECRET, headers, body), valid);
+    for (const changed of [
       { 'webhook-id': 'msg_other' },
       { 'webhook-timestamp': '1614265331' },
       { 'webhook-signature': 'v1,h0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=' },
       { 'webhook-signature': '' },
     ])
-      assert.equal(verify('standard', STANDARD_SECRET, { ...headers, ...wrong }, body).ok, false);
+      assert.equal(verify('standard', STANDARD_SECRET, { ...headers, ...changed }, body).ok, false);
   });
 
-  test('a signed time counts up to the tolerance, both ways, and only once the signature is right', () => {
+  test('a signed time is valid within the tolerance in both directions, and is checked only after the signature', () => {
     for (const [offMs, expected] of [
       [TOLERANCE_MS, true],
       [-TOLERANCE_MS, true],
@@ -107,11 +107,11 @@ describe('signatures', () => {
   });
 });
 
-describe('templates', () => {
+describe('message templates', () => {
   const fill = (template: string, object: Record<string, unknown>, maxBytes = 100) =>
     compileMessageTemplate(template)(object, maxBytes);
 
-  test('put values into text, and report missing ones', () => {
+  test('insert values into text, and report missing values', () => {
     const object = { issue: { title: 'Crash', labels: ['a', 'b'], 'x y': 7 }, ok: true };
     assert.deepEqual(fill('{$.issue.title}: {$.issue.labels[1]} {$.ok} {x}', object), {
       ok: true,
@@ -164,7 +164,7 @@ describe('POST /hooks/agent/<name>', () => {
     });
   const error = ({ json }: HttpAnswer): unknown => (json as { error: string }).error;
 
-  test('makes a run of a signed delivery, once however often it is sent', async (t) => {
+  test('makes one run of a signed delivery, however often it is sent', async (t) => {
     const gateway = await startGateway(t, options);
     const issue = JSON.stringify({ issue: { title: 'Crash' }, sender: { login: 'ann' } });
     const first = await deliver(gateway, 'hub', issue, github(issue));
@@ -198,7 +198,7 @@ describe('POST /hooks/agent/<name>', () => {
     const gateway = await startGateway(t, options);
     const refused = await deliver(gateway, 'hub', '{}', github('{}', 'other'));
     assert.deepEqual([refused.status, error(refused)], [401, 'a valid signature is required']);
-    // Nobody signs for this one: the token is asked for.
+    // This agent has no signature settings: it needs the bearer token.
     assert.equal((await deliver(gateway, 'plain', '{}', github('{}'))).status, 401);
     const stale = await deliver(gateway, 'pay', '{}', stripe('{}', NOW - 600_000));
     assert.deepEqual(
@@ -218,15 +218,15 @@ describe('POST /hooks/agent/<name>', () => {
     });
     assert.deepEqual(ping.json, { status: 'ok', queued: false });
     assert.deepEqual(await gateway.runs(), []);
-    // Two were not let in: with two more, the source has to wait.
-    for (let more = 0; more < 2; more += 1)
+    // Two requests failed: after two more, the source has to wait.
+    for (let failure = 0; failure < 2; failure += 1)
       assert.equal((await deliver(gateway, 'hub', '{}', github('{}', 'other'))).status, 401);
     const blocked = await deliver(gateway, 'hub', '{}', github('{}'));
     assert.equal(blocked.status, 429);
     assert.equal(gateway.lines.filter(({ msg }) => msg === 'webhook signature refused').length, 3);
   });
 
-  test('two secrets are valid during a change, also after a reload', async (t) => {
+  test('accepts the new and the previous secret during a change of secrets', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-signed-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const [file, previousFile] = [join(folder, 'secret'), join(folder, 'previous')];
@@ -260,7 +260,7 @@ describe('POST /hooks/agent/<name>', () => {
     );
   });
 
-  test('the bearer token does not stand in for a signature, nor a signature for the token', async (t) => {
+  test('refuses a bearer token instead of a signature, and a signature instead of a bearer token', async (t) => {
     const gateway = await startGateway(t, options);
     assert.equal((await gateway.post('/hooks/agent/hub', {})).status, 401);
     const body = JSON.stringify({ agent: 'plain', message: 'hi' });

@@ -1,4 +1,4 @@
-// Several daemons on one database: what a dead one held is taken over, what a live one holds is left alone and waited for.
+// Several daemons on one database: the runs of a dead daemon are taken over, those of a live one are left to it.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ import { startGateway } from '../helpers/gateway.js';
 import { httpAgent, testHooks } from '../helpers/hooks.js';
 
 const limits = { maxMessages: 100, maxBytes: 10_000 };
-/** What `add` was told as the n-th run, by n. */
+/** The ids of the runs that `add` stored, by n. */
 const ids = new Map<number, string>();
 const id = (n: number) => ids.get(n) ?? `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const other: Runner = { id: id(999), host: 'another-machine', pid: 1, pidStart: '1', seenAt: 0 };
 
-async function opened(t: TestContext): Promise<{ dataDir: string; store: Store }> {
+async function openDatabase(t: TestContext): Promise<{ dataDir: string; store: Store }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-takeover-'));
   const store = await openStore(await databaseOf(dataDir));
   t.after(async () => {
@@ -47,19 +47,19 @@ async function add(store: Store, n: number, owner: string | null, session = 's')
 }
 
 const deadRunners: readonly [string, Runner][] = [
-  ['on another machine, silent for longer than its lease', other],
+  ['on another machine that was silent for longer than its lease', other],
   [
-    'on this machine, whose process is gone',
+    'on this machine whose process has ended',
     { ...other, host: thisHost(), pid: 2 ** 22 + 1, seenAt: Date.now() },
   ],
   [
-    'on this machine, whose process number is another one now',
+    'on this machine whose process id belongs to another process now',
     { ...other, host: thisHost(), pid: process.pid, pidStart: '1', seenAt: Date.now() },
   ],
 ];
 for (const [name, runner] of deadRunners) {
-  test(`a runner ${name}: its queued and interrupted runs are taken over, in order`, async (t) => {
-    const { dataDir, store } = await opened(t);
+  test(`the runs of a runner ${name} are taken over in order, queued and interrupted ones`, async (t) => {
+    const { dataDir, store } = await openDatabase(t);
     await store.runs.seen(runner);
     for (const n of [1, 2, 3]) await add(store, n, other.id);
     await store.runs.claim([id(1)], other.id, 5);
@@ -78,36 +78,29 @@ for (const [name, runner] of deadRunners) {
   });
 }
 
-const liveRunners: readonly [string, Runner][] = [
-  [
-    'on this machine, however long not seen',
-    { ...other, host: thisHost(), pid: process.pid, pidStart: processStart(process.pid) },
-  ],
-];
-for (const [name, runner] of liveRunners) {
-  test(`a runner ${name}: its runs are its own, and later ones of the same session wait for them`, async (t) => {
-    const { dataDir, store } = await opened(t);
-    await store.runs.seen(runner);
-    await add(store, 1, other.id);
-    await store.runs.claim([id(1)], other.id, 5);
-    await add(store, 2, null);
-    await add(store, 3, null, 'another-session');
-    const server = await startAgentServer(t, () => 'done');
-    const gateway = await startGateway(t, { dataDir, agents: { a: httpAgent(server.url) } });
-    await gateway.run(id(3));
-    assert.equal((await store.runs.get(id(2)))?.status, 'queued');
-    const end = { status: 'succeeded', finishedAt: 9, reply: 'theirs', error: null, deliver: false } as const;
-    assert.deepEqual(await store.runs.finish([{ id: id(1), end }], other.id, limits), [true]);
-    await gateway.run(id(2));
-    assert.deepEqual(server.requests.at(-1)?.json.history, [
-      { role: 'user', content: 'm1' },
-      { role: 'assistant', content: 'theirs' },
-    ]);
-  });
-}
+test('a live runner on this machine keeps its runs without a lease, and later runs of their session wait', async (t) => {
+  const { dataDir, store } = await openDatabase(t);
+  const { pid } = process;
+  await store.runs.seen({ ...other, host: thisHost(), pid, pidStart: processStart(pid) });
+  await add(store, 1, other.id);
+  await store.runs.claim([id(1)], other.id, 5);
+  await add(store, 2, null);
+  await add(store, 3, null, 'another-session');
+  const server = await startAgentServer(t, () => 'done');
+  const gateway = await startGateway(t, { dataDir, agents: { a: httpAgent(server.url) } });
+  await gateway.run(id(3));
+  assert.equal((await store.runs.get(id(2)))?.status, 'queued');
+  const end = { status: 'succeeded', finishedAt: 9, reply: 'r1', error: null, deliver: false } as const;
+  assert.deepEqual(await store.runs.finish([{ id: id(1), end }], other.id, limits), [true]);
+  await gateway.run(id(2));
+  assert.deepEqual(server.requests.at(-1)?.json.history, [
+    { role: 'user', content: 'm1' },
+    { role: 'assistant', content: 'r1' },
+  ]);
+});
 
 test('a runner on another machine that renews its lease keeps its runs', async (t) => {
-  const { store } = await opened(t);
+  const { store } = await openDatabase(t);
   await store.runs.seen(other);
   await add(store, 1, other.id);
   await store.runs.claim([id(1)], other.id, 5);
@@ -119,26 +112,26 @@ test('a runner on another machine that renews its lease keeps its runs', async (
   }
   at += 6400;
   assert.equal(watch.silent([{ ...other, seenAt: 3 }]).length, 1);
-  // Seen between the look and the act: nothing is taken over.
+  // A renewal between the check and the takeover: nothing is taken over.
   await store.runs.seen({ ...other, seenAt: 4 });
   assert.equal(await store.runs.release(other.id, 3, 'why', 5, 3), null);
   assert.equal((await store.runs.get(id(1)))?.status, 'running');
-  // After an outage everybody is given a whole lease again.
+  // After an outage every runner has a whole lease again.
   watch.forget();
   assert.deepEqual(watch.silent([{ ...other, seenAt: 3 }]), []);
 });
 
-test('a lost lease interrupts what runs here; held again, it is run once more, though no attempt is left', async (t) => {
+test('a lost lease interrupts the runs of this daemon, and a renewed lease runs them again, even after maxAttempts', async (t) => {
   let isAway = false;
   const server = await startAgentServer(t, (_request, _res, req) =>
     server.requests.length === 1
       ? new Promise((resolve) => req.on('close', () => resolve(undefined)))
       : 'done',
   );
-  // A claim that found that a run is not ours answers only when the run has been adopted again.
-  let adopted = () => {};
+  // A claim that found a run without this owner answers only after the run was adopted again.
+  let resumeClaims = () => {};
   const isAdopted = new Promise<void>((resolve) => {
-    adopted = resolve;
+    resumeClaims = resolve;
   });
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
@@ -146,14 +139,14 @@ test('a lost lease interrupts what runs here; held again, it is run once more, t
     webhooks: { maxAttempts: 1 },
     breakStore: (runs) => ({
       ...runs,
-      claim: async (...asked) => {
-        const claims = await runs.claim(...asked);
+      claim: async (...args) => {
+        const claims = await runs.claim(...args);
         if (claims.some(({ outcome }) => outcome === 'gone')) await isAdopted;
         return claims;
       },
-      adopt: async (...asked) => {
-        const found = await runs.adopt(...asked);
-        if (found.length > 0) setImmediate(() => adopted());
+      adopt: async (...args) => {
+        const found = await runs.adopt(...args);
+        if (found.length > 0) setImmediate(() => resumeClaims());
         return found;
       },
       seen: async (runner) => {
@@ -168,7 +161,7 @@ test('a lost lease interrupts what runs here; held again, it is run once more, t
   await eventually(() => gateway.lines.some(({ msg }) => msg === 'runner lease lost; interrupting runs'));
   const waiting = await gateway.queue('a', 'two');
   await gateway.run(run, ({ status }) => status === 'running');
-  assert.equal(server.requests.length, 1, 'nothing is begun without a lease');
+  assert.equal(server.requests.length, 1, 'no run starts without a lease');
   isAway = false;
   const done = await gateway.run(run);
   assert.deepEqual([done.status, done.attempt], ['succeeded', 2]);
@@ -176,32 +169,32 @@ test('a lost lease interrupts what runs here; held again, it is run once more, t
   assert.deepEqual(server.requests.map(({ json }) => json.message).sort(), ['one', 'one', 'two']);
 });
 
-test('runs whose storing or claim was done, but not answered, are run all the same', async (t) => {
+test('a run is executed although the database connection broke after its storing or claim', async (t) => {
   const server = await startAgentServer(t, () => 'done');
-  const away = () => Object.assign(new Error('no connection'), { [AWAY]: true });
-  let lost: 'add' | 'claim' | null = null;
+  const connectionError = () => Object.assign(new Error('no connection'), { [AWAY]: true });
+  let lostAnswer: 'add' | 'claim' | null = null;
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
     deps: { isShared: true },
     breakStore: (runs) => ({
       ...runs,
-      add: async (...asked) => {
-        const stored = await runs.add(...asked);
-        if (lost !== 'add') return stored;
-        lost = null;
-        throw away();
+      add: async (...args) => {
+        const stored = await runs.add(...args);
+        if (lostAnswer !== 'add') return stored;
+        lostAnswer = null;
+        throw connectionError();
       },
-      claim: async (...asked) => {
-        const claims = await runs.claim(...asked);
-        if (lost !== 'claim') return claims;
-        lost = null;
-        throw away();
+      claim: async (...args) => {
+        const claims = await runs.claim(...args);
+        if (lostAnswer !== 'claim') return claims;
+        lostAnswer = null;
+        throw connectionError();
       },
     }),
   });
-  lost = 'claim';
+  lostAnswer = 'claim';
   assert.equal((await gateway.run(await gateway.queue('a', 'claimed'))).status, 'succeeded');
-  lost = 'add';
+  lostAnswer = 'add';
   await assert.rejects(gateway.queue('a', 'stored'));
   await eventually(() => server.requests.length === 2);
   assert.deepEqual(
@@ -210,8 +203,8 @@ test('runs whose storing or claim was done, but not answered, are run all the sa
   );
 });
 
-test('a run that another daemon is running is cancelled by way of that one', async (t) => {
-  const { dataDir, store } = await opened(t);
+test('cancelling a run of another daemon makes that daemon end it', async (t) => {
+  const { dataDir, store } = await openDatabase(t);
   const server = await startAgentServer(
     t,
     (_request, _res, req) => new Promise((resolve) => req.on('close', resolve)),
@@ -220,14 +213,14 @@ test('a run that another daemon is running is cancelled by way of that one', asy
   const owner = await startGateway(t, { dataDir, agents });
   const run = await owner.queue('a', 'long');
   await eventually(() => server.requests.length === 1);
-  const beside = testHooks(store, { agents });
-  assert.equal(await beside.control.cancel(run), 'cancelled');
+  const otherHooks = testHooks(store, { agents });
+  assert.equal(await otherHooks.control.cancel(run), 'cancelled');
   assert.equal((await store.runs.get(run))?.status, 'cancelled');
-  assert.equal(await beside.control.cancel(run), 'finished');
+  assert.equal(await otherHooks.control.cancel(run), 'finished');
 });
 
-test('a run that was to be cancelled is not run again when its daemon dies', async (t) => {
-  const { store } = await opened(t);
+test('a run with a request to cancel it is not retried after its daemon died', async (t) => {
+  const { store } = await openDatabase(t);
   await add(store, 1, 'one');
   await store.runs.claim([id(1)], 'one', 5);
   assert.equal(await store.runs.requestCancel(id(1), 6), true);
@@ -237,8 +230,8 @@ test('a run that was to be cancelled is not run again when its daemon dies', asy
   assert.equal(await store.runs.requestCancel(id(1), 8), false);
 });
 
-test('a run is claimed once, by its owner only, and finished once', async (t) => {
-  const { store } = await opened(t);
+test('a run is claimed and finished once, and only by its owner', async (t) => {
+  const { store } = await openDatabase(t);
   await add(store, 1, 'one');
   assert.deepEqual(await store.runs.claim([id(1)], 'two', 5), [{ outcome: 'gone' }]);
   const claims = await Promise.all([1, 2, 3].map(() => store.runs.claim([id(1)], 'one', 5)));
@@ -253,16 +246,16 @@ test('a run is claimed once, by its owner only, and finished once', async (t) =>
   assert.equal((await store.agentSessions.messages('s')).length, 2);
 });
 
-test('many runs are claimed at once, each by what holds for it alone', async (t) => {
-  const { store } = await opened(t);
-  await add(store, 1, 'one', 'said-before');
+test('claiming many runs at once gives each run its own outcome', async (t) => {
+  const { store } = await openDatabase(t);
+  await add(store, 1, 'one', 'with-history');
   await store.runs.claim([id(1)], 'one', 5);
   const end = { status: 'succeeded', finishedAt: 9, reply: 'r1', error: null, deliver: false } as const;
   await store.runs.finish([{ id: id(1), end }], 'one', limits);
-  await add(store, 2, 'one', 'said-before');
+  await add(store, 2, 'one', 'with-history');
   await add(store, 3, 'one', 'same');
   await add(store, 4, 'one', 'same');
-  await add(store, 5, 'two', 'theirs');
+  await add(store, 5, 'two', 'other');
   const claims = await store.runs.claim([4, 5, 3, 2, 6].map(id), 'one', 5);
   assert.deepEqual(
     claims.map((claim) =>
@@ -276,8 +269,8 @@ test('many runs are claimed at once, each by what holds for it alone', async (t)
   );
 });
 
-test('many runs are finished at once, each session with its own exchange and within its limits', async (t) => {
-  const { store } = await opened(t);
+test('finishing many runs at once adds each exchange to its session, within the limits of the history', async (t) => {
+  const { store } = await openDatabase(t);
   for (const n of [1, 2, 3]) await add(store, n, 'one', `s${n % 2}`);
   await store.runs.claim([1, 2].map(id), 'one', 5);
   const succeeded = (reply: string, deliver = false) =>
@@ -287,7 +280,7 @@ test('many runs are finished at once, each session with its own exchange and wit
     await store.runs.finish(
       [
         { id: id(1), end: succeeded('r1') },
-        { id: id(3), end: succeeded('not begun') },
+        { id: id(3), end: succeeded('not started') },
         { id: id(2), end: failed },
       ],
       'one',
@@ -317,13 +310,13 @@ test('many runs are finished at once, each session with its own exchange and wit
 });
 
 test('runs without an owner are adopted once, oldest first, and at most the requested number', async (t) => {
-  const { store } = await opened(t);
+  const { store } = await openDatabase(t);
   for (const n of [1, 2, 3]) await add(store, n, null);
   assert.deepEqual(
     (await store.runs.adopt('one', 2)).map((run) => run.id),
     [id(1), id(2)],
   );
-  const [left, none] = await Promise.all([store.runs.adopt('one', 5), store.runs.adopt('two', 5)]);
-  assert.deepEqual([left.length + none.length, (await store.runs.adopt('two', 5)).length], [1, 0]);
+  const [byOne, byTwo] = await Promise.all([store.runs.adopt('one', 5), store.runs.adopt('two', 5)]);
+  assert.deepEqual([byOne.length + byTwo.length, (await store.runs.adopt('two', 5)).length], [1, 0]);
   assert.deepEqual(await store.runs.adopt('one', 0), []);
 });

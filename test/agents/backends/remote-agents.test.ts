@@ -1,5 +1,6 @@
-// Agents that live elsewhere: `http` and `openai`, against servers that behave and servers that do not.
+// Agents of the types `http` and `openai`, against servers with valid and invalid answers.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { createHttpAgent } from '../../../src/agents/backends/http.js';
 import { createOpenAiAgent, newest, type OpenAiOptions } from '../../../src/agents/backends/openai.js';
@@ -18,9 +19,9 @@ const input: AgentInput = {
   ],
   attempt: 1,
 };
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
-async function ask(t: TestContext, answer: Answer, apiKey: string | null = null) {
+async function runHttpAgent(t: TestContext, answer: Answer, apiKey: string | null = null) {
   const server = await startAgentServer(t, answer);
   const agent = createHttpAgent({
     url: `${server.url}/run?x=1`,
@@ -28,18 +29,18 @@ async function ask(t: TestContext, answer: Answer, apiKey: string | null = null)
     maxReplyBytes: 1000,
     now: Date.now,
   });
-  return { server, output: await agent.run(input, never) };
+  return { server, output: await agent.run(input, neverAborted) };
 }
 
-test('http: the input is the body, the reply is JSON or plain text', async (t) => {
-  const { server, output } = await ask(t, () => ({ reply: 'hi' }), 'k-1');
+test('http: the body of the request is the input, and the reply is JSON or plain text', async (t) => {
+  const { server, output } = await runHttpAgent(t, () => ({ reply: 'hi' }), 'k-1');
   assert.deepEqual(output, { ok: true, reply: 'hi' });
   const [request] = server.requests;
   assert.deepEqual(request?.json, input);
   assert.deepEqual([request?.method, request?.path], ['POST', '/run?x=1']);
   assert.equal(request?.headers['authorization'], 'Bearer k-1');
   assert.equal(request?.headers['idempotency-key'], input.runId);
-  assert.deepEqual((await ask(t, () => 'plain')).output, { ok: true, reply: 'plain' });
+  assert.deepEqual((await runHttpAgent(t, () => 'plain')).output, { ok: true, reply: 'plain' });
 });
 
 const status =
@@ -49,7 +50,7 @@ const status =
   };
 
 const httpAnswers: readonly [string, Answer, { ok: true; reply: string } | RegExp][] = [
-  ['204 says nothing', status(204), { ok: true, reply: '' }],
+  ['204 is an empty reply', status(204), { ok: true, reply: '' }],
   ['reply null', () => ({ reply: null }), { ok: true, reply: '' }],
   [
     'an empty JSON answer',
@@ -57,13 +58,13 @@ const httpAnswers: readonly [string, Answer, { ok: true; reply: string } | RegEx
     { ok: true, reply: '' },
   ],
   [
-    'JSON of another kind',
+    'another JSON media type',
     (_, res) => void res.setHeader('content-type', 'application/problem+json').end('{"reply":"x"}'),
     { ok: true, reply: 'x' },
   ],
   ['JSON without a reply', () => ({ answer: 'x' }), /without a "reply"/],
-  ['a reply that is no text', () => ({ reply: 1 }), /without a "reply"/],
-  ['a list', () => ['x'], /without a "reply"/],
+  ['a reply that is not a string', () => ({ reply: 1 }), /without a "reply"/],
+  ['a list instead of an object', () => ['x'], /without a "reply"/],
   [
     'broken JSON',
     (_, res) => void res.setHeader('content-type', 'application/json').end('{"reply'),
@@ -72,37 +73,37 @@ const httpAnswers: readonly [string, Answer, { ok: true; reply: string } | RegEx
   ['500', status(500, 'oh no'), /^HTTP 500: oh no$/],
   ['404', status(404), /^HTTP 404$/],
   ['a redirect', status(307, '', { location: 'http://127.0.0.1:9/' }), /redirects are not followed/],
-  ['an answer too long', () => 'x'.repeat(1001), /longer than 1000 bytes/],
-  ['an answer as long as allowed', () => 'x'.repeat(1000), { ok: true, reply: 'x'.repeat(1000) }],
-  ['a connection cut before the answer', (_, res) => void res.destroy(), /hang up/],
+  ['an answer one byte too long', () => 'x'.repeat(1001), /longer than 1000 bytes/],
+  ['an answer as long as the limit', () => 'x'.repeat(1000), { ok: true, reply: 'x'.repeat(1000) }],
+  ['a connection that closes before the answer', (_, res) => void res.destroy(), /hang up/],
   [
-    'a connection cut in the answer',
+    'a connection that closes within the answer',
     (_, res) => void res.writeHead(200, { 'content-length': '10' }).write('x', () => res.destroy()),
     /aborted|closed/,
   ],
 ];
 for (const [name, answer, expected] of httpAnswers) {
   test(`http: ${name}`, async (t) => {
-    const { server, output } = await ask(t, answer);
+    const { server, output } = await runHttpAgent(t, answer);
     if (expected instanceof RegExp) {
       assert.ok(!output.ok);
       assert.match(output.error, expected);
     } else assert.deepEqual(output, expected);
-    assert.equal(server.requests.length, 1, 'what may have been begun is not asked for again');
+    assert.equal(server.requests.length, 1, 'a request that may have started a run is not repeated');
   });
 }
 
-test('http: 429 and 503 with Retry-After are retried, without it they are not', async (t) => {
-  let left = 2;
-  const again = await ask(t, (_, res) =>
-    left-- > 0 ? void res.writeHead(left ? 429 : 503, { 'retry-after': '0' }).end() : 'at last',
+test('http: 429 and 503 are retried only with Retry-After', async (t) => {
+  let refusalsLeft = 2;
+  const retried = await runHttpAgent(t, (_, res) =>
+    refusalsLeft-- > 0 ? void res.writeHead(refusalsLeft ? 429 : 503, { 'retry-after': '0' }).end() : 'hi',
   );
-  assert.deepEqual(again.output, { ok: true, reply: 'at last' });
-  const not = await ask(t, status(503));
-  assert.equal(not.server.requests.length, 1);
-  const always = await ask(t, status(429, 'busy', { 'retry-after': '0' }));
-  assert.equal(always.server.requests.length, 3);
-  assert.ok(!always.output.ok && always.output.error === 'HTTP 429: busy');
+  assert.deepEqual(retried.output, { ok: true, reply: 'hi' });
+  const withoutHeader = await runHttpAgent(t, status(503));
+  assert.equal(withoutHeader.server.requests.length, 1);
+  const alwaysBusy = await runHttpAgent(t, status(429, 'busy', { 'retry-after': '0' }));
+  assert.equal(alwaysBusy.server.requests.length, 3);
+  assert.ok(!alwaysBusy.output.ok && alwaysBusy.output.error === 'HTTP 429: busy');
 });
 
 test('http: a refused connection is retried, and then reported', async () => {
@@ -112,28 +113,28 @@ test('http: a refused connection is retried, and then reported', async () => {
     maxReplyBytes: 10,
     now: Date.now,
   });
-  const output = await agent.run(input, never);
+  const output = await agent.run(input, neverAborted);
   assert.ok(!output.ok && /ECONNREFUSED/.test(output.error));
 });
 
-test('http: an abort ends the request at once', async (t) => {
+test('http: an abort closes the connection of the request', async (t) => {
   const abort = new AbortController();
-  const closed = new Promise<void>((resolve) => {
-    void startAgentServer(t, (_, res) => {
-      res.once('close', resolve);
-      abort.abort('timeout');
-    }).then(({ url }) =>
-      createHttpAgent({ url, apiKey: () => null, maxReplyBytes: 10, now: Date.now }).run(input, abort.signal),
-    );
+  const closed: Promise<unknown>[] = [];
+  const { url } = await startAgentServer(t, (_, res) => {
+    closed.push(once(res, 'close'));
+    abort.abort('timeout');
   });
-  await closed;
+  const agent = createHttpAgent({ url, apiKey: () => null, maxReplyBytes: 10, now: Date.now });
+  assert.equal((await agent.run(input, abort.signal)).ok, false);
+  assert.equal(closed.length, 1);
+  await Promise.all(closed);
 });
 
 async function complete(
   t: TestContext,
   answer: Answer,
   over: Partial<OpenAiOptions> = {},
-  given: Partial<AgentInput> = {},
+  changed: Partial<AgentInput> = {},
 ) {
   const server = await startAgentServer(t, answer);
   const agent = createOpenAiAgent({
@@ -148,14 +149,14 @@ async function complete(
     now: Date.now,
     ...over,
   });
-  return { server, output: await agent.run({ ...input, ...given }, never) };
+  return { server, output: await agent.run({ ...input, ...changed }, neverAborted) };
 }
-const said =
+const completion =
   (content: unknown): Answer =>
   () => ({ choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] });
 
 test('openai: the request is a chat completion with the history, the system text and the limit', async (t) => {
-  const { server, output } = await complete(t, said('hi'), { system: 'be kind' });
+  const { server, output } = await complete(t, completion('hi'), { system: 'be kind' });
   assert.deepEqual(output, { ok: true, reply: 'hi' });
   const [request] = server.requests;
   assert.equal(request?.path, '/v1/chat/completions');
@@ -173,8 +174,8 @@ test('openai: the request is a chat completion with the history, the system text
   });
 });
 
-test('openai: without a key none is sent', async (t) => {
-  const { server } = await complete(t, said('hi'), { apiKey: () => null });
+test('openai: without a key the request has no Authorization header', async (t) => {
+  const { server } = await complete(t, completion('hi'), { apiKey: () => null });
   assert.equal(server.requests[0]?.headers['authorization'], undefined);
 });
 
@@ -191,23 +192,23 @@ const refusals: readonly [string, Answer, RegExp][] = [
   ],
   ['a rate limit', status(429, '{"error":{"message":"slow down"}}'), /rate limit or the quota/],
   [
-    'a context too long',
+    'a context that is too long',
     status(400, '{"error":{"message":"maximum context length"}}'),
     /does not accept.*maximum context/,
   ],
   ['a page of HTML', () => '<html>login</html>', /not a chat completion: <html>/],
   ['no choices', () => ({ choices: [] }), /not a chat completion/],
   ['an error with status 200', () => ({ error: { message: 'x' } }), /not a chat completion/],
-  ['choices of another kind', () => ({ choices: { 0: null } }), /not a chat completion/],
-  ['no content', said(null), /not a chat completion/],
-  ['content in parts', said([{ type: 'text', text: 'x' }]), /not a chat completion/],
-  ['an empty content', said(' '), /returned an empty answer/],
-  ['a reply too long', said('x'.repeat(1001)), /longer than 1000 bytes/],
+  ['choices that are not a list', () => ({ choices: { 0: null } }), /not a chat completion/],
+  ['no content', completion(null), /not a chat completion/],
+  ['content in parts', completion([{ type: 'text', text: 'x' }]), /not a chat completion/],
+  ['an empty content', completion(' '), /returned an empty answer/],
+  ['a reply one byte too long', completion('x'.repeat(1001)), /longer than 1000 bytes/],
   ['an endless answer', () => 'x'.repeat(10_000), /longer than/],
   ['500', status(500), /^HTTP 500$/],
 ];
 for (const [name, answer, error] of refusals) {
-  test(`openai: ${name}`, async (t) => {
+  test(`openai: a run fails with a reason: ${name}`, async (t) => {
     const { output } = await complete(t, answer);
     assert.ok(!output.ok);
     assert.match(output.error, error);
@@ -215,7 +216,7 @@ for (const [name, answer, error] of refusals) {
   });
 }
 
-test('openai: a model that refuses has answered', async (t) => {
+test('openai: the refusal of a model is its reply', async (t) => {
   const { output } = await complete(t, () => ({
     choices: [{ message: { content: null, refusal: 'I will not' } }],
   }));
@@ -231,7 +232,7 @@ test('openai: a wake only checks whether the server responds', async (t) => {
   assert.equal((await complete(t, status(401), {}, wake)).output.ok, false);
 });
 
-test('openai: of the history the newest that fits is sent, and it begins with the user', () => {
+test('openai: the newest part of the history that fits is sent, beginning with a message of the user', () => {
   const turn = (i: number): HistoryEntry[] => [
     { role: 'user', content: `u${i}` },
     { role: 'assistant', content: `a${i}` },

@@ -55,7 +55,7 @@ describe('channels of notices', () => {
     });
   });
 
-  const must = (answer: ApiAnswer): Json => {
+  const bodyOfSuccess = (answer: ApiAnswer): Json => {
     assert.ok(answer.status < 300, `${answer.status} ${answer.text}`);
     return (answer.json ?? {}) as Json;
   };
@@ -80,14 +80,15 @@ describe('channels of notices', () => {
     };
   };
   const put = (body: Json) => daemon.api('PUT', SETTINGS, body);
-  const test = async (channel: string) => must(await daemon.api('POST', `${SETTINGS}/test`, { channel }));
+  const test = async (channel: string) =>
+    bodyOfSuccess(await daemon.api('POST', `${SETTINGS}/test`, { channel }));
   const list = async (query = '') =>
-    must(await daemon.api('GET', `/api/v1/notices?${query}`))['items'] as (Json & { id: string })[];
+    bodyOfSuccess(await daemon.api('GET', `/api/v1/notices?${query}`))['items'] as (Json & { id: string })[];
   const soon = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-  it('are set up without showing their secrets, and tell the answer to a test', async () => {
+  it('are configured without showing their secrets, and report the answer to a test message', async () => {
     assert.equal(codeOf(await daemon.api('POST', `${SETTINGS}/test`, { channel: 'email' })), 'conflict');
-    const saved = must(await put(settings(secrets())));
+    const saved = bodyOfSuccess(await put(settings(secrets())));
     assert.deepEqual(saved['expiryDays'], [7, 1, 0]);
     const shown = await daemon.api('GET', SETTINGS);
     for (const secret of [TOKEN, KEY, PASSWORD]) assert.ok(!shown.text.includes(secret), secret);
@@ -103,10 +104,10 @@ describe('channels of notices', () => {
     assert.equal(refused['delivered'], false);
     assert.match(String(refused['detail']), /^HTTP 401: .*Unauthorized/);
 
-    const moved = { ...(settings()['email'] as Json), host: 'localhost' };
-    const again = await put(settings({ email: moved }));
-    assert.match(again.text, /secret-again/, 'a password goes nowhere else than where it was meant for');
-    for (const wrong of [
+    const otherHost = { ...(settings()['email'] as Json), host: 'localhost' };
+    const withoutPassword = await put(settings({ email: otherHost }));
+    assert.match(withoutPassword.text, /secret-again/, 'a stored password is not used for another host');
+    for (const invalid of [
       { perMinute: 0 },
       { perMinute: 601 },
       { historyDays: 366 },
@@ -117,22 +118,22 @@ describe('channels of notices', () => {
       { webhook: { operator: true, url: 'file:///etc/passwd' } },
       { email: { ...(settings()['email'] as Json), to: 'boss@example.com\r\nBcc: all@example.com' } },
     ])
-      assert.equal(codeOf(await put(settings(wrong))), 'validation', JSON.stringify(wrong));
+      assert.equal(codeOf(await put(settings(invalid))), 'validation', JSON.stringify(invalid));
 
-    const wrong = { ...(settings()['email'] as Json), password: 'wrong' };
-    must(await put(settings({ email: wrong })));
+    const wrongPassword = { ...(settings()['email'] as Json), password: 'wrong' };
+    bodyOfSuccess(await put(settings({ email: wrongPassword })));
     assert.deepEqual(await test('email'), { delivered: false, detail: '535 5.7.8 who are you' });
-    must(await put(settings(secrets())));
+    bodyOfSuccess(await put(settings(secrets())));
     const audit = (await daemon.api('GET', '/api/v1/audit?action=settings.notices')).text;
     assert.match(audit, /"email.password":"\(hidden\)"/);
     for (const secret of [TOKEN, KEY, PASSWORD]) assert.ok(!audit.includes(secret), secret);
   });
 
-  it('carry each notice to the operator once, in the words of the settings', async () => {
+  it('send each notice to the operator once, in the language of the settings', async () => {
     const id = await daemon.addAccount('anna', 'secret', { ExpiresAt: soon(12) });
     await eventually(async () => {
-      const ours = await list(`account=${id}&state=delivered`);
-      assert.deepEqual(ours.map(({ channel }) => channel).sort(), ['email', 'telegram', 'wecom']);
+      const delivered = await list(`account=${id}&state=delivered`);
+      assert.deepEqual(delivered.map(({ channel }) => channel).sort(), ['email', 'telegram', 'wecom']);
     });
     const content = mail.received.at(-1)?.content ?? '';
     assert.match(content, /^Subject: Account anna expires soon$/m);
@@ -142,47 +143,52 @@ describe('channels of notices', () => {
       /^Account anna expires on .*\(Asia\/Shanghai\)/,
     );
     assert.deepEqual(messengers.wecoms().at(-1)?.['msgtype'], 'text');
-    const [one] = await list(`account=${id}&channel=email`);
+    const [notice] = await list(`account=${id}&channel=email`);
     assert.deepEqual(
-      [one?.['type'], one?.['recipient'], one?.['tries'], one?.['detail'], one?.['nextTryAt']],
+      [notice?.['type'], notice?.['recipient'], notice?.['tries'], notice?.['detail'], notice?.['nextTryAt']],
       ['account.expiring', 'operator', 1, '250 2.0.0 taken as 2', null],
     );
   });
 
-  it('remind a player by the contacts of the account, in its language, and no other', async () => {
+  it('remind a player through the contacts of the account, in its language, and no other player', async () => {
     const contacts = { email: 'carla@example.com', telegram: '4242', language: 'zh' };
-    const made = must(
+    const created = bodyOfSuccess(
       await daemon.api('POST', '/api/v1/accounts', { username: 'carla', expiresAt: soon(50), contacts }),
     );
-    const { id, ...account } = made['account'] as Json & { id: string };
+    const { id, ...account } = created['account'] as Json & { id: string };
     assert.deepEqual(account['contacts'], contacts);
     await eventually(async () => {
-      const ours = await list(`account=${id}&state=delivered`);
-      const to = ours.map(({ channel, recipient }) => `${recipient} ${channel}`).sort();
-      const all = [
+      const delivered = await list(`account=${id}&state=delivered`);
+      const recipients = delivered.map(({ channel, recipient }) => `${recipient} ${channel}`).sort();
+      const expected = [
         'operator email',
         'operator telegram',
         'operator wecom',
         'player email',
         'player telegram',
       ];
-      assert.deepEqual(to, all);
+      assert.deepEqual(recipients, expected);
     });
-    const mine = mail.received.filter((each) => each.to === contacts.email);
-    assert.equal(mine.length, 1);
-    const [, subject = ''] = /^Subject: =\?utf-8\?B\?(\S+)\?=$/im.exec(mine[0]?.content ?? '') ?? [];
+    const mails = mail.received.filter((each) => each.to === contacts.email);
+    assert.equal(mails.length, 1);
+    const [, subject = ''] = /^Subject: =\?utf-8\?B\?(\S+)\?=$/im.exec(mails[0]?.content ?? '') ?? [];
     assert.equal(Buffer.from(subject, 'base64').toString(), '您的账号即将到期', 'no user name');
     const [text, ...others] = messengers.telegrams().filter((each) => each['chat_id'] === '4242');
     assert.match(String(text?.['text']), /^您的账号 carla 将于 .* 到期（还有 3 天），请及时续费。$/);
     assert.equal(others.length, 0);
 
     const patch = (change: Json) => daemon.api('PATCH', `/api/v1/accounts/${id}`, { contacts: change });
-    must(await patch({ email: null }));
-    const now = must(await daemon.api('GET', `/api/v1/accounts/${id}`));
-    assert.deepEqual(now['contacts'], { ...contacts, email: null });
+    bodyOfSuccess(await patch({ email: null }));
+    const patched = bodyOfSuccess(await daemon.api('GET', `/api/v1/accounts/${id}`));
+    assert.deepEqual(patched['contacts'], { ...contacts, email: null });
     const long = `${'a'.repeat(251)}@b.c`;
-    for (const wrong of [{ email: 'a@b\r\nc: d' }, { email: long }, { telegram: 'x y' }, { language: 'fr' }])
-      assert.equal(codeOf(await patch(wrong)), 'validation', JSON.stringify(wrong));
+    for (const invalid of [
+      { email: 'a@b\r\nc: d' },
+      { email: long },
+      { telegram: 'x y' },
+      { language: 'fr' },
+    ])
+      assert.equal(codeOf(await patch(invalid)), 'validation', JSON.stringify(invalid));
     const audit = await daemon.api('GET', `/api/v1/audit?objectId=${id}`);
     for (const contact of ['carla@', '4242'])
       assert.ok(!(JSON.stringify(daemon.lines) + audit.text).includes(contact), 'no contact in logs');
@@ -195,9 +201,9 @@ describe('channels of notices', () => {
     });
   });
 
-  it('are tried again, given up with what was answered, and sent when an operator asks for it', async () => {
+  it('are retried, fail with the last answer after maxTries, and are sent again by an operator', async () => {
     const failure = { status: 500, json: { ok: false, description: 'out of order' } };
-    must(
+    bodyOfSuccess(
       await put(
         settings({
           email: { ...secrets().email, operator: false },
@@ -212,16 +218,16 @@ describe('channels of notices', () => {
     const [failed] = await list(`account=${id}`);
     assert.deepEqual([failed?.['state'], failed?.['tries'], failed?.['nextTryAt']], ['failed', 2, null]);
     assert.match(String(failed?.['detail']), /out of order/);
-    const retry = (of: string) => daemon.api('POST', `/api/v1/notices/${of}/retry`);
+    const retry = (noticeId: string) => daemon.api('POST', `/api/v1/notices/${noticeId}/retry`);
     assert.equal((await retry(failed?.id ?? '')).status, 204);
     await eventually(async () => assert.equal((await list(`account=${id}`))[0]?.['state'], 'delivered'));
     assert.equal((await retry('00000000-0000-4000-8000-000000000000')).status, 404);
     assert.ok(!JSON.stringify(daemon.lines).includes(TOKEN), 'no secret in the log');
   });
 
-  it('send only so many a minute', async () => {
+  it('send at most perMinute notices a minute', async () => {
     const sent = messengers.telegrams().length;
-    must(
+    bodyOfSuccess(
       await put(
         settings({
           wecom: { ...secrets().wecom, operator: false },
@@ -239,10 +245,10 @@ describe('channels of notices', () => {
     assert.deepEqual(
       [waiting?.['state'], waiting?.['tries']],
       ['pending', 0],
-      'others were tried in this minute',
+      'a notice was already sent in this minute',
     );
     assert.equal(messengers.telegrams().length, sent);
-    must(
+    bodyOfSuccess(
       await put(
         settings({
           wecom: { ...secrets().wecom, operator: false },
