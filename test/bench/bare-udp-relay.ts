@@ -1,8 +1,8 @@
-// The least that a UDP relay on node:dgram can be: no login, no rules, no counts. What ours is measured against.
+// The lower bound for a UDP relay on node:dgram: no login, no rules, no counts. The benchmark compares the daemon's relay with it.
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** Without it every datagram would wait for a look-up of what is an address already, which no fast relay does. */
+/** Without it Node would resolve the destination of every datagram, although it is an address already. */
 const lookup = (
   host: string,
   family: number | object,
@@ -14,23 +14,23 @@ const server = createServer((control) => {
   control.once('data', () => {
     control.write(Buffer.from([5, 0]));
     control.once('data', () => {
-      const inner = createSocket({ type: 'udp4', lookup });
-      const outer = createSocket({ type: 'udp4', lookup });
+      const clientSocket = createSocket({ type: 'udp4', lookup });
+      const destinationSocket = createSocket({ type: 'udp4', lookup });
       let clientPort = 0;
       let header = Buffer.alloc(0);
-      inner.on('message', (datagram, from) => {
+      clientSocket.on('message', (datagram, from) => {
         clientPort = from.port;
         header = datagram.subarray(0, 10);
         const host = `${datagram[4]}.${datagram[5]}.${datagram[6]}.${datagram[7]}`;
-        outer.send(datagram, 10, datagram.length - 10, datagram.readUInt16BE(8), host);
+        destinationSocket.send(datagram, 10, datagram.length - 10, datagram.readUInt16BE(8), host);
       });
-      outer.on('message', (data) => inner.send([header, data], clientPort, '127.0.0.1'));
+      destinationSocket.on('message', (data) => clientSocket.send([header, data], clientPort, '127.0.0.1'));
       control.once('close', () => {
-        inner.close();
-        outer.close();
+        clientSocket.close();
+        destinationSocket.close();
       });
-      inner.bind(0, '127.0.0.1', () => {
-        const { port } = inner.address();
+      clientSocket.bind(0, '127.0.0.1', () => {
+        const { port } = clientSocket.address();
         control.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]));
       });
     });

@@ -1,5 +1,5 @@
-// The floor for a SOCKS5 server on Node: it reads the same bytes and checks nothing. CONNECT and UDP ASSOCIATE to
-// IPv4 addresses on loopback alone, each step in one packet; `a.pipe(b).pipe(a)`, and one datagram at a time.
+// The lower bound for a SOCKS5 server on Node: it reads the same bytes and checks nothing. CONNECT and UDP ASSOCIATE to
+// IPv4 addresses on loopback only, each step in one packet; `a.pipe(b).pipe(a)`, and one datagram at a time.
 import { createSocket } from 'node:dgram';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -38,23 +38,30 @@ function relay(client: Socket, request: Buffer): void {
 }
 
 function associate(client: Socket): void {
-  const inside = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
-  const outside = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
-  let player: AddressInfo | null = null;
+  const clientSocket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
+  const destinationSocket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
+  let playerAddress: AddressInfo | null = null;
   let header: Buffer | null = null;
-  inside.on('message', (message, { address, port }) => {
-    player ??= { address, port, family: 'IPv4' };
+  clientSocket.on('message', (message, { address, port }) => {
+    playerAddress ??= { address, port, family: 'IPv4' };
     header ??= Buffer.from(message.subarray(0, HEADER_BYTES));
-    outside.send(message, HEADER_BYTES, message.length - HEADER_BYTES, message.readUInt16BE(8), '127.0.0.1');
+    destinationSocket.send(
+      message,
+      HEADER_BYTES,
+      message.length - HEADER_BYTES,
+      message.readUInt16BE(8),
+      '127.0.0.1',
+    );
   });
-  outside.on('message', (message) => {
-    if (player && header) inside.send([header, message], player.port, player.address);
+  destinationSocket.on('message', (message) => {
+    if (playerAddress && header)
+      clientSocket.send([header, message], playerAddress.port, playerAddress.address);
   });
-  outside.bind(0, '127.0.0.1');
-  inside.bind(0, '127.0.0.1', () => client.write(reply(inside.address().port)));
+  destinationSocket.bind(0, '127.0.0.1');
+  clientSocket.bind(0, '127.0.0.1', () => client.write(reply(clientSocket.address().port)));
   client.resume().on('close', () => {
-    inside.close();
-    outside.close();
+    clientSocket.close();
+    destinationSocket.close();
   });
 }
 

@@ -8,7 +8,7 @@ import { PROJECT } from '../helpers/daemon.js';
 import { findProgram } from '../helpers/programs.js';
 import type { Scope } from '../helpers/suite.js';
 
-/** Where a measurement connects: through a proxy, or straight to the target when `proxyPort` is 0. */
+/** The route of a measurement: through a proxy, or directly to the target when `proxyPort` is 0. */
 export interface Route {
   readonly proxyPort: number;
   /** Empty: no login. */
@@ -19,13 +19,13 @@ export interface Route {
 export type Numbers = Readonly<Record<string, number>>;
 
 export interface Load {
-  /** Starts a target that sinks, sources and echoes; resolves with its port. */
+  /** Starts a target that discards, sends or echoes bytes; resolves with its port. */
   target(t: Scope): Promise<number>;
-  /** Runs one mode of socksbench; rejects with what it said when it failed. */
+  /** Runs one mode of socksbench; rejects with its error message when it failed. */
   run(mode: string, route: Route, target: number, options: readonly string[]): Promise<Numbers>;
 }
 
-/** Compiles socksbench.c into `folder`; throws with what to install when there is no compiler. */
+/** Compiles socksbench.c into `folder`; without a compiler, throws an error that names the packages to install. */
 export function buildLoad(folder: string): Load {
   const program = compile('test/bench/socksbench.c', folder);
   return {
@@ -40,7 +40,7 @@ export function buildLoad(folder: string): Load {
     async run(mode, { proxyPort, user, password }, target, options) {
       const common = ['-p', String(proxyPort), '-t', String(target), '-u', user, '-k', password];
       const running = promisify(execFile)(program, [mode, ...common, ...options], { timeout: 180_000 });
-      // What it failed at stands in its output, if it came to say so.
+      // A failed run writes its error to stdout.
       const { stdout } = await running.catch((error: { stdout?: string }) => {
         if (error.stdout) return { stdout: error.stdout };
         throw error;
@@ -50,7 +50,7 @@ export function buildLoad(folder: string): Load {
   };
 }
 
-/** Compiles a C file of the project into `folder` and returns the program; throws with what to install without a compiler. */
+/** Compiles a C file of the project into `folder` and returns the program; throws as `buildLoad`. */
 export function compile(source: string, folder: string): string {
   const compiler = findProgram('cc') ?? findProgram('gcc') ?? findProgram('clang');
   if (!compiler) {

@@ -1,4 +1,4 @@
-// `npm run bench`: this server and the installed peers on this machine, in turn, so that its drift hits all alike.
+// `npm run bench`: measures the daemon and the installed peers in turn, so that changes of the machine's speed affect all equally.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ import { print, type Series, showProgress } from './report.js';
 import { type Server, startServers } from './servers.js';
 
 const USAGE = `npm run bench -- [options]          or: npm run bench -- api --help
-  --repeats N     runs of each measure and server, of which the median counts (5)
+  --repeats N     runs of each measure and server; the table shows their median (5)
   --scale X       amount of work in each run (1; 0.2 is quick and rough)
-  --only TEXT     measures whose name holds TEXT
-  --servers TEXT  servers whose name holds TEXT
-  --json FILE     all numbers, not only medians
-Use a machine that does nothing else; the load before each run is kept in the JSON.`;
+  --only TEXT     measures whose name contains TEXT
+  --servers TEXT  servers whose name contains TEXT
+  --json FILE     writes all numbers, not only medians
+Use an idle machine; the JSON contains the load before each run.`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -34,12 +34,12 @@ async function main(): Promise<void> {
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
-  const undo: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
-  const scope = { after: (run: () => unknown) => void undo.push(run) };
+  const closers: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
+  const scope = { after: (close: () => unknown) => void closers.push(close) };
   try {
     const load = buildLoad(folder);
     const targets = { bulk: await load.target(scope), echo: await load.target(scope) };
-    const started = async (t: Scope, name: string): Promise<Server[]> => {
+    const startMatching = async (t: Scope, name: string): Promise<Server[]> => {
       const servers = await startServers(t, mkdtempSync(join(folder, name)));
       return servers.filter((server) => server.name.includes(values.servers));
     };
@@ -55,9 +55,9 @@ async function main(): Promise<void> {
           if (measure.needsUdp && !server.hasUdp) continue;
           showProgress(`${when} ${measure.name}: ${server.name}`);
           const loadBefore = loadavg()[0] ?? 0;
-          // A target of its own: the ports of thousands of connections in TIME_WAIT must last for all servers.
-          const at = measure.onlyFirst ? { ...targets, echo: await load.target(scope) } : targets;
-          const numbers = await orReport(server, measure.name, measure.run(load, at, server));
+          // A new target for each server: thousands of connections in TIME_WAIT use up the ports towards one target.
+          const measured = measure.onlyFirst ? { ...targets, echo: await load.target(scope) } : targets;
+          const numbers = await orReport(server, measure.name, measure.run(load, measured, server));
           if (numbers === null) continue;
           const key = `${measure.name}/${server.name}`;
           const series = all.get(key) ?? { measure: measure.name, server: server.name, runs: [], loads: [] };
@@ -67,16 +67,16 @@ async function main(): Promise<void> {
         }
       }
     };
-    const once = list.filter(({ onlyFirst }) => onlyFirst);
-    // Servers of their own: not every peer lives through thousands of sessions.
-    if (once.length > 0) {
-      const stop: (() => unknown)[] = [];
-      const fresh = await started({ after: (run) => void stop.push(run) }, 'fresh-');
-      await measureAll(fresh, once, 'first').finally(async () => {
-        for (const run of stop.reverse()) await run();
+    const firstMeasures = list.filter(({ onlyFirst }) => onlyFirst);
+    // Separate servers: not every peer survives thousands of sessions.
+    if (firstMeasures.length > 0) {
+      const freshClosers: (() => unknown)[] = [];
+      const fresh = await startMatching({ after: (close) => void freshClosers.push(close) }, 'fresh-');
+      await measureAll(fresh, firstMeasures, 'first').finally(async () => {
+        for (const close of freshClosers.reverse()) await close();
       });
     }
-    const servers = await started(scope, 'warm-');
+    const servers = await startMatching(scope, 'warm-');
     for (const server of servers) await orReport(server, 'warming up', warmUp(load, targets, server));
     for (let repeat = 1; repeat <= Number(values.repeats); repeat += 1) {
       await measureAll(
@@ -87,17 +87,17 @@ async function main(): Promise<void> {
     }
     print(list, [...all.values()], { ratioTo: 'best peer', json: values.json });
   } finally {
-    for (const run of undo.reverse()) await run();
+    for (const close of closers.reverse()) await close();
   }
 }
 
-/** A server that cannot do a measure (a peer without that many places, say) is left out of it; null then. */
-async function orReport<T>({ name }: Server, what: string, running: Promise<T>): Promise<T | null> {
+/** Resolves with null, after a message, for a server that cannot do a measure, such as a peer with too few connections. */
+async function orReport<T>({ name }: Server, measure: string, running: Promise<T>): Promise<T | null> {
   try {
     return await running;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${name} failed at: ${what}: ${reason}\n`);
+    process.stderr.write(`${name} failed at: ${measure}: ${reason}\n`);
     return null;
   }
 }

@@ -1,10 +1,10 @@
-// What is measured, in the order of the table. Each measure of a server is one run and gives a few named numbers.
+// The measures, in the order of the table. Each run of a measure on a server returns a few named numbers.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Load, Numbers } from './load.js';
 import { cpuSeconds, memoryBytes } from './processes.js';
 import type { Server } from './servers.js';
 
-/** Two targets, so that the echo of a mixed load does not wait in the same target as the bulk. */
+/** Two targets, so that the echo of a mixed load does not wait for the bulk flows of its target. */
 export interface Targets {
   readonly bulk: number;
   readonly echo: number;
@@ -12,15 +12,15 @@ export interface Targets {
 
 export interface Measure {
   readonly name: string;
-  /** Whether more of a number is better; the others are better when smaller. */
+  /** The numbers of which more is better. Of the others, less is better. */
   readonly moreIsBetter: readonly string[];
   readonly needsUdp?: boolean;
-  /** Measured once, on a fresh server: what later runs leave behind would be counted too. */
+  /** Measured once, on a new server: memory of earlier runs would be counted too. */
   readonly onlyFirst?: boolean;
   run(load: Load, targets: Targets, server: Server): Promise<Numbers>;
 }
 
-/** Connections of a server on Node before the measures: code that runs for weeks is compiled by then. */
+/** Connections before the measures of a server on Node: then its code is compiled, as after weeks of use. */
 const WARM_UP_CONNECTIONS = 6000;
 
 export async function warmUp(load: Load, { echo }: Targets, server: Server): Promise<void> {
@@ -28,7 +28,7 @@ export async function warmUp(load: Load, { echo }: Targets, server: Server): Pro
   await load.run('rate', server, echo, ['-n', String(WARM_UP_CONNECTIONS), '-c', '32']);
 }
 
-/** `scale` 1 takes a minute or two for each server and repeat. */
+/** With `scale` 1 each server takes one or two minutes for each repeat. */
 export function measures(scale: number): Measure[] {
   const gigabytes = 2 * scale;
   const connections = Math.ceil(5000 * scale);
@@ -66,7 +66,7 @@ export function measures(scale: number): Measure[] {
         };
       },
     },
-    // Last: some peers refuse for a while after so many connections.
+    // Last: some peers refuse connections for a while after so many.
     {
       name: 'login + CONNECT + echo + close, 32 at once',
       moreIsBetter: ['connections/s'],
@@ -85,7 +85,7 @@ export function measures(scale: number): Measure[] {
   ];
 }
 
-/** `held` sessions that have logged in and sent one byte, and then nothing. */
+/** Memory of `held` sessions that have logged in, sent one byte, and are idle. */
 function idleMemory(held: number): Measure {
   return {
     name: `memory of an idle session, ${held} held`,
@@ -94,7 +94,7 @@ function idleMemory(held: number): Measure {
     async run(load, { echo }, server) {
       const before = memoryBytes(server.pid);
       const seconds = 2 + held / 2000;
-      // Held for as long as is waited here, so that it is still held then however long the opening takes.
+      // The sessions are held for as long as this function waits, so they are open when it reads the memory.
       const holding = load.run('idle', server, echo, ['-c', String(held), '-w', String(seconds)]);
       const failed = holding.then(
         () => null,
@@ -108,16 +108,16 @@ function idleMemory(held: number): Measure {
   };
 }
 
-/** `pace` as options of tput. With all cores busy what is measured is the system's scheduler, so once without. */
+/** @param pace options of tput: with all cores busy the scheduler of the system is measured, so one measure limits the rate */
 function pingBesideBulk(name: string, pace: readonly string[]): Measure {
   return {
     name,
     moreIsBetter: ['MB/s beside'],
     async run(load, { bulk, echo }, server) {
       const options = ['-d', 'down', '-c', '8', '-b', '1e12', '-w', '2.5', ...pace];
-      const beside = load.run('tput', server, bulk, options);
+      const bulkFlows = load.run('tput', server, bulk, options);
       const pinging = delay(500).then(() => load.run('ping', server, echo, ['-n', '1000']));
-      const [result, bulkResult] = await Promise.all([pinging, beside]);
+      const [result, bulkResult] = await Promise.all([pinging, bulkFlows]);
       return { ...latency(result), 'MB/s beside': bulkResult['megabytesPerSecond'] ?? 0 };
     },
   };

@@ -1,10 +1,10 @@
-// What a server costs: CPU time and memory of its process with all children and threads, from /proc.
+// CPU time and memory of a server: its process with all children and threads, from /proc.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Seconds of user and system time that `pid` and its descendants have used, also those that have ended meanwhile. */
+/** Seconds of user and system time that `pid` and its descendants have used, including those that have ended. */
 export function cpuSeconds(pid: number): number {
   return sum(pid, (id) => {
     const fields = statFields(id);
@@ -13,7 +13,7 @@ export function cpuSeconds(pid: number): number {
   });
 }
 
-/** Bytes of memory that are theirs: shared pages count in proportion. */
+/** Bytes of memory of `pid` and its descendants; shared pages count in proportion. */
 export function memoryBytes(pid: number): number {
   return sum(pid, (id) => {
     const line = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'));
@@ -22,14 +22,14 @@ export function memoryBytes(pid: number): number {
 }
 
 function sum(pid: number, read: (pid: number) => number): number {
-  return family(pid).reduce((total, id) => total + (orGone(() => read(id)) ?? 0), 0);
+  return family(pid).reduce((total, id) => total + (orNull(() => read(id)) ?? 0), 0);
 }
 
 function family(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     const id = Number(name);
-    const parent = id > 0 ? orGone(() => Number(statFields(id)[1])) : null;
+    const parent = id > 0 ? orNull(() => Number(statFields(id)[1])) : null;
     if (parent !== null) parents.set(id, parent);
   }
   const members = [pid];
@@ -39,14 +39,14 @@ function family(pid: number): number[] {
   return members;
 }
 
-/** The fields of /proc/pid/stat behind the command, which may hold spaces: state, parent, … */
+/** The fields of /proc/pid/stat after the command, which may contain spaces: state, parent, … */
 function statFields(pid: number): string[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-/** A process may end between two looks. */
-function orGone<T>(read: () => T): T | null {
+/** Returns null for a process that has ended. */
+function orNull<T>(read: () => T): T | null {
   try {
     return read();
   } catch {

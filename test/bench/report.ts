@@ -1,17 +1,17 @@
-// What a benchmark prints: one table of medians with the ratio to the best, and the machine they were measured on.
+// The output of a benchmark: a table of medians with the ratio to the best peer, and the machine.
 import { writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import type { Measure } from './measures.js';
 import { BARE } from './servers.js';
 
-/** The numbers of one measure and server, one entry a repeat. */
+/** The numbers of one measure and server: one entry for each repeat. */
 export interface Series {
   readonly measure: string;
   readonly server: string;
   readonly runs: Readonly<Record<string, number>>[];
 }
 
-/** With the machine's load before each run. */
+/** A series with the machine's load before each run. */
 export interface Outcome extends Series {
   readonly loads: readonly number[];
 }
@@ -64,14 +64,14 @@ export function print(
   writeFileSync(json, `${JSON.stringify({ machine, at: new Date().toISOString(), results }, null, 2)}\n`);
 }
 
-/** On a terminal, in place of what was shown before. */
+/** Replaces the progress line on a terminal. */
 export function showProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 }
 
-/** A Markdown table: one row for each measure and server; behind a number its ratio to the best peer's. */
+/** Returns a Markdown table: one row for each measure and server; after a number, its ratio to that of the best peer. */
 export function table(list: readonly Row[], all: readonly Series[], ratioTo: string): string {
-  const lines = [`| what | server | median (× ${ratioTo}) |`, '|---|---|---|'];
+  const lines = [`| measure | server | median (× ${ratioTo}) |`, '|---|---|---|'];
   for (const measure of list) {
     const rows = all.filter((series) => series.measure === measure.name);
     const peers = rows.filter(({ server }) => isPeer(server)).map(medians);

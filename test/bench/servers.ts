@@ -1,11 +1,10 @@
-// The servers that are compared: this one with either engine, and every peer that is installed here.
+// The compared servers: the daemon with each engine, and every installed peer.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTestDaemon } from '../helpers/daemon.js';
+import { freePort, isListening } from '../helpers/ports.js';
 import { findProgram } from '../helpers/programs.js';
 import type { Scope } from '../helpers/suite.js';
 import type { Route } from './load.js';
@@ -14,11 +13,11 @@ export interface Server extends Route {
   readonly name: string;
   readonly pid: number;
   readonly hasUdp: boolean;
-  /** Compiles its code while it runs. */
+  /** Runs on Node, which compiles code while it runs. */
   readonly isOnNode: boolean;
 }
 
-/** Not a peer: what Node itself costs. */
+/** Not a peer: the costs of Node itself. */
 export const BARE = 'bare node:net';
 
 const USER = 'player';
@@ -28,8 +27,8 @@ const GO_PATH = '/usr/share/gocode';
 
 export async function startServers(t: Scope, folder: string): Promise<Server[]> {
   const servers = [
-    await startOurs(t, 'native'),
-    await startOurs(t, 'node'),
+    await startPulsegate(t, 'native'),
+    await startPulsegate(t, 'node'),
     await startBare(t),
     await startMicrosocks(t),
     await startDante(t, folder),
@@ -40,7 +39,7 @@ export async function startServers(t: Scope, folder: string): Promise<Server[]> 
   return servers.filter((server) => server !== null);
 }
 
-async function startOurs(t: Scope, engine: 'native' | 'node'): Promise<Server> {
+async function startPulsegate(t: Scope, engine: 'native' | 'node'): Promise<Server> {
   const daemon = await startTestDaemon(t, { config: { controlPlaneNice: 5, socks: { engine } } });
   await daemon.addAccount(USER, PASSWORD);
   const { pid, socks } = daemon;
@@ -69,7 +68,7 @@ async function startMicrosocks(t: Scope): Promise<Server | null> {
   return await start(t, 'microsocks', port, false, program, args);
 }
 
-/** Dante logs in system users alone, so it is measured without a login: to its advantage. */
+/** Dante knows only system users, so it is measured without logins, which is an advantage. */
 async function startDante(t: Scope, folder: string): Promise<Server | null> {
   const program = findProgram('danted') ?? findProgram('sockd');
   if (!program) return null;
@@ -156,7 +155,7 @@ async function start(
   t.after(() => {
     child.kill();
   });
-  if (!(await isListening(child, port))) {
+  if (!(await startsListening(child, port))) {
     process.stderr.write(`${name} does not start here and is left out: ${program} ${args.join(' ')}\n`);
     return null;
   }
@@ -164,26 +163,12 @@ async function start(
   return { name, pid: child.pid ?? 0, proxyPort: port, ...login, hasUdp, isOnNode };
 }
 
-async function isListening(child: ChildProcess, port: number): Promise<boolean> {
+async function startsListening(child: ChildProcess, port: number): Promise<boolean> {
   for (let i = 0; i < 50 && child.exitCode === null; i += 1) {
-    const socket = connect(port, '127.0.0.1');
-    const answered = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (answered) return true;
+    if (await isListening(port)) return true;
     await delay(100);
   }
   return false;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 function userName(): string {

@@ -1,4 +1,4 @@
-// UDP echo through the daemon and through a bare node:dgram relay, in turn: datagrams a second and CPU for each.
+// UDP echo through the daemon and through a bare node:dgram relay, in turn: datagrams a second, and CPU per datagram.
 // SOCKSBENCH names the load generator: a program that has the modes `serve PORT` and `udp -p PROXY -t TARGET -n … -s … -c …`.
 // Run: SOCKSBENCH=… node dist/test/bench/udp.js [datagrams] [rounds]
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -48,8 +48,8 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return String(chunk).trim();
 }
 
-const endings: (() => unknown)[] = [];
-const scope = { after: (end: () => unknown) => void endings.push(end) };
+const closers: (() => unknown)[] = [];
+const scope = { after: (close: () => unknown) => void closers.push(close) };
 const daemon = await startTestDaemon(scope);
 await daemon.addAccount('user', 'pass');
 const bare = spawn(process.execPath, [join(import.meta.dirname, 'bare-udp-relay.js')]);
@@ -71,14 +71,14 @@ const servers = [
 for (let round = 0; round <= Number(rounds); round += 1) {
   for (const server of servers) {
     const result = await measure(server.pid, server.proxy, targetPort);
-    // The first round warms the compilers up.
+    // In the first round Node compiles the code.
     if (round > 0) server.rounds.push(result);
   }
 }
-for (const { name, rounds: of } of servers) {
-  const perSecond = median(of.map((each) => each.perSecond));
-  const cpu = median(of.map((each) => each.cpuUs));
-  const lost = of.reduce((sum, each) => sum + each.lost, 0);
+for (const { name, rounds: measured } of servers) {
+  const perSecond = median(measured.map((each) => each.perSecond));
+  const cpu = median(measured.map((each) => each.cpuUs));
+  const lost = measured.reduce((sum, each) => sum + each.lost, 0);
   console.log(`${name.padEnd(12)} ${perSecond} echoes/s, ${cpu.toFixed(1)} us CPU each, ${lost} lost`);
 }
-for (const end of endings.reverse()) await end();
+for (const close of closers.reverse()) await close();

@@ -1,4 +1,4 @@
-// The same requests to tinyproxy, squid and ours: where the status that a client sees differs, it differs as written here, and why.
+// Sends the same requests to tinyproxy, squid and Pulsegate. Each difference of the status is listed here with its reason.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,12 +7,12 @@ import { connectHead, readHead } from '../helpers/http-proxy-client.js';
 import { needs } from '../helpers/programs.js';
 import { RawClient } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
-import { startOursForHttp, startSquid, startTinyproxy, USER } from './servers.js';
+import { startPulsegateForHttp, startSquid, startTinyproxy, USER } from './servers.js';
 
 const LOGIN = `Proxy-Authorization: Basic ${Buffer.from(`${USER.username}:${USER.password}`).toString('base64')}\r\n`;
 const WRONG = `Proxy-Authorization: Basic ${Buffer.from(`${USER.username}:wrong`).toString('base64')}\r\n`;
 
-/** What is sent, by what it is; `web` is host and port of a server that answers `hello`. */
+/** Returns the requests by name. `web` is the host and port of a server that answers `hello`. */
 const requests = (web: string): Readonly<Record<string, string>> => ({
   CONNECT: connectHead(web, LOGIN),
   'CONNECT without a login': connectHead(web, ''),
@@ -31,85 +31,98 @@ const requests = (web: string): Readonly<Record<string, string>> => ({
 });
 
 interface Difference {
-  readonly ours: number;
-  /** Any of these: it may depend on the resolver of the machine. */
-  readonly theirs: readonly number[];
+  /** The status from Pulsegate. */
+  readonly pulsegate: number;
+  /** The possible status from the other server, which may depend on the resolver of the machine. */
+  readonly peer: readonly number[];
   readonly why: string;
 }
 
-const NO_WAY =
+const BAD_GATEWAY =
   'RFC 9110 §15.6.3 has 502 for a destination that cannot be reached; 500 would be a fault of the proxy';
 
 const TINYPROXY: Readonly<Record<string, Difference>> = {
   'CONNECT with a wrong password': {
-    ours: 407,
-    theirs: [401],
-    why: 'RFC 9110 §11.7.1: a proxy asks with 407; browsers ask their user again only then',
+    pulsegate: 407,
+    peer: [401],
+    why: 'RFC 9110 §11.7.1: a proxy asks with 407; only then browsers ask for another password',
   },
-  'CONNECT to a closed port': { ours: 502, theirs: [500], why: NO_WAY },
-  'CONNECT to an unknown name': { ours: 502, theirs: [500], why: NO_WAY },
+  'CONNECT to a closed port': { pulsegate: 502, peer: [500], why: BAD_GATEWAY },
+  'CONNECT to an unknown name': { pulsegate: 502, peer: [500], why: BAD_GATEWAY },
   'CONNECT without a port': {
-    ours: 400,
-    theirs: [500],
-    why: 'RFC 9110 §9.3.6: the port must be there; the client is at fault',
+    pulsegate: 400,
+    peer: [500],
+    why: 'RFC 9110 §9.3.6: the port is required, so it is an error of the client',
   },
   'GET of another scheme': {
-    ours: 501,
-    theirs: [400],
-    why: 'the request is well-formed (RFC 9110 §15.6.2): we do not implement the scheme',
+    pulsegate: 501,
+    peer: [400],
+    why: 'the request is well-formed, but Pulsegate does not implement the scheme (RFC 9110 §15.6.2)',
   },
   'two lengths': {
-    ours: 400,
-    theirs: [200],
-    why: 'RFC 9112 §6.3: the end of the body is open, by which a request could be smuggled',
+    pulsegate: 400,
+    peer: [200],
+    why: 'RFC 9112 §6.3: the end of the body is ambiguous, which allows request smuggling',
   },
 };
 
 const SQUID: Readonly<Record<string, Difference>> = {
   'CONNECT to a closed port': {
-    ours: 502,
-    theirs: [503],
-    why: 'RFC 9110 §15.6.4 has 503 for a proxy that is overloaded; the destination is at fault (502)',
+    pulsegate: 502,
+    peer: [503],
+    why: 'RFC 9110 §15.6.4 has 503 for an overloaded proxy, and 502 for an unreachable destination',
   },
-  'CONNECT to an unknown name': { ours: 502, theirs: [500, 503], why: NO_WAY },
+  'CONNECT to an unknown name': { pulsegate: 502, peer: [500, 503], why: BAD_GATEWAY },
   'CONNECT without a port': {
-    ours: 400,
-    theirs: [503],
-    why: 'it takes port 443; RFC 9110 §9.3.6: the port must be there, so the client is at fault',
+    pulsegate: 400,
+    peer: [503],
+    why: 'it uses port 443; RFC 9110 §9.3.6: the port is required, so it is an error of the client',
   },
   'two lengths': {
-    ours: 400,
-    theirs: [411],
-    why: 'both refuse it; RFC 9112 §6.3 has 400, and 411 asks for a length that is there',
+    pulsegate: 400,
+    peer: [411],
+    why: 'both refuse it; RFC 9112 §6.3 has 400, and 411 means that there is no length',
   },
 };
 
-describe('the same requests', () => {
+describe('a client that sends the same requests', () => {
   const scope = suiteScope();
-  let ours = 0;
+  let pulsegatePort = 0;
   let web = '';
   before(async () => {
     const server = createServer((_, response) => response.end('hello'));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     scope.after(() => server.close());
     web = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    ours = await startOursForHttp(scope);
+    pulsegatePort = await startPulsegateForHttp(scope);
   });
 
-  it('to tinyproxy get the same status, but for what is listed', needs('tinyproxy'), async (t) => {
-    await compare(await startTinyproxy(t), TINYPROXY);
-  });
+  it(
+    'gets the same status from tinyproxy and Pulsegate, except for the listed differences',
+    needs('tinyproxy'),
+    async (t) => {
+      await compare(await startTinyproxy(t), TINYPROXY);
+    },
+  );
 
-  it('to squid get the same status, but for what is listed', needs('squid'), async (t) => {
-    await compare(await startSquid(t), SQUID);
-  });
+  it(
+    'gets the same status from squid and Pulsegate, except for the listed differences',
+    needs('squid'),
+    async (t) => {
+      await compare(await startSquid(t), SQUID);
+    },
+  );
 
-  async function compare(theirs: number, differences: Readonly<Record<string, Difference>>): Promise<void> {
+  async function compare(peerPort: number, differences: Readonly<Record<string, Difference>>): Promise<void> {
     for (const [name, text] of Object.entries(requests(web))) {
-      const [mine, other] = await Promise.all([status(ours, text), status(theirs, text)]);
+      const [pulsegate, peer] = await Promise.all([status(pulsegatePort, text), status(peerPort, text)]);
       const listed = differences[name];
-      if (listed === undefined) assert.equal(other, mine, name);
-      else assert.ok(listed.ours === mine && listed.theirs.includes(other), `${name}: ${mine} and ${other}`);
+      if (listed === undefined) assert.equal(peer, pulsegate, name);
+      else
+        assert.ok(
+          listed.pulsegate === pulsegate && listed.peer.includes(peer),
+          `${name}: ${pulsegate} and ${peer}`,
+        );
     }
   }
 });

@@ -1,11 +1,12 @@
-// The servers that are compared: ours, danted, microsocks, 3proxy and, for HTTP, tinyproxy and squid, each on a free loopback port.
+// The compared servers: Pulsegate, danted, microsocks, 3proxy and, for HTTP, tinyproxy and squid, each on a free loopback port.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startTestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { freePort, isListening } from '../helpers/ports.js';
 import type { Scope } from '../helpers/suite.js';
 
 export const USER = { username: 'player', password: 'secret' };
@@ -14,25 +15,25 @@ const WITH_SBIN = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbi
 
 export interface ComparedServer {
   readonly port: number;
-  /** danted knows only the users of the system: its sessions begin without a login. */
+  /** danted knows only the users of the system, so its sessions begin without a login. */
   readonly hasLogin: boolean;
 }
 
-export async function startOurs(t: Scope): Promise<ComparedServer> {
+export async function startPulsegate(t: Scope): Promise<ComparedServer> {
   const config = { socks: { udp: { enabled: false }, protocols: ['socks5'] } };
   const daemon = await startTestDaemon(t, { config });
   await daemon.addAccount(USER.username, USER.password);
   return { port: daemon.socks.port, hasLogin: true };
 }
 
-/** The port of ours, as an HTTP proxy. */
-export async function startOursForHttp(t: Scope): Promise<number> {
+/** Starts Pulsegate as an HTTP proxy, and returns its port. */
+export async function startPulsegateForHttp(t: Scope): Promise<number> {
   const daemon = await startTestDaemon(t, { config: { socks: { protocols: ['http'] } } });
   await daemon.addAccount(USER.username, USER.password);
   return daemon.socks.port;
 }
 
-/** Its port. */
+/** Returns the port. */
 export async function startTinyproxy(t: Scope): Promise<number> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-tinyproxy-'));
@@ -42,11 +43,11 @@ export async function startTinyproxy(t: Scope): Promise<number> {
     file,
     `Port ${port}\nListen 127.0.0.1\nTimeout 30\nBasicAuth ${USER.username} ${USER.password}\n`,
   );
-  await started(t, spawn('tinyproxy', ['-d', '-c', file], { stdio: 'ignore' }), port);
+  await waitUntilListening(t, spawn('tinyproxy', ['-d', '-c', file], { stdio: 'ignore' }), port);
   return port;
 }
 
-/** Its port. */
+/** Returns the port. */
 export async function startSquid(t: Scope): Promise<number> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-squid-'));
@@ -71,14 +72,14 @@ dns_timeout 5 seconds
 shutdown_lifetime 0 seconds
 `,
   );
-  await started(t, spawn('squid', ['-N', '-f', file], { stdio: 'ignore', env: WITH_SBIN }), port);
+  await waitUntilListening(t, spawn('squid', ['-N', '-f', file], { stdio: 'ignore', env: WITH_SBIN }), port);
   return port;
 }
 
 export async function startMicrosocks(t: Scope): Promise<ComparedServer> {
   const port = await freePort();
   const options = ['-i', '127.0.0.1', '-p', String(port), '-u', USER.username, '-P', USER.password];
-  await started(t, spawn('microsocks', options, { stdio: 'ignore' }), port);
+  await waitUntilListening(t, spawn('microsocks', options, { stdio: 'ignore' }), port);
   return { port, hasLogin: true };
 }
 
@@ -95,11 +96,11 @@ allow ${USER.username} * * * CONNECT
 socks -46 -p${port} -i127.0.0.1
 `,
   );
-  await started(t, spawn('3proxy', [file], { stdio: 'ignore' }), port);
+  await waitUntilListening(t, spawn('3proxy', [file], { stdio: 'ignore' }), port);
   return { port, hasLogin: true };
 }
 
-/** `commands`: what it serves, as in its configuration. */
+/** @param commands the allowed commands, as in the configuration of danted */
 export async function startDanted(t: Scope, commands = 'connect'): Promise<ComparedServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-danted-'));
@@ -118,36 +119,17 @@ socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 command: ${commands} }
 socks pass { from: 0.0.0.0/0 to: ::/0 command: ${commands} }
 `,
   );
-  await started(t, spawn('danted', ['-f', file, '-p', join(folder, 'pid')], { stdio: 'ignore' }), port);
+  await waitUntilListening(
+    t,
+    spawn('danted', ['-f', file, '-p', join(folder, 'pid')], { stdio: 'ignore' }),
+    port,
+  );
   return { port, hasLogin: false };
 }
 
-async function started(t: Scope, child: ChildProcess, port: number): Promise<void> {
+/** Rejects when the server ends. */
+async function waitUntilListening(t: Scope, child: ChildProcess, port: number): Promise<void> {
   t.after(() => child.kill('SIGTERM'));
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
-    if (await takesConnections(port)) return;
-    await pause(50);
-  }
-  throw new Error('does not listen');
-}
-
-function takesConnections(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+  const exited = once(child, 'exit').then(([code]) => Promise.reject(new Error(`ended with ${code}`)));
+  await Promise.race([eventually(() => isListening(port)), exited]);
 }

@@ -5,7 +5,7 @@ import { echo, startTarget } from '../helpers/targets.js';
 import { type Fault, failover, faultsOf, type Lengths, outagesOf, runFault } from './faults.js';
 import { createLedger, type Ledger } from './ledger.js';
 import { keepTryingLimit, LIMITED, MAX_SESSIONS } from './limit.js';
-import { ask, keepChanging, newAccount, type Operator } from './operators.js';
+import { callApi, keepChanging, newAccount, type Operator } from './operators.js';
 import { createTraffic, keepPlaying, type Load, PLAYERS, play } from './players.js';
 import { type Servers, startServers } from './servers.js';
 import { judge } from './verdict.js';
@@ -15,13 +15,13 @@ const OPERATORS = ['north', 'south'];
 /** Nodes store traffic every second. A killed node loses at most the traffic of this time, in ms. */
 const NOT_STORED_MS = 3_000;
 
-/** Of a campaign of outages, in ms. */
+/** Durations in a campaign of outages, in ms. */
 const FROZEN_MS = 60_000;
 const CALM_MS = 10_000;
 
 /**
- * Runs a campaign, and returns whether every promise held.
- * @param outageMs for a campaign of the database's faults alone: for how long it is stopped
+ * Runs a campaign. Returns whether every promise was kept.
+ * @param outageMs for a campaign of only the database's faults: the duration of its first outage
  */
 export async function campaign(t: Scope, seconds: number, outageMs: number | null): Promise<boolean> {
   const ledger = createLedger();
@@ -29,7 +29,7 @@ export async function campaign(t: Scope, seconds: number, outageMs: number | nul
   const servers = await startServers(t, agent.server.url);
   const target = await startTarget(t, echo);
   await servers.allReady();
-  const operators = await makeAccounts(servers);
+  const operators = await addAccounts(servers);
 
   let isOver = false;
   const load: Load = { players: servers.players, targetPort: target.port, ledger, isOver: () => isOver };
@@ -61,13 +61,13 @@ export async function campaign(t: Scope, seconds: number, outageMs: number | nul
   return ledger.broken.size === 0;
 }
 
-async function makeAccounts(servers: Servers): Promise<Operator[]> {
-  // One node creates all accounts. The other nodes know them a moment later.
+async function addAccounts(servers: Servers): Promise<Operator[]> {
+  // One node creates all accounts, and the other nodes read them a moment later.
   const url = servers.nodes[0]?.adminUrl ?? '';
   for (const { username, password } of PLAYERS) await newAccount(url, username, password);
   const limited = await newAccount(url, 'limited', LIMITED[0]?.password ?? '');
   const limits = { maxSessions: MAX_SESSIONS };
-  const { status, text } = await ask(url, 'PATCH', `/api/v1/accounts/${limited}/limits`, limits);
+  const { status, text } = await callApi(url, 'PATCH', `/api/v1/accounts/${limited}/limits`, limits);
   if (status !== 200) throw new Error(text);
   const operators = OPERATORS.map((name) => `marked-${name}`);
   const marked = await Promise.all(
@@ -79,7 +79,7 @@ async function makeAccounts(servers: Servers): Promise<Operator[]> {
   );
   for (const { adminUrl } of servers.nodes) {
     await eventually(async () => {
-      const list = (await ask(adminUrl, 'GET', '/ProxyAccount/GetProxyAccountList')).json as unknown[];
+      const list = (await callApi(adminUrl, 'GET', '/ProxyAccount/GetProxyAccountList')).json as unknown[];
       return list.length === PLAYERS.length + 1 + operators.length;
     });
   }
@@ -94,8 +94,8 @@ async function runFaults(
   beforeFault: (fault: Fault) => void,
 ): Promise<void> {
   const until = Date.now() + seconds * 1000;
-  const ms = (share: number, least: number, most: number) =>
-    Math.min(most, Math.max(least, (seconds * 1000) / share));
+  const ms = (divisor: number, minMs: number, maxMs: number) =>
+    Math.min(maxMs, Math.max(minMs, (seconds * 1000) / divisor));
   const lengths: Lengths = {
     short: ms(60, 1_500, 10_000),
     long: ms(10, 6_000, 60_000),
@@ -110,17 +110,17 @@ async function runFaults(
   await runFault(failover(servers), servers, ledger, lengths.calm);
 }
 
-async function runOutages(servers: Servers, ledger: Ledger, awayMs: number): Promise<void> {
-  for (const fault of outagesOf(servers, { away: awayMs, frozen: FROZEN_MS }))
+async function runOutages(servers: Servers, ledger: Ledger, outageMs: number): Promise<void> {
+  for (const fault of outagesOf(servers, { outage: outageMs, frozen: FROZEN_MS }))
     await runFault(fault, servers, ledger, CALM_MS);
 }
 
 function print({ counts, longest, broken }: Ledger): void {
-  const lines = (of: ReadonlyMap<string, number>, unit = '') =>
-    [...of]
+  const lines = (counted: ReadonlyMap<string, number>, unit = '') =>
+    [...counted]
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([what, n]) => `${String(n).padStart(12)}${unit}  ${what}`);
+      .map(([name, n]) => `${String(n).padStart(12)}${unit}  ${name}`);
   console.log(['', ...lines(counts), '', 'longest:', ...lines(longest, ' ms')].join('\n'));
-  if (broken.size === 0) console.log('\nEverything that is promised held.');
+  if (broken.size === 0) console.log('\nEvery promise was kept.');
   else console.log(['\nBROKEN:', ...lines(broken)].join('\n'));
 }

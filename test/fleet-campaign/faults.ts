@@ -20,7 +20,7 @@ export interface Lengths {
   readonly calm: number;
 }
 
-/** Time in which every part notices that all parts work again: by haproxy's checks, leases and polls. */
+/** Time in which haproxy's checks, leases and polls notice that all parts work again. */
 const SETTLE_MS = 3_000;
 const DRAINED_MS = 120_000;
 
@@ -66,7 +66,7 @@ export function faultsOf(servers: Servers, ledger: Ledger, lengths: Lengths): Fa
       run: frozen((s) => three.daemon.signal(s), long),
     },
     { name: `${two.name} killed`, hits: ofNode(two), run: killed(two) },
-    { name: 'PostgreSQL away', hits: ofDatabase, run: () => stopped(servers, long / 2) },
+    { name: 'PostgreSQL stopped', hits: ofDatabase, run: () => stopped(servers, long / 2) },
     {
       name: 'haproxy frozen',
       hits: ['players', 'changes'],
@@ -76,11 +76,14 @@ export function faultsOf(servers: Servers, ledger: Ledger, lengths: Lengths): Fa
   ];
 }
 
-/** Every way in which the database may be away, one after another. */
-export function outagesOf(servers: Servers, ms: { readonly away: number; readonly frozen: number }): Fault[] {
+/** Every kind of outage of the database, one after another. */
+export function outagesOf(
+  servers: Servers,
+  ms: { readonly outage: number; readonly frozen: number },
+): Fault[] {
   const hits: Hit[] = ['changes', ...servers.nodes.map(({ name }) => name)];
   return [
-    { name: 'PostgreSQL away', hits, run: () => stopped(servers, ms.away) },
+    { name: 'PostgreSQL stopped', hits, run: () => stopped(servers, ms.outage) },
     {
       name: 'PostgreSQL frozen',
       hits,
@@ -120,7 +123,7 @@ export function failover(servers: Servers): Fault {
     hits: ['changes', ...servers.nodes.map(({ name }) => name)],
     async run() {
       const standby = await servers.makeStandby();
-      if (!standby) return console.log('skipped: no pg_basebackup of Debian (postgresql): failing over');
+      if (!standby) return console.log('skipped: the failover needs pg_basebackup (Debian: postgresql)');
       await servers.postgres.stop();
       servers.replacePrimary(standby);
       await standby.query('select pg_promote()');
@@ -136,22 +139,22 @@ async function stopped(servers: Servers, ms: number): Promise<void> {
 
 /** Upgrades a node as the guide describes: drains it, waits until it has no session, restarts it, and ends the drain. */
 async function upgrade(node: Node): Promise<void> {
-  const ask = async (path: string) => {
+  const callNodes = async (path: string) => {
     const headers = { authorization: basic(ADMIN.username, ADMIN.password) };
     const method = path === '' ? 'GET' : 'POST';
     const { status, json, text } = await send(`${node.adminUrl}/api/v1/nodes${path}`, { method, headers });
     if (status !== 200 && status !== 204) throw new Error(`${path}: ${status} ${text}`);
     return json;
   };
-  await ask(`/${node.name}/drain`);
+  await callNodes(`/${node.name}/drain`);
   await eventually(async () => {
-    const { items } = (await ask('')) as { items: { name: string; state: string }[] };
+    const { items } = (await callNodes('')) as { items: { name: string; state: string }[] };
     return items.find(({ name }) => name === node.name)?.state === 'drained';
   }, DRAINED_MS);
   node.daemon.signal('SIGTERM');
   await node.daemon.exited();
   await node.start();
-  await ask(`/${node.name}/undrain`);
+  await callNodes(`/${node.name}/undrain`);
 }
 
 const seconds = (since: number): string => ((Date.now() - since) / 1000).toFixed(1);

@@ -9,9 +9,11 @@ export interface Ledger {
   readonly broken: Map<string, number>;
   /** The longest duration of each kind, in ms. */
   readonly longest: Map<string, number>;
-  count(what: string, by?: number): void;
-  breach(what: string): void;
-  took(what: string, ms: number): void;
+  count(name: string, by?: number): void;
+  /** Records a broken promise. */
+  breach(promise: string): void;
+  /** Records a duration. */
+  took(name: string, ms: number): void;
   /** Begins a fault. The returned function ends it. */
   disturb(hits: readonly Hit[]): () => void;
   /** Returns whether a fault that disturbs `hit` was in progress at any time since `at`. */
@@ -22,29 +24,29 @@ export function createLedger(): Ledger {
   const counts = new Map<string, number>();
   const broken = new Map<string, number>();
   const longest = new Map<string, number>();
-  const underWay = new Map<Hit, number>();
+  const inProgress = new Map<Hit, number>();
   const endedAt = new Map<Hit, number>();
-  const add = (to: Map<string, number>, what: string, by = 1) => void to.set(what, (to.get(what) ?? 0) + by);
+  const add = (to: Map<string, number>, name: string, by = 1) => void to.set(name, (to.get(name) ?? 0) + by);
   return {
     counts,
     broken,
     longest,
-    count: (what, by) => add(counts, what, by),
-    breach(what) {
-      if (!broken.has(what)) console.log(`BROKEN: ${what}`);
-      add(broken, what);
+    count: (name, by) => add(counts, name, by),
+    breach(promise) {
+      if (!broken.has(promise)) console.log(`BROKEN: ${promise}`);
+      add(broken, promise);
     },
-    took: (what, ms) => void longest.set(what, Math.max(ms, longest.get(what) ?? 0)),
+    took: (name, ms) => void longest.set(name, Math.max(ms, longest.get(name) ?? 0)),
     disturb(hits) {
-      for (const hit of hits) add(underWay, hit);
+      for (const hit of hits) add(inProgress, hit);
       return () => {
         for (const hit of hits) {
-          add(underWay, hit, -1);
+          add(inProgress, hit, -1);
           endedAt.set(hit, Date.now());
         }
       };
     },
-    wasDisturbed: (hit, at) => (underWay.get(hit) ?? 0) > 0 || (endedAt.get(hit) ?? 0) >= at,
+    wasDisturbed: (hit, at) => (inProgress.get(hit) ?? 0) > 0 || (endedAt.get(hit) ?? 0) >= at,
   };
 }
 

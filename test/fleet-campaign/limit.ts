@@ -17,10 +17,10 @@ export async function keepTryingLimit(load: Load): Promise<void> {
   const { ledger } = load;
   while (!load.isOver()) {
     const startedAt = Date.now();
-    const tries = await Promise.allSettled(LIMITED.map((player) => play(load, player)));
-    const open = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    ledger.count('logins sent', tries.length);
-    ledger.count('logins answered', tries.length);
+    const attempts = await Promise.allSettled(LIMITED.map((player) => play(load, player)));
+    const open = attempts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    ledger.count('logins sent', attempts.length);
+    ledger.count('logins answered', attempts.length);
     const isCalm = !ledger.wasDisturbed('players', startedAt) && !ledger.wasDisturbed('changes', startedAt);
     ledger.count(
       `maxSessions ${MAX_SESSIONS}, ${isCalm ? 'calm' : 'during faults'}: ${open.length} sessions at once`,

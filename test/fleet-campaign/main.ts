@@ -1,7 +1,7 @@
 // `npm run fleet -- --minutes 10` (or --seconds 90): a fleet under load whose parts are killed, frozen and restarted in turn.
 // Prints the numbers of requests that were sent, answered, lost and executed twice. Exits with 1 when a promise was broken.
 // `npm run fleet -- --outage-minutes 10`: only the faults of the database, the first of which lasts that long, and half of the players
-// keep one session for the whole time.
+// keep one session for the whole campaign.
 // `npm run fleet -- --measure --nodes 3` instead measures the work of this number of nodes per second; without --nodes, of one, two
 // and three nodes.
 import { parseArgs } from 'node:util';

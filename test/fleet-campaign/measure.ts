@@ -7,7 +7,7 @@ import type { RawClient } from '../helpers/socks-client.js';
 import type { Scope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { createLedger } from './ledger.js';
-import { ask, newAccount } from './operators.js';
+import { callApi, newAccount } from './operators.js';
 import { PLAYERS, play } from './players.js';
 import { type Servers, startServers } from './servers.js';
 import { startAgent } from './webhooks.js';
@@ -34,7 +34,7 @@ export interface Measured {
   readonly longestCloseMs: number;
 }
 
-/** Sends the load through haproxy, as players and webhooks do. */
+/** Measures with load through haproxy, by players and webhooks. */
 export async function measure(t: Scope, nodes: number): Promise<Measured> {
   const agent = await startAgent(t, createLedger());
   agent.server.answer = () => ({ reply: 'done' });
@@ -46,18 +46,18 @@ export async function measure(t: Scope, nodes: number): Promise<Measured> {
     await newAccount(servers.nodes[0]?.adminUrl ?? '', username, password);
   // Waits until every node that haproxy chooses knows the account.
   for (const player of PLAYERS) await eventually(async () => (await play(load, player)).destroy());
-  const session = async (n: number): Promise<boolean> => {
+  const playSession = async (n: number): Promise<boolean> => {
     const client = await play(load, PLAYERS[n % PLAYERS.length] as (typeof PLAYERS)[0]);
-    await oneRound(client);
+    await echoOnce(client);
     client.destroy();
     return true;
   };
-  await phase(servers, session, 1_000);
+  await runPhase(servers, playSession, 1_000);
 
-  const entriesBefore = await entries(servers);
-  const logins = await phase(servers, session, PHASE_MS);
-  const heartbeats = (await entries(servers)) - entriesBefore;
-  const webhooks = await phase(servers, (n) => hook(servers, n), PHASE_MS);
+  const entriesBefore = await heartbeatEntries(servers);
+  const logins = await runPhase(servers, playSession, PHASE_MS);
+  const heartbeats = (await heartbeatEntries(servers)) - entriesBefore;
+  const webhooks = await runPhase(servers, (n) => sendWebhook(servers, n), PHASE_MS);
   const longestChangeMs = await longestChange(servers);
   const longestCloseMs = await longestClose(servers, load);
   return {
@@ -74,17 +74,17 @@ export async function measure(t: Scope, nodes: number): Promise<Measured> {
   };
 }
 
-/** Makes changes one after another, and waits until every node knows each. */
+/** Makes changes one after another, and waits after each until every node knows it. */
 async function longestChange({ nodes, operatorsUrl }: Servers): Promise<number> {
   const id = await newAccount(nodes[0]?.adminUrl ?? '', 'changed', 'secret');
   const path = `/api/v1/accounts/${id}`;
   const knows = async (url: string, n: number): Promise<boolean> =>
-    ((await ask(url, 'GET', path)).json as { remarks?: string }).remarks === String(n);
+    ((await callApi(url, 'GET', path)).json as { remarks?: string }).remarks === String(n);
   for (const { adminUrl } of nodes)
-    await eventually(async () => (await ask(adminUrl, 'GET', path)).status === 200);
+    await eventually(async () => (await callApi(adminUrl, 'GET', path)).status === 200);
   let longestMs = 0;
   for (let n = 1; n <= CHANGES; n += 1) {
-    const { status, text } = await ask(operatorsUrl, 'PATCH', path, { remarks: String(n) });
+    const { status, text } = await callApi(operatorsUrl, 'PATCH', path, { remarks: String(n) });
     if (status !== 200) throw new Error(`${status} ${text}`);
     const answeredAt = performance.now();
     for (const { adminUrl } of nodes) while (!(await knows(adminUrl, n)));
@@ -93,7 +93,7 @@ async function longestChange({ nodes, operatorsUrl }: Servers): Promise<number> 
   return Math.round(longestMs);
 }
 
-/** Closes an account with sessions at all nodes in every way, and waits until they have ended. */
+/** Closes an account with sessions at all nodes, in each of three ways in turn, and waits until they have ended. */
 async function longestClose(
   { nodes, operatorsUrl }: Servers,
   load: Parameters<typeof play>[0],
@@ -101,12 +101,12 @@ async function longestClose(
   const id = await newAccount(nodes[0]?.adminUrl ?? '', 'closed', 'secret');
   const path = `/api/v1/accounts/${id}`;
   const change = async (fields: object): Promise<void> => {
-    const { status, text } = await ask(operatorsUrl, 'PATCH', path, fields);
+    const { status, text } = await callApi(operatorsUrl, 'PATCH', path, fields);
     if (status !== 200) throw new Error(`${status} ${text}`);
   };
   const open = { isEnabled: true, allowedClients: [], schedule: null };
   const isOpen = async (url: string): Promise<boolean> => {
-    const { json } = await ask(url, 'GET', path);
+    const { json } = await callApi(url, 'GET', path);
     const { isEnabled, allowedClients, schedule } = json as Record<string, unknown>;
     return (
       isEnabled === true && schedule === null && Array.isArray(allowedClients) && allowedClients.length === 0
@@ -120,22 +120,22 @@ async function longestClose(
     const sessions = await Promise.all(
       PLAYERS.map(({ from }) => play(load, { username: 'closed', password: 'secret', from })),
     );
-    const ways = [{ isEnabled: false }, { allowedClients: ['192.0.2.1'] }, { schedule }];
-    await change(ways[n % ways.length] ?? {});
+    const changes = [{ isEnabled: false }, { allowedClients: ['192.0.2.1'] }, { schedule }];
+    await change(changes[n % changes.length] ?? {});
     const answeredAt = performance.now();
-    await Promise.all(sessions.map((session) => session.closed()));
+    await Promise.all(sessions.map((playSession) => playSession.closed()));
     longestMs = Math.max(longestMs, performance.now() - answeredAt);
     await change(open);
   }
   return Math.round(longestMs);
 }
 
-async function oneRound(client: RawClient): Promise<void> {
+async function echoOnce(client: RawClient): Promise<void> {
   client.send(Buffer.alloc(500));
   await client.read(500);
 }
 
-async function hook({ operatorsUrl }: Servers, n: number): Promise<boolean> {
+async function sendWebhook({ operatorsUrl }: Servers, n: number): Promise<boolean> {
   const { status } = await send(`${operatorsUrl}/hooks/agent`, {
     method: 'POST',
     headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
@@ -145,7 +145,7 @@ async function hook({ operatorsUrl }: Servers, n: number): Promise<boolean> {
 }
 
 /** Returns the number of heartbeat entries, after the nodes have written the waiting ones. */
-async function entries({ nodes, postgres }: Servers): Promise<number> {
+async function heartbeatEntries({ nodes, postgres }: Servers): Promise<number> {
   let last = -1;
   await eventually(async () => {
     const [row] = await postgres.query('select count(*)::int as n from heartbeats', 'fleet');
@@ -158,7 +158,7 @@ async function entries({ nodes, postgres }: Servers): Promise<number> {
 }
 
 /** Runs as many steps as possible in `ms`, `AT_ONCE` at a time. Counts the successful ones. */
-async function phase(servers: Servers, step: (n: number) => Promise<boolean>, ms: number) {
+async function runPhase(servers: Servers, step: (n: number) => Promise<boolean>, ms: number) {
   const cpuBefore = cpuOf(servers);
   const startedAt = performance.now();
   let done = 0;

@@ -19,14 +19,14 @@ const headers = {
 const BETWEEN_MS = 200;
 const POLL_MS = 20;
 /** Time without a fault after which a node that does not know a change has missed it. */
-const SEEN_MS = 120_000;
+const MISSED_MS = 120_000;
 /**
  * The promised time is one second, and the campaign prints the measured one. More than this bound is a failure even on a busy
  * machine.
  */
 const CALM_MS = 30_000;
 
-export function ask(url: string, method: string, path: string, body?: unknown): Promise<HttpAnswer> {
+export function callApi(url: string, method: string, path: string, body?: unknown): Promise<HttpAnswer> {
   return send(url + path, {
     method,
     headers,
@@ -35,12 +35,12 @@ export function ask(url: string, method: string, path: string, body?: unknown): 
 }
 
 export async function newAccount(url: string, username: string, password: string): Promise<string> {
-  const added = await ask(url, 'POST', '/ProxyAccount/AddProxyAccount', {
+  const added = await callApi(url, 'POST', '/ProxyAccount/AddProxyAccount', {
     Username: username,
     Password: password,
   });
   if (added.status !== 200) throw new Error(`adding ${username}: ${added.status} ${added.text}`);
-  const list = await ask(url, 'GET', '/ProxyAccount/GetProxyAccountList');
+  const list = await callApi(url, 'GET', '/ProxyAccount/GetProxyAccountList');
   const found = (list.json as { Username: string; AID: string }[]).find((each) => each.Username === username);
   if (!found) throw new Error(`${username} is not in the list`);
   return found.AID;
@@ -55,24 +55,24 @@ export async function keepChanging(
   isOver: () => boolean,
 ): Promise<void> {
   const { marked } = operator;
-  const waiting = new Set<Promise<void>>();
+  const checks = new Set<Promise<void>>();
   for (let n = 1; !isOver(); n += 1) {
     const username = `${name}-${n}`;
-    const isDone = await change(servers, ledger, 'PATCH', `/api/v1/accounts/${marked.id}`, {
+    const isAnswered = await change(servers, ledger, 'PATCH', `/api/v1/accounts/${marked.id}`, {
       remarks: String(n),
     });
-    if (isDone) {
+    if (isAnswered) {
       marked.acknowledged = n;
-      const seen = Promise.all(servers.nodes.map((node) => waitUntilSeen(node, ledger, marked.id, n)));
-      const watched: Promise<void> = seen.then(() => void waiting.delete(watched));
-      waiting.add(watched);
+      const reached = Promise.all(servers.nodes.map((node) => waitUntilKnown(node, ledger, marked.id, n)));
+      const check: Promise<void> = reached.then(() => void checks.delete(check));
+      checks.add(check);
     }
     const fields = { Username: username, Password: 'secret' };
     if (await change(servers, ledger, 'POST', '/ProxyAccount/AddProxyAccount', fields))
       operator.created.push(username);
     await pause(BETWEEN_MS);
   }
-  await Promise.all(waiting);
+  await Promise.all(checks);
 }
 
 /** Makes a change. Returns whether the answer reported success. */
@@ -87,7 +87,7 @@ async function change(
   ledger.count('changes sent');
   let answer = '';
   try {
-    const { status } = await ask(servers.operatorsUrl, method, path, body);
+    const { status } = await callApi(servers.operatorsUrl, method, path, body);
     ledger.count(`changes answered ${status}`);
     if (status === 200) return true;
     answer = String(status);
@@ -100,13 +100,13 @@ async function change(
   return false;
 }
 
-async function waitUntilSeen(node: Node, ledger: Ledger, id: string, n: number): Promise<void> {
+async function waitUntilKnown(node: Node, ledger: Ledger, id: string, n: number): Promise<void> {
   const startedAt = Date.now();
   for (;;) {
-    const answer = await ask(node.adminUrl, 'GET', `/api/v1/accounts/${id}`).catch(() => null);
+    const answer = await callApi(node.adminUrl, 'GET', `/api/v1/accounts/${id}`).catch(() => null);
     if (Number((answer?.json as { remarks?: string } | undefined)?.remarks ?? 0) >= n) break;
     const now = Date.now();
-    if (now - startedAt > SEEN_MS && !ledger.wasDisturbed('changes', now - SEEN_MS))
+    if (now - startedAt > MISSED_MS && !ledger.wasDisturbed('changes', now - MISSED_MS))
       return ledger.breach(`a change did not reach ${node.name}`);
     await pause(POLL_MS);
   }

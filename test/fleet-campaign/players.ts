@@ -84,7 +84,7 @@ const KEPT_MS = 20_000;
 
 /**
  * Runs one session after another until the campaign is over.
- * @param isLong there is only one session, which lasts as long as the campaign
+ * @param isLong keeps one session for the whole campaign
  */
 export async function keepPlaying(
   load: Load,
@@ -113,11 +113,11 @@ export async function keepPlaying(
       }
       if (isLong) ledger.count('sessions that lasted the whole campaign');
     } catch (error) {
-      const what = `${stage} ${stage === 'login' ? 'failed' : 'cut'}`;
-      ledger.count(`${what} (${nameOfError(error)})`);
-      if (error instanceof LoginRefused) ledger.breach(`a right password was refused: ${error.message}`);
+      const failure = `${stage} ${stage === 'login' ? 'failed' : 'cut'}`;
+      ledger.count(`${failure} (${nameOfError(error)})`);
+      if (error instanceof LoginRefused) ledger.breach(`a correct login was refused: ${error.message}`);
       else if (!ledger.wasDisturbed('players', startedAt))
-        ledger.breach(`${what} though nothing was done to haproxy or a node: ${nameOfError(error)}`);
+        ledger.breach(`${failure} without a fault of haproxy or a node: ${nameOfError(error)}`);
       await pause(BETWEEN_MS);
     }
     client?.destroy();

@@ -4,10 +4,11 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Balancer, documentedConfig, freePort, startHaproxy } from '../helpers/balancer.js';
+import { type Balancer, documentedConfig, startHaproxy } from '../helpers/balancer.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
+import { freePort } from '../helpers/ports.js';
 import { type Postgres, startPostgres } from '../helpers/postgres.js';
 import type { Scope } from '../helpers/suite.js';
 import { type Standby, startStandby } from './standby.js';
@@ -31,7 +32,7 @@ export interface Servers {
   readonly operatorsUrl: string;
   balancer(): Balancer;
   restartBalancer(): Promise<void>;
-  /** Makes a synchronous standby; null when PostgreSQL's programs for it are not installed. */
+  /** Starts a synchronous standby. Resolves with null when PostgreSQL's programs for it are not installed. */
   makeStandby(): Promise<Standby | null>;
   /** Makes the standby the new `postgres`. */
   replacePrimary(standby: Standby): void;
@@ -57,14 +58,14 @@ export async function startServers(t: Scope, agentUrl: string, count = 3): Promi
 
   const databasePort = await freePort();
   const standbyFolder = join(primary.folder, 'standby');
-  const socket = (of: string) => `unix@${of}/.s.PGSQL.5432`;
+  const socketIn = (folder: string) => `unix@${folder}/.s.PGSQL.5432`;
   const database = await startHaproxy(
     folder,
     'database',
     await documentedConfig('/etc/haproxy/database.cfg', {
       '127.0.0.1:5432': `127.0.0.1:${databasePort}`,
-      '10.0.0.21:5432': socket(primary.folder),
-      '10.0.0.22:5432': socket(standbyFolder),
+      '10.0.0.21:5432': socketIn(primary.folder),
+      '10.0.0.22:5432': socketIn(standbyFolder),
     }),
   );
   t.after(() => database.stop());
@@ -93,7 +94,7 @@ export async function startServers(t: Scope, agentUrl: string, count = 3): Promi
         enabled: true,
         secret: SECRET,
         concurrency: 16,
-        // The queue must not fill up while a node is away: the daemon would refuse requests with 429.
+        // A full queue would refuse webhooks with 429 during a fault.
         queue: { perAgent: 10_000, total: 10_000 },
         agents: { campaign: {} },
       },

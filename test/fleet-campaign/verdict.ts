@@ -1,7 +1,7 @@
 // The verdict after a campaign: compares every node's data with the database, and with the answers.
 import { eventually } from '../helpers/eventually.js';
 import type { Ledger } from './ledger.js';
-import { ask, type Operator } from './operators.js';
+import { callApi, type Operator } from './operators.js';
 import { PLAYERS, type Traffic } from './players.js';
 import type { Servers } from './servers.js';
 
@@ -14,7 +14,7 @@ interface Listed {
 const DATABASE = 'fleet';
 const END_MS = 180_000;
 
-/** @param notStored the most bytes that killed nodes had counted and not stored */
+/** @param notStored the maximum number of bytes that killed nodes had counted and not stored */
 export async function judge(
   servers: Servers,
   ledger: Ledger,
@@ -22,13 +22,13 @@ export async function judge(
   traffic: Pick<Traffic, 'sent' | 'received'>,
   notStored: number,
 ): Promise<void> {
-  await runsEnd(servers, ledger);
-  await nodesAgree(servers, ledger);
-  await acknowledgedIsThere(servers, ledger, operators);
-  await trafficIsCounted(servers, ledger, traffic, notStored);
+  await checkRuns(servers, ledger);
+  await checkNodes(servers, ledger);
+  await checkAcknowledged(servers, ledger, operators);
+  await checkTraffic(servers, ledger, traffic, notStored);
 }
 
-async function runsEnd({ postgres }: Servers, ledger: Ledger): Promise<void> {
+async function checkRuns({ postgres }: Servers, ledger: Ledger): Promise<void> {
   const open = () => postgres.query('select 1 from runs where finished_at is null', DATABASE);
   await eventually(async () => (await open()).length === 0, END_MS).catch(() => undefined);
   for (const { status, count } of await postgres.query(
@@ -41,12 +41,12 @@ async function runsEnd({ postgres }: Servers, ledger: Ledger): Promise<void> {
 }
 
 async function listOf(url: string): Promise<Listed[]> {
-  const list = (await ask(url, 'GET', '/ProxyAccount/GetProxyAccountList')).json as Listed[];
+  const list = (await callApi(url, 'GET', '/ProxyAccount/GetProxyAccountList')).json as Listed[];
   return list.sort((one, other) => (one.Username < other.Username ? -1 : 1));
 }
 
 /** Checks that every node has the same accounts, times and counters as the database. */
-async function nodesAgree({ nodes, postgres }: Servers, ledger: Ledger): Promise<void> {
+async function checkNodes({ nodes, postgres }: Servers, ledger: Ledger): Promise<void> {
   const rows = async (sql: string) => Number((await postgres.query(sql, DATABASE))[0]?.['n']);
   const check = async () => {
     const lists = await Promise.all(nodes.map(({ adminUrl }) => listOf(adminUrl)));
@@ -61,14 +61,14 @@ async function nodesAgree({ nodes, postgres }: Servers, ledger: Ledger): Promise
     ledger.count('heartbeat entries', counted - (ledger.counts.get('heartbeat entries') ?? 0));
     return null;
   };
-  let found: string | null = null;
+  let difference: string | null = null;
   await eventually(async () => {
-    found = await check();
-    return found === null;
-  }, END_MS).catch(() => ledger.breach(found ?? 'nodes could not be asked'));
+    difference = await check();
+    return difference === null;
+  }, END_MS).catch(() => ledger.breach(difference ?? 'the nodes did not answer'));
 }
 
-async function acknowledgedIsThere(
+async function checkAcknowledged(
   { nodes }: Servers,
   ledger: Ledger,
   operators: readonly Operator[],
@@ -84,7 +84,7 @@ async function acknowledgedIsThere(
   }
 }
 
-async function trafficIsCounted(
+async function checkTraffic(
   { postgres }: Servers,
   ledger: Ledger,
   { sent, received }: Pick<Traffic, 'sent' | 'received'>,

@@ -15,29 +15,29 @@ const BETWEEN_MS = 100;
 export interface Agent {
   readonly server: AgentServer;
   /** The numbers of the messages per session key, in the order of their first starts. */
-  readonly begun: ReadonlyMap<string, number[]>;
+  readonly started: ReadonlyMap<string, number[]>;
   /** Number of starts per message: `key-3:17`. */
-  readonly times: ReadonlyMap<string, number>;
+  readonly starts: ReadonlyMap<string, number>;
 }
 
 /** Starts the agent. It records two concurrent runs of one session as a breach. */
 export async function startAgent(t: Scope, ledger: Ledger): Promise<Agent> {
-  const begun = new Map<string, number[]>(KEYS.map((key) => [key, []]));
-  const times = new Map<string, number>();
-  const underWay = new Set<string>();
+  const started = new Map<string, number[]>(KEYS.map((key) => [key, []]));
+  const starts = new Map<string, number>();
+  const running = new Set<string>();
   const server = await startAgentServer(t, async ({ json }) => {
     const message = String(json.message);
     const [key = '', number = ''] = message.split(':');
-    if (underWay.has(key)) ledger.breach('two runs of one session key at once');
-    underWay.add(key);
-    const before = times.get(message) ?? 0;
-    times.set(message, before + 1);
-    if (before === 0) begun.get(key)?.push(Number(number));
+    if (running.has(key)) ledger.breach('two runs of one session key at once');
+    running.add(key);
+    const earlierStarts = starts.get(message) ?? 0;
+    starts.set(message, earlierStarts + 1);
+    if (earlierStarts === 0) started.get(key)?.push(Number(number));
     await pause(RUN_MS);
-    underWay.delete(key);
+    running.delete(key);
     return { reply: 'done' };
   });
-  return { server, begun, times };
+  return { server, started, starts };
 }
 
 /** Sends one webhook after another until the campaign is over. @returns the numbers of those answered 200 */
@@ -79,14 +79,14 @@ export function judgeWebhooks(
   ledger: Ledger,
 ): void {
   for (const [key, numbers] of acknowledged) {
-    const wanted = new Set(numbers);
-    const order = (agent.begun.get(key) ?? []).filter((n) => wanted.has(n));
-    const lost = wanted.size - order.length;
+    const expected = new Set(numbers);
+    const order = (agent.started.get(key) ?? []).filter((n) => expected.has(n));
+    const lost = expected.size - order.length;
     ledger.count('acknowledged webhooks lost', lost);
     if (lost > 0) ledger.breach('an acknowledged webhook was lost');
     if (order.some((n, i) => n < (order[i - 1] ?? 0))) ledger.breach('runs of one session key out of order');
   }
-  const repeated = [...agent.times.values()].filter((times) => times > 1).length;
-  ledger.count('webhooks run', agent.times.size);
+  const repeated = [...agent.starts.values()].filter((starts) => starts > 1).length;
+  ledger.count('webhooks run', agent.starts.size);
   ledger.count('webhooks run twice', repeated);
 }

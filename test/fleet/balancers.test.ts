@@ -4,16 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import {
-  documentedConfig,
-  freePort,
-  type Replacements,
-  startHaproxy,
-  startNginx,
-} from '../helpers/balancer.js';
+import { documentedConfig, type Replacements, startHaproxy, startNginx } from '../helpers/balancer.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { send } from '../helpers/http.js';
+import { freePort } from '../helpers/ports.js';
 import { NGINX_STREAM, needs } from '../helpers/programs.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';

@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { PROJECT } from './daemon.js';
 import { findProgram } from './programs.js';
@@ -25,16 +24,6 @@ export async function documentedConfig(comment: string, replacements: Replacemen
     if (!text.includes(from)) throw new Error(`${comment} in etc/fleet.md has no ${from}`);
     return text.replaceAll(from, to);
   }, block);
-}
-
-/** Returns a free port, because a balancer's configuration names its ports. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export interface Balancer {

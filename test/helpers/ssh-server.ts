@@ -1,15 +1,13 @@
 // An OpenSSH server on loopback with temporary keys, which accepts the current user.
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from './eventually.js';
+import { freePort, isListening } from './ports.js';
 import { findProgram } from './programs.js';
 import type { Scope } from './suite.js';
-import { startTarget } from './targets.js';
 
 const run = promisify(execFile);
 
@@ -47,14 +45,7 @@ export async function startSshServer(t: Scope): Promise<SshServer> {
     stdio: 'ignore',
   });
   t.after(() => child.kill('SIGKILL'));
-  await eventually(async () => {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-    } finally {
-      socket.destroy();
-    }
-  });
+  await eventually(() => isListening(port));
   return {
     options: [
       ...['-F', 'none', '-i', join(folder, 'user'), '-p', String(port)],
@@ -71,12 +62,4 @@ export async function startSshServer(t: Scope): Promise<SshServer> {
     ],
     target: `${userInfo().username}@127.0.0.1`,
   };
-}
-
-/** Returns a port that was free a moment ago. sshd cannot choose a port itself. */
-async function freePort(): Promise<number> {
-  const closers: (() => unknown)[] = [];
-  const { port } = await startTarget({ after: (close) => closers.push(close) }, () => {});
-  for (const close of closers) await close();
-  return port;
 }

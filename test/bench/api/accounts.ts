@@ -1,4 +1,4 @@
-// Accounts over HTTP: lists, pages, one by its id, changes.
+// Accounts over HTTP: lists, pages, single accounts by id, changes.
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import type { Numbers } from '../load.js';
 import type { SqliteJob } from './bare-sqlite.js';
@@ -12,7 +12,7 @@ const KOA_LIST = 'Koa, JSON of as many objects';
 const BARE_SQLITE = 'bare sqlite3';
 const CALLERS = 16;
 
-/** Reading among `count` accounts. `scale` 1 makes some thousands of requests of each kind. */
+/** Reads among `count` accounts. `scale` 1 makes some thousands of requests of each kind. */
 export function readingGroup(sendHttp: SendHttp, count: number, scale: number): Group {
   return {
     name: `reading ${count.toLocaleString('en')} accounts`,
@@ -20,8 +20,8 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
       const koa = await startPart(t, 'koa-handler');
       const daemon = await startWith(t, count);
       const ids = await accountIds(daemon);
-      const koaPort = (await koa.ask(null))['port'] ?? 0;
-      const toUs = { pid: daemon.pid, port: portOf(daemon), sendHttp };
+      const koaPort = (await koa.run(null))['port'] ?? 0;
+      const toDaemon = { pid: daemon.pid, port: portOf(daemon), sendHttp };
       const toKoa = { pid: koa.pid, port: koaPort, sendHttp };
       const empty = requestText('GET', '/empty', AUTHORIZED);
       const fifty = requestText('GET', '/list/50', AUTHORIZED);
@@ -36,7 +36,7 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
           name: `list of all ${count.toLocaleString('en')} accounts`,
           moreIsBetter: [],
           sides: [
-            slow(OURS, toUs, lists, requestText('GET', '/ProxyAccount/GetProxyAccountList', AUTHORIZED)),
+            slow(OURS, toDaemon, lists, requestText('GET', '/ProxyAccount/GetProxyAccountList', AUTHORIZED)),
             slow(KOA_LIST, toKoa, lists, requestText('GET', `/list/${count}`, AUTHORIZED)),
           ],
         },
@@ -46,18 +46,18 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
           name: `one of ${count.toLocaleString('en')} by its id`,
           moreIsBetter: ['requests/s'],
           sides: [
-            quick(OURS, toUs, single, ids.map(byId)),
-            quick(`${OURS}, /api/v1`, toUs, single, ids.map(byIdV1)),
+            quick(OURS, toDaemon, single, ids.map(byId)),
+            quick(`${OURS}, /api/v1`, toDaemon, single, ids.map(byIdV1)),
             quick(EMPTY_KOA, toKoa, single, [empty]),
           ],
         },
       ];
 
-      function page(what: string, request: string): ApiMeasure {
+      function page(description: string, request: string): ApiMeasure {
         return {
-          name: `${what}, of ${count.toLocaleString('en')}`,
+          name: `${description}, of ${count.toLocaleString('en')}`,
           moreIsBetter: [],
-          sides: [slow(OURS, toUs, pages, request), slow(KOA_LIST, toKoa, pages, fifty)],
+          sides: [slow(OURS, toDaemon, pages, request), slow(KOA_LIST, toKoa, pages, fifty)],
         };
       }
     },
@@ -68,7 +68,7 @@ const byId = (id: string): string =>
   requestText('GET', `/ProxyAccount/GetProxyAccountByID?AID=${id}`, AUTHORIZED);
 const byIdV1 = (id: string): string => requestText('GET', `/api/v1/accounts/${id}`, AUTHORIZED);
 
-/** Accounts added and changed one a request, `CALLERS` at once. */
+/** Adds and changes accounts, one account per request, `CALLERS` requests at once. */
 export function writingGroup(sendHttp: SendHttp, scale: number): Group {
   return {
     name: 'writing accounts',
@@ -78,7 +78,7 @@ export function writingGroup(sendHttp: SendHttp, scale: number): Group {
       const many = Math.ceil(1000 * scale);
       await importAccounts(daemon, many);
       const ids = await accountIds(daemon);
-      const us = { pid: daemon.pid, port: portOf(daemon), sendHttp };
+      const toDaemon = { pid: daemon.pid, port: portOf(daemon), sendHttp };
       let added = 0;
       const add = (): string => {
         added += 1;
@@ -91,17 +91,17 @@ export function writingGroup(sendHttp: SendHttp, scale: number): Group {
       };
       return [
         {
-          name: 'accounts added, one a request',
+          name: 'accounts added, one per request',
           moreIsBetter: ['requests/s'],
           sides: [
-            { name: OURS, run: () => requests(us, many, Array.from({ length: many }, add)) },
+            { name: OURS, run: () => requests(toDaemon, many, Array.from({ length: many }, add)) },
             bare(sqlite, 'add', many),
           ],
         },
         {
-          name: 'accounts changed, one a request',
+          name: 'accounts changed, one per request',
           moreIsBetter: ['requests/s'],
-          sides: [quick(OURS, us, many, ids.map(update)), bare(sqlite, 'update', many)],
+          sides: [quick(OURS, toDaemon, many, ids.map(update)), bare(sqlite, 'update', many)],
         },
       ];
     },
@@ -111,7 +111,7 @@ export function writingGroup(sendHttp: SendHttp, scale: number): Group {
 async function accountIds(daemon: TestDaemon): Promise<string[]> {
   const { json } = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
   const ids = (json as { AID: string }[]).map(({ AID }) => AID);
-  // Spread over the whole list, and few enough to hand over.
+  // Spread over the whole list, and few enough for one job.
   const step = Math.ceil(ids.length / 1000);
   return ids.filter((_, i) => i % step === 0);
 }
@@ -122,7 +122,7 @@ interface Target {
   readonly sendHttp: SendHttp;
 }
 
-/** Requests that take milliseconds: one at a time, so that the time of each tells. */
+/** Requests that take milliseconds: one at a time, so that the time of each is measured. */
 function slow(name: string, target: Target, count: number, request: string): Side {
   return {
     name,
@@ -151,7 +151,7 @@ function bare(sqlite: Part, kind: SqliteJob['kind'], count: number): Side {
     name: BARE_SQLITE,
     async run() {
       const job: SqliteJob = { kind, count };
-      const { numbers, cpuUs } = await withCpu(sqlite.pid, count, () => sqlite.ask(job));
+      const { numbers, cpuUs } = await withCpu(sqlite.pid, count, () => sqlite.run(job));
       return { 'requests/s': numbers['perSecond'] ?? 0, 'CPU µs each': cpuUs };
     },
   };

@@ -1,5 +1,5 @@
-// A part: the floor for what is written. The rows that the daemon writes, by the sqlite3 package alone and prepared
-// statements, into the same tables on the same terms: WAL, and each transaction on the disk before the next one.
+// A part: the lower bound for writes. The rows that the daemon writes, by the sqlite3 package alone with prepared
+// statements, into the same tables with the same durability: WAL, and each transaction on the disk before the next one.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { openStore } from '../../../src/store/store.js';
 import { servePart } from './parts.js';
 
 export interface SqliteJob {
-  /** `add`, `update`: an account, its change and its audit entry. `run`: one begun and ended, in two transactions. */
+  /** `add`, `update`: an account, its change and its audit entry. `run`: the start and the end of a run, in two transactions. */
   readonly kind: 'add' | 'update' | 'run' | 'heartbeat';
   readonly count: number;
 }
 
 const ACCOUNTS = 1000;
-/** As many as the daemon writes at once; everything else has a transaction of its own. */
+/** As many as the daemon writes at once; every other change is one transaction. */
 const HEARTBEATS_PER_TRANSACTION = 5000;
 
 const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
@@ -76,17 +76,17 @@ servePart<SqliteJob>(async ({ kind, count }) => {
 async function addAccount(): Promise<void> {
   const id = randomUUID();
   await statements.account(id, `player-${id}`, 'x'.repeat(104), Date.now());
-  await note(id);
+  await addChangeAndAudit(id);
   accounts.push(id);
 }
 
 async function updateAccount(i: number): Promise<void> {
   const id = accounts[i % accounts.length] ?? '';
   await statements.update(`remark ${i}`, id);
-  await note(id);
+  await addChangeAndAudit(id);
 }
 
-async function note(id: string): Promise<void> {
+async function addChangeAndAudit(id: string): Promise<void> {
   await statements.change(id, id, Date.now());
   await statements.audit(randomUUID(), Date.now(), id, `player-${id}`, '{"isEnabled":true,"remarks":null}');
 }

@@ -1,5 +1,5 @@
-// `npm run bench -- api`: the admin API, heartbeats, webhooks and workers of the built daemon, each beside something
-// measured in the same run, one after the other in turn, so that the machine's drift hits both.
+// `npm run bench -- api`: the admin API, heartbeats, webhooks and workers of the built daemon, each beside a lower bound
+// that is measured in the same run, in turn, so that changes of the machine's speed affect both.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ import { scalingGroup } from './scaling.js';
 import { webhookGroup } from './webhooks.js';
 
 const USAGE = `npm run bench -- api [options]
-  --repeats N   runs of each measure, of which the median counts (5)
+  --repeats N   runs of each measure; the table shows their median (5)
   --scale X     amount of work in each run, and below 1 of accounts too (1; 0.2 is quick and rough)
-  --only TEXT   groups whose name holds TEXT: reading, writing, players, scaling, heartbeats, webhooks
-  --json FILE   all numbers, not only medians
-Use a machine that does nothing else; the load before each run is kept in the JSON.`;
+  --only TEXT   groups whose name contains TEXT: reading, writing, players, scaling, heartbeats, webhooks
+  --json FILE   writes all numbers, not only medians
+Use an idle machine; the JSON contains the load before each run.`;
 
-/** @param args what stands behind `api` */
+/** @param args the command line after `api` */
 export async function benchApi(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -73,7 +73,7 @@ function runGroup(group: Group, repeats: number) {
     const measures = await group.open(t);
     const outcomes: Outcome[] = [];
     for (const { name: measure, sides, startsAnew = false } of measures) {
-      const own = sides.map(({ name, run }) => ({
+      const series = sides.map(({ name, run }) => ({
         measure,
         server: name,
         run,
@@ -82,7 +82,7 @@ function runGroup(group: Group, repeats: number) {
       }));
       // Round 0 warms up and does not count.
       for (let repeat = startsAnew ? 1 : 0; repeat <= repeats; repeat += 1) {
-        for (const { server, run, runs, loads } of own) {
+        for (const { server, run, runs, loads } of series) {
           showProgress(`${repeat}/${repeats} ${measure}: ${server}`);
           const load = loadavg()[0] ?? 0;
           const numbers = await run();
@@ -91,7 +91,7 @@ function runGroup(group: Group, repeats: number) {
           runs.push(numbers);
         }
       }
-      outcomes.push(...own.map(({ run: _, ...outcome }) => outcome));
+      outcomes.push(...series.map(({ run: _, ...outcome }) => outcome));
     }
     return { measures, outcomes };
   });

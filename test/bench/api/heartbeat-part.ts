@@ -1,5 +1,5 @@
-// A part: the heartbeat pool, its writer and the database as the daemon has them, fed by hand. Real sessions would need
-// more clients than this machine could play.
+// A part: the heartbeat pool, its writer and the database of the daemon, without sessions. Real sessions would need
+// more clients than one machine can run.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,9 +19,9 @@ import type { Numbers } from '../load.js';
 import { servePart } from './parts.js';
 
 export type HeartbeatJob =
-  /** Entries at an even rate while the writer writes as it does in the daemon. */
+  /** Entries at a constant rate, while the writer writes as in the daemon. */
   | { readonly kind: 'paced'; readonly perSecond: number; readonly seconds: number }
-  /** As fast as the disk takes them. */
+  /** As many entries as the disk accepts. */
   | { readonly kind: 'flat-out'; readonly count: number };
 
 const ACCOUNTS = 1000;
@@ -41,9 +41,9 @@ const pool = new HeartbeatPool({
   maxPending: settings.maxPending,
   maxPerAccount: settings.retention.perAccount,
 });
-/** Milliseconds that the oldest entry of each batch had waited when it was on the disk. */
+/** Milliseconds from the oldest entry of each batch to its write to the disk. */
 let behindMs: number[] = [];
-const troubles: string[] = [];
+const problems: string[] = [];
 let recorded = 0;
 const writer = createHeartbeatWriter({
   pool,
@@ -63,7 +63,7 @@ const writer = createHeartbeatWriter({
   trimIntervalMs: DAY_MS,
   now: Date.now,
   timers: nodeTimers,
-  report: ({ kind }) => troubles.push(kind),
+  report: ({ kind }) => problems.push(kind),
 });
 writer.start();
 
@@ -85,8 +85,8 @@ async function paced({ perSecond, seconds }: { perSecond: number; seconds: numbe
   const count = recorded - first;
   const tookMs = performance.now() - startedAt;
   await writer.flush();
-  if (pool.dropped > 0 || troubles.length > 0)
-    throw new Error(`${pool.dropped} given up, ${troubles.join(', ')}`);
+  if (pool.dropped > 0 || problems.length > 0)
+    throw new Error(`${pool.dropped} dropped, ${problems.join(', ')}`);
   return {
     perSecond: count / (tookMs / 1000),
     behindMs: Math.max(...behindMs),
@@ -96,18 +96,18 @@ async function paced({ perSecond, seconds }: { perSecond: number; seconds: numbe
 }
 
 async function flatOut({ count }: { count: number }): Promise<Numbers> {
-  const room = settings.maxPending / 2;
+  const batchSize = settings.maxPending / 2;
   const first = recorded;
   const startedAt = performance.now();
-  let takingMs = 0;
+  let recordingMs = 0;
   while (recorded - first < count) {
     const from = performance.now();
-    for (let i = pool.pendingSize; i < room && recorded - first < count; i += 1) record();
-    takingMs += performance.now() - from;
+    for (let i = pool.pendingSize; i < batchSize && recorded - first < count; i += 1) record();
+    recordingMs += performance.now() - from;
     await writer.flush();
   }
   const tookMs = performance.now() - startedAt;
-  return { perSecond: count / (tookMs / 1000), takenPerSecond: count / (takingMs / 1000) };
+  return { perSecond: count / (tookMs / 1000), recordedPerSecond: count / (recordingMs / 1000) };
 }
 
 function record(): void {

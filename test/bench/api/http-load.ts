@@ -1,4 +1,4 @@
-// HTTP load from a small C program: a client on Node would cost as much as the servers and be what is measured.
+// HTTP load from a small C program: a client on Node would need as much CPU time as the servers.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import { compile, type Numbers } from '../load.js';
 
 export interface HttpJob {
   readonly port: number;
-  /** Connections, each with one request under way. */
+  /** Connections, each with one request at a time. */
   readonly callers: number;
   /** Whole requests as text, sent in turn. */
   readonly requests: readonly string[];
@@ -16,7 +16,7 @@ export interface HttpJob {
 /** Resolves with perSecond, p50Ms, p99Ms, maxMs and bytes (of a body); rejects unless every answer is 200. */
 export type SendHttp = (job: HttpJob) => Promise<Numbers>;
 
-/** Compiles the client into `folder`; throws with what to install when there is no compiler. */
+/** Compiles the client into `folder`; without a compiler, throws an error that names the packages to install. */
 export function buildHttpLoad(folder: string): SendHttp {
   const program = compile('test/bench/api/httpload.c', folder);
   return async ({ port, callers, requests, count }) => {
@@ -25,15 +25,15 @@ export function buildHttpLoad(folder: string): SendHttp {
     });
     const exited = once(child, 'exit');
     child.stdin.end(requests.map((request) => `${Buffer.byteLength(request)}\n${request}`).join(''));
-    const said = await text(child.stdout);
+    const output = await text(child.stdout);
     await exited;
-    const numbers = JSON.parse(said) as Numbers & { error?: string };
+    const numbers = JSON.parse(output) as Numbers & { error?: string };
     if (numbers.error) throw new Error(`httpload: ${numbers.error}`);
     return numbers;
   };
 }
 
-/** A request as text, with a JSON body when there is one. */
+/** Returns a request as text, with a JSON body unless `body` is undefined. */
 export function requestText(
   method: string,
   path: string,
@@ -41,13 +41,13 @@ export function requestText(
   body?: unknown,
 ): string {
   const json = body === undefined ? '' : JSON.stringify(body);
-  const all = {
+  const fields = {
     Host: '127.0.0.1',
     ...headers,
     ...(body === undefined
       ? {}
       : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(json) }),
   };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${json}`;
 }

@@ -1,4 +1,4 @@
-// A part: webhook runs taken in and stored as the daemon does it, without the HTTP request around them.
+// A part: accepts and stores webhook runs as the daemon does, without HTTP requests.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,10 +32,10 @@ const intake = createIntake({
 
 servePart<IntakeJob>(async ({ callers, count, message }) => {
   const startedAt = performance.now();
-  let begun = 0;
+  let started = 0;
   const caller = async (): Promise<void> => {
-    while (begun < count) {
-      begun += 1;
+    while (started < count) {
+      started += 1;
       const session = `hook:${newId()}`;
       const run = {
         kind: 'message',

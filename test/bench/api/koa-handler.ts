@@ -1,5 +1,5 @@
-// A part: the floor for an HTTP server on Koa, with the same koa and router as the admin API: a handler that
-// sends an empty object, and one that makes JSON of a list it holds. Also plays an agent that answers at once.
+// A part: the lower bound for an HTTP server on Koa, with the same koa and router as the admin API: a handler that
+// sends an empty object, and one that sends a list in memory as JSON. It is also an agent that answers at once.
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';

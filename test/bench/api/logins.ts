@@ -1,4 +1,4 @@
-// A part: SOCKS5 logins with a CONNECT over and over, each timed from its connection to the last reply.
+// A part: repeated SOCKS5 logins with a CONNECT, each timed from its connection to the last reply.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Numbers } from '../load.js';
 import { servePart } from './parts.js';
 
 export type LoginJob =
-  /** Until a `stop`; each is a connection that is closed after the reply to CONNECT, and then a pause. */
+  /** Repeats until `stop`: a connection that is closed after the reply to CONNECT, then a pause. */
   | {
       readonly kind: 'logins';
       readonly port: number;
@@ -27,9 +27,9 @@ servePart<LoginJob>(async (job) => {
 });
 
 async function logins(job: Extract<LoginJob, { kind: 'logins' }>): Promise<Numbers> {
-  const [name, secret] = [Buffer.from(job.user), Buffer.from(job.password)];
+  const [username, password] = [Buffer.from(job.user), Buffer.from(job.password)];
   // RFC 1929 §2.
-  const login = Buffer.from([1, name.length, ...name, secret.length, ...secret]);
+  const login = Buffer.from([1, username.length, ...username, password.length, ...password]);
   // RFC 1928 §4: CONNECT to an IPv4 address.
   const request = Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, job.target >> 8, job.target & 255]);
   const times: number[] = [];
@@ -45,8 +45,8 @@ async function logins(job: Extract<LoginJob, { kind: 'logins' }>): Promise<Numbe
   };
   await Promise.all(Array.from({ length: job.callers }, caller));
   times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.floor((times.length - 1) * share)] ?? 0;
-  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), count: times.length };
+  const quantile = (share: number): number => times[Math.floor((times.length - 1) * share)] ?? 0;
+  return { p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1), count: times.length };
 }
 
 async function connectThrough(socket: Socket, login: Buffer, request: Buffer): Promise<void> {

@@ -1,4 +1,4 @@
-// Daemons with many accounts, for groups that measure beside them.
+// Daemons with many accounts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import type { Scope } from '../../helpers/suite.js';
 import { inScope } from './measure.js';
 
 export const AUTHORIZED = { Authorization: basic(ADMIN.username, ADMIN.password) };
-/** Logins in one statement. */
+/** Entries per insert into the log of logins. */
 const LOGINS_AT_ONCE = 10_000;
 
 /**
- * A daemon that has found `count` accounts at its start: what an import leaves in the heap costs for a while.
- * @param logins rows of the log of logins
+ * Starts a daemon whose database has `count` accounts. Another daemon imports them, because garbage of an import costs time.
+ * @param logins number of entries in the log of logins
  */
 export async function startWith(t: Scope, count: number, logins = 0): Promise<TestDaemon> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  await inScope(async (first) => {
-    const daemon = await startTestDaemon(first, { dataDir });
+  await inScope(async (importScope) => {
+    const daemon = await startTestDaemon(importScope, { dataDir });
     await importAccounts(daemon, count);
     daemon.signal('SIGTERM');
     await daemon.exited();
@@ -30,7 +30,7 @@ export async function startWith(t: Scope, count: number, logins = 0): Promise<Te
   return await startTestDaemon(t, { dataDir, config: { controlPlaneNice: 5 } });
 }
 
-/** As a file, over /api/v1. `existing`: what happens to accounts that there are. */
+/** Imports a CSV file over /api/v1. */
 export async function importAccounts(
   daemon: TestDaemon,
   count: number,
@@ -48,7 +48,7 @@ export async function importAccounts(
     throw new Error(`the import of ${count}: ${JSON.stringify(report).slice(0, 500)}`);
 }
 
-/** Into the database of a daemon that does not run. */
+/** Adds entries to the database while no daemon runs. */
 async function addLogins(dataDir: string, count: number): Promise<void> {
   const store = await openStore({ client: sqliteClient, busyTimeoutMs: 5000, dataDir });
   const now = Date.now();

@@ -1,10 +1,10 @@
-// What the groups of this benchmark share: a measure has sides that do the same work, ours first.
+// Types and helpers of all groups of this benchmark. A measure has sides that do the same work; the first is the daemon.
 import type { Scope } from '../../helpers/suite.js';
 import type { Numbers } from '../load.js';
 import { cpuSeconds } from '../processes.js';
 
 export interface Side {
-  /** Names that begin with `pulsegate` are ours; the others are what we are compared with. */
+  /** Names that begin with `pulsegate` are the daemon; it is compared with the others. */
   readonly name: string;
   run(): Promise<Numbers>;
 }
@@ -13,19 +13,19 @@ export interface ApiMeasure {
   readonly name: string;
   readonly moreIsBetter: readonly string[];
   readonly sides: readonly Side[];
-  /** Every run begins with processes of its own: there is nothing to warm up. */
+  /** Every run starts new processes, so there is no warm-up. */
   readonly startsAnew?: boolean;
 }
 
 export interface Group {
   readonly name: string;
-  /** Starts what the measures need; it ends with the scope. */
+  /** Starts the processes of the measures; the end of the scope stops them. */
   open(t: Scope): Promise<readonly ApiMeasure[]>;
 }
 
 export const OURS = 'pulsegate';
 
-/** Runs `work` and adds what process `pid` spent on each of `count`. */
+/** Runs `work` and measures the CPU time of process `pid` for each of `count` items. */
 export async function withCpu(
   pid: number,
   count: number,
@@ -36,7 +36,7 @@ export async function withCpu(
   return { numbers, cpuUs: ((cpuSeconds(pid) - before) / count) * 1e6 };
 }
 
-/** Does `work` with a scope of its own, which ends with it. */
+/** Runs `work` with a new scope that ends after it. */
 export async function inScope<T>(work: (t: Scope) => Promise<T>): Promise<T> {
   const closers: (() => unknown)[] = [];
   try {

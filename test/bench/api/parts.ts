@@ -1,4 +1,4 @@
-// Parts of the benchmark that run in processes of their own, so that what they cost is not counted as the daemon's.
+// Parts of the benchmark in separate processes, so that their costs are not counted as those of the daemon.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,18 +7,18 @@ import type { Numbers } from '../load.js';
 
 export interface Part {
   readonly pid: number;
-  /** Hands over a job; rejects with what the part threw. */
-  ask(job: unknown): Promise<Numbers>;
+  /** Sends a job and resolves with its numbers; rejects with the error of the part. */
+  run(job: unknown): Promise<Numbers>;
 }
 
 type Answer = { readonly id: number } & ({ readonly numbers: Numbers } | { readonly error: string });
 
-/** Starts `file` (beside this one, without its ending) as a part; it ends with the scope. */
+/** Starts `file` of this folder (without its extension) as a part; the end of the scope stops it. */
 export async function startPart(t: Scope, file: string, ...args: string[]): Promise<Part> {
   const child = fork(join(import.meta.dirname, `${file}.js`), args);
   const ended = once(child, 'exit');
   t.after(async () => {
-    // Rather than kill it: what it keeps in a folder goes with it.
+    // A killed part could not remove its temporary folder.
     if (child.connected) child.disconnect();
     await ended;
   });
@@ -26,17 +26,17 @@ export async function startPart(t: Scope, file: string, ...args: string[]): Prom
   let jobs = 0;
   child.on('message', (message) => {
     const answer = message as Answer;
-    const asked = waiting.get(answer.id);
+    const job = waiting.get(answer.id);
     waiting.delete(answer.id);
-    if ('error' in answer) asked?.reject(new Error(`${file}: ${answer.error}`));
-    else asked?.resolve(answer.numbers);
+    if ('error' in answer) job?.reject(new Error(`${file}: ${answer.error}`));
+    else job?.resolve(answer.numbers);
   });
   child.on('exit', (code) => {
     for (const { reject } of waiting.values()) reject(new Error(`${file} ended with ${code}`));
   });
   return {
     pid: child.pid ?? 0,
-    ask: (job) =>
+    run: (job) =>
       new Promise((resolve, reject) => {
         jobs += 1;
         waiting.set(jobs, { resolve, reject });
@@ -45,7 +45,7 @@ export async function startPart(t: Scope, file: string, ...args: string[]): Prom
   };
 }
 
-/** In a part: does the jobs as they come, several at a time when they overlap. */
+/** Call it in a part: runs each job as soon as it arrives, several at a time when they overlap. */
 export function servePart<Job>(work: (job: Job) => Promise<Numbers>): void {
   process.on('message', async (message) => {
     const { id, job } = message as { id: number; job: Job };

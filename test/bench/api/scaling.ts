@@ -1,4 +1,4 @@
-// What further workers give: connections, bulk and datagrams of six players, whose accounts are spread evenly over one, two and
+// The gain of more workers: connections, bulk and datagrams of six players, whose accounts are spread evenly over one, two and
 // three workers.
 import { workerOf } from '../../../src/proxy/worker-of.js';
 import { startTestDaemon } from '../../helpers/daemon.js';
@@ -84,23 +84,23 @@ export function scalingGroup(load: Load, scale: number): Group {
   };
 }
 
-/** A worker has the same number of players, whether there are one, two or three workers. */
-function names(): string[] {
+/** Returns user names of which each worker gets the same number, with one, two or three workers. */
+function usernames(): string[] {
   const found = new Map<number, string>();
   for (let i = 0; found.size < PLAYERS; i += 1) {
     const name = `player${i}`;
-    const place = workerOf(Buffer.from(name), PLAYERS);
-    if (!found.has(place)) found.set(place, name);
+    const worker = workerOf(Buffer.from(name), PLAYERS);
+    if (!found.has(worker)) found.set(worker, name);
   }
   return [...found.values()];
 }
 
 async function start(t: Scope, workers: number): Promise<Subject> {
   const daemon = await startTestDaemon(t, { config: { socks: { workers } } });
-  const users = names();
+  const users = usernames();
   for (const user of users) await daemon.addAccount(user, PASSWORD);
   return {
-    // The others are compared with it.
+    // The baseline of the comparison.
     name: workers === 1 ? '1 worker' : `${OURS}, ${workers} workers`,
     pid: daemon.pid,
     routes: users.map((user) => ({ proxyPort: daemon.socks.port, user, password: PASSWORD })),

@@ -1,5 +1,5 @@
-// `npm run bench -- api` at a hundredth of its size: every row is there, with numbers. What they are is not for a test.
-// Only by name: it tries the benchmark, not the daemon.
+// `npm run bench -- api` at a hundredth of its size: the table has every row, and each row has numbers of any size.
+// Only by name: it tests the benchmark, not the daemon.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { findProgram } from '../../helpers/programs.js';
 const MAIN = join(import.meta.dirname, '../main.js');
 const hasCompiler = ['cc', 'gcc', 'clang'].some((name) => findProgram(name));
 
-test('every row of the benchmark of the API is measured', { skip: !hasCompiler }, async (t) => {
+test('the benchmark of the API measures every row', { skip: !hasCompiler }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-bench-test-'));
   t.after(() => rm(folder, { recursive: true }));
   const json = join(folder, 'all.json');
@@ -24,7 +24,7 @@ test('every row of the benchmark of the API is measured', { skip: !hasCompiler }
   };
   assert.equal(machine.node, process.versions.node);
   const measures = [...new Set(results.map(({ measure }) => measure))];
-  for (const what of [
+  for (const expected of [
     /list of all 100 /,
     /list of all 1,000 /,
     /first page/,
@@ -33,22 +33,22 @@ test('every row of the benchmark of the API is measured', { skip: !hasCompiler }
     /changed/,
   ])
     assert.ok(
-      measures.some((measure) => what.test(measure)),
-      `${what}`,
+      measures.some((measure) => expected.test(measure)),
+      `${expected}`,
     );
-  for (const what of [
+  for (const expected of [
     /login \+ CONNECT, 1,000 accounts/,
     /login \+ CONNECT \+ echo .* 6 players/,
     /download, 2 flows each/,
     /UDP echo, .* 6 players/,
     /20,000\/s/,
-    /as the disk takes/,
+    /as the disk accepts/,
     /accepted, the run/,
-    /run and ended/,
+    /accepted and executed/,
   ])
     assert.ok(
-      measures.some((measure) => what.test(measure)),
-      `${what}`,
+      measures.some((measure) => expected.test(measure)),
+      `${expected}`,
     );
   for (const { measure, server, medians, loads } of results) {
     assert.ok(stdout.includes(measure) && stdout.includes(server), measure);
@@ -58,7 +58,7 @@ test('every row of the benchmark of the API is measured', { skip: !hasCompiler }
   }
 });
 
-test('an option that there is not is refused', async () => {
+test('the benchmark refuses an unknown option', async () => {
   const failed = promisify(execFile)(process.execPath, [MAIN, 'api', '--faster']);
   await assert.rejects(failed, /--faster/);
 });

@@ -1,4 +1,4 @@
-// Webhooks: requests accepted with their run on the disk, and runs brought to their end.
+// Webhooks: requests that are accepted after their run is stored, and runs that are executed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { SECRET } from '../../helpers/hooks.js';
@@ -18,7 +18,7 @@ const REQUEST = requestText(
   { Authorization: `Bearer ${SECRET}` },
   { agent: 'a', message: MESSAGE },
 );
-/** How often the log is read for the end of the last run. */
+/** Interval at which the log is read for the end of the last run. */
 const POLL_MS = 20;
 
 export function webhookGroup(sendHttp: SendHttp, scale: number): Group {
@@ -53,7 +53,7 @@ async function accepting(t: Scope, sendHttp: SendHttp, count: number): Promise<A
         name: 'the same inserts without HTTP',
         async run() {
           const job: IntakeJob = { callers: CALLERS, count, message: MESSAGE };
-          const { numbers, cpuUs } = await withCpu(intake.pid, count, () => intake.ask(job));
+          const { numbers, cpuUs } = await withCpu(intake.pid, count, () => intake.run(job));
           return { 'requests/s': numbers['perSecond'] ?? 0, 'CPU µs each': cpuUs };
         },
       },
@@ -61,16 +61,16 @@ async function accepting(t: Scope, sendHttp: SendHttp, count: number): Promise<A
   };
 }
 
-/** Runs of an agent that answers at once, from the first request to the last end. */
+/** Measures runs of an agent that answers at once, from the first request to the end of the last run. */
 async function finishing(t: Scope, sendHttp: SendHttp, count: number): Promise<ApiMeasure> {
   const koa = await startPart(t, 'koa-handler');
   const sqlite = await startPart(t, 'bare-sqlite');
-  const url = `http://127.0.0.1:${(await koa.ask(null))['port'] ?? 0}/agent`;
+  const url = `http://127.0.0.1:${(await koa.run(null))['port'] ?? 0}/agent`;
   const sides = await Promise.all(
     [4, 32].map(async (concurrency) => {
       const daemon = await startGateway(t, concurrency, { type: 'http', url });
       return {
-        name: `${OURS}, ${concurrency} side by side`,
+        name: `${OURS}, ${concurrency} at once`,
         run: async (): Promise<Numbers> => {
           const { numbers, cpuUs } = await withCpu(daemon.pid, count, () => runAll(daemon, sendHttp, count));
           return { ...numbers, 'CPU µs each': cpuUs };
@@ -79,14 +79,14 @@ async function finishing(t: Scope, sendHttp: SendHttp, count: number): Promise<A
     }),
   );
   return {
-    name: 'webhook runs accepted, run and ended',
+    name: 'webhook runs accepted and executed',
     moreIsBetter: ['runs/s'],
     sides: [
       ...sides,
       {
-        name: 'bare sqlite3, begin and end of each on the disk',
+        name: 'bare sqlite3, start and end of each on the disk',
         async run() {
-          const { perSecond = 0 } = await sqlite.ask({ kind: 'run', count } satisfies SqliteJob);
+          const { perSecond = 0 } = await sqlite.run({ kind: 'run', count } satisfies SqliteJob);
           return { 'runs/s': perSecond };
         },
       },
