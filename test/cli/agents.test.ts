@@ -8,8 +8,8 @@ import { eventually } from '../helpers/eventually.js';
 const config = {
   webhooks: { agents: { fixed: { sessionKey: 'the-key' } }, queue: { perAgent: 2, total: 3 } },
   agents: {
-    // Its own environment must be no wrong configuration to the command line.
-    asks: { type: 'command', command: [process.execPath, BIN, 'config', 'check'] },
+    // The variables of a run must not be an invalid configuration for the command line.
+    checks: { type: 'command', command: [process.execPath, BIN, 'config', 'check'] },
     echo: { type: 'command', command: ['sh', '-c', 'echo heard; cat > /dev/null'] },
     fixed: { type: 'command', command: ['sh', '-c', 'echo no >&2; exit 4'] },
   },
@@ -18,7 +18,7 @@ const config = {
 const pulsegate = (daemon: TestDaemon, ...args: string[]) =>
   runCommand(PROJECT, [...args, '--config', daemon.configFile]);
 
-test('agent send, agent list, run list and run show', async (t) => {
+test('agent send queues a run or waits for it, and agent list, run list and run show print runs', async (t) => {
   const daemon = await startTestDaemon(t, { config });
   const [waited, failed, queued] = await Promise.all([
     pulsegate(daemon, 'agent', 'send', 'echo', 'hello', '--wait'),
@@ -31,15 +31,15 @@ test('agent send, agent list, run list and run show', async (t) => {
   assert.equal(session, 'k');
   await eventually(async () => (await daemon.api('GET', `/api/v1/runs/${runId}`)).text.includes('succeeded'));
 
-  const [asked, list, agents, table, shown, json] = await Promise.all([
-    pulsegate(daemon, 'agent', 'send', 'asks', 'hello', '--wait'),
+  const [checked, list, agents, table, shown, json] = await Promise.all([
+    pulsegate(daemon, 'agent', 'send', 'checks', 'hello', '--wait'),
     pulsegate(daemon, 'run', 'list', '--agent', 'echo'),
     pulsegate(daemon, 'agent', 'list', '--json'),
     pulsegate(daemon, 'agent', 'list'),
     pulsegate(daemon, 'run', 'show', runId),
     pulsegate(daemon, 'run', 'list', '--status', 'failed', '--json'),
   ]);
-  assert.equal(asked.code, 0, asked.stderr);
+  assert.equal(checked.code, 0, checked.stderr);
   assert.match(list.stdout, /^ID +AGENT +SESSION +STATUS/);
   assert.equal(list.stdout.trimEnd().split('\n').length, 3);
   assert.deepEqual(
@@ -58,22 +58,22 @@ test('agent send, agent list, run list and run show', async (t) => {
   );
   assert.match(table.stdout, /^echo +\w+ +active .* \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
   assert.match(shown.stdout, /message +later\nreply +heard\n/);
-  const [short, ambiguous, strange] = await Promise.all([
+  const [byPrefix, ambiguous, invalid] = await Promise.all([
     pulsegate(daemon, 'run', 'show', runId.slice(0, -1).toUpperCase()),
     pulsegate(daemon, 'run', 'show', runId.slice(0, 5)),
     pulsegate(daemon, 'run', 'show', '%'),
   ]);
-  assert.equal(short.stdout, shown.stdout);
+  assert.equal(byPrefix.stdout, shown.stdout);
   assert.equal(ambiguous.code, 1);
   assert.match(ambiguous.stderr, /Ambiguous id \S+. Matching runs:\n( {2}\S{36}\n){3,}$/);
-  assert.match(strange.stderr, /No such run: "%"/);
+  assert.match(invalid.stderr, /No such run: "%"/);
   assert.deepEqual(
     JSON.parse(json.stdout).map(({ agent }: { agent: string }) => agent),
     ['fixed'],
   );
 });
 
-test('without the daemon a run is stored and executed at its start; invalid requests are refused', async (t) => {
+test('without the daemon agent send stores a run for its next start, and refuses invalid requests', async (t) => {
   const first = await startTestDaemon(t, { config });
   first.signal('SIGTERM');
   await first.exited();
@@ -86,7 +86,7 @@ test('without the daemon a run is stored and executed at its start; invalid requ
     pulsegate(first, 'run', 'show', '01900000-0000-7000-8000-000000000000'),
   ]);
   assert.deepEqual([unknown.code, conflict.code, blank.code, badKey.code, none.code], [1, 2, 2, 2, 1]);
-  assert.match(unknown.stderr, /Unknown agent "nobody".*asks, echo, fixed/);
+  assert.match(unknown.stderr, /Unknown agent "nobody".*checks, echo, fixed/);
   assert.match(conflict.stderr, /fixed session the-key/);
   assert.equal((await pulsegate(first, 'agent', 'send', 'echo', 'second')).code, 0);
   const full = await pulsegate(first, 'agent', 'send', 'echo', 'third');

@@ -10,70 +10,76 @@ import { type CommandLine, commandLine, type RunOptions, runProcess } from '../h
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { suiteScope } from '../helpers/suite.js';
 
-/** What a user may do wrong, the exit code, and a part of what stderr says. */
-const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, options?: RunOptions])[] = [
-  [['nonsense'], 2, /unknown command 'nonsense'/],
-  [['account', 'nonsense'], 2, /unknown command 'nonsense'/],
-  [['account', 'add'], 2, /missing required argument 'name'/],
-  [['account', 'add', 'x', '--password', 'hunter2'], 2, /unknown option '--password'/],
-  [['account', 'add', 'x'], 2, /stdin is not a terminal/],
-  [['account', 'add', 'x', '--generate', '--password-stdin'], 2, /cannot be used together/],
-  [['account', 'add', 'x', '--password-stdin'], 2, /Stdin contains no password/],
-  [['account', 'add', 'x', '--password-stdin'], 2, /too long/, { stdin: 'x'.repeat(5000) }],
-  [['account', 'add', 'x', '--password-stdin'], 1, /1 to 255 bytes/, { stdin: 'x'.repeat(256) }],
-  [['account', 'add', 'x\u0001', '--generate'], 1, /without control characters/],
-  [['account', 'add', '', '--generate'], 1, /must not be empty/],
-  [['account', 'add', 'x', '--generate', '--expires', 'soon'], 2, /Invalid time "soon"/],
-  [['account', 'add', 'x', '--generate', '--expires', '2026-02-30'], 2, /Invalid time/],
-  [['account', 'show', 'ghost'], 1, /No such account: "ghost"/],
-  [['account', 'update', 'ghost', '--enable'], 1, /No such account/],
-  [['account', 'update', 'x', '--enable', '--disable'], 2, /cannot be used together/],
-  [['account', 'update', 'x'], 2, /No change given/],
-  [['account', 'update', 'x', '--json'], 2, /No change given/],
-  [['account', 'export', 'no-such-folder/accounts.csv'], 1, /accounts\.csv: no such directory\.$/m],
-  [['account', 'remove', 'ghost', '--yes'], 1, /No such account/],
-  [['account', 'import', 'missing.csv'], 1, /No such file: missing\.csv/],
-  [['account', 'import', '.'], 1, /No such file/],
+/** Invalid command lines, the exit code, and the expected text on stderr. */
+const MISUSES: readonly (readonly [args: string[], code: number, expected: RegExp, options?: RunOptions])[] =
   [
-    ['account', 'import', 'pulsegate.yaml', '--existing', 'merge'],
-    2,
-    /Allowed choices are keep, replace, skip/,
-  ],
-  [['account', 'export', '--format', 'xml'], 2, /Allowed choices are csv, json/],
-  [['account', 'export', 'pulsegate.yaml'], 1, /file exists/],
-  [
-    ['whitelist', 'set', '1.2.3.4, nonsense, 10.0.0.0/8'],
-    2,
-    /Invalid entries: nonsense\. The whitelist was not changed/,
-  ],
-  [['whitelist', 'check', 'nonsense'], 2, /nonsense is not an IPv4 or IPv6 address/],
-  [['admin', 'set-password'], 2, /stdin is not a terminal/],
-  [['admin', 'set-password', '--password-stdin', '--username', 'a:b'], 1, /without a colon/, { stdin: 'x' }],
-  [['admin', 'set-password', '--password-stdin'], 1, /at least 8 characters/, { stdin: 'seven77\n' }],
-  [
-    ['admin', 'set-password', '--password-stdin'],
-    1,
-    /the variable PULSEGATE_ADMIN_PASSWORD sets .*would undo/,
-    { stdin: 'long enough', env: { PULSEGATE_ADMIN_PASSWORD: 'x' } },
-  ],
-  [['help', 'account', 'nonsense'], 2, /unknown command 'nonsense'/],
-  [['run', 'show', 'zz'], 1, /No such run: "zz"/],
-  [['backup', '/nowhere/x.db'], 1, /Cannot write backup to \/nowhere\/x\.db/],
-  [['restore', 'missing.db'], 2, /Use --yes to confirm/],
-  [['restore', 'missing.db', '--yes'], 1, /missing\.db cannot be restored/],
-  [['serve', '--socks-port', 'abc'], 2, /flag --socks-port: socks\.port: found "abc"/],
-  [['serve', '--log-level', 'loud'], 2, /flag --log-level/],
-  [['config', 'check', '--config', 'missing.yaml'], 2, /missing\.yaml: no such file/],
-  [
-    ['config', 'check'],
-    2,
-    /PULSEGATE_ADMIN_PASSWORD_FILE: the file \/nowhere cannot be read/,
-    { env: { PULSEGATE_ADMIN_PASSWORD_FILE: '/nowhere' } },
-  ],
-  [['config', 'check'], 2, /PULSEGATE_SOKS__PORT/, { env: { PULSEGATE_SOKS__PORT: '1' } }],
-  [['account', 'list'], 2, /socks\.port/, { env: { PULSEGATE_SOCKS__PORT: 'x' } }],
-  [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],
-];
+    [['nonsense'], 2, /unknown command 'nonsense'/],
+    [['account', 'nonsense'], 2, /unknown command 'nonsense'/],
+    [['account', 'add'], 2, /missing required argument 'name'/],
+    [['account', 'add', 'x', '--password', 'hunter2'], 2, /unknown option '--password'/],
+    [['account', 'add', 'x'], 2, /stdin is not a terminal/],
+    [['account', 'add', 'x', '--generate', '--password-stdin'], 2, /cannot be used together/],
+    [['account', 'add', 'x', '--password-stdin'], 2, /Stdin contains no password/],
+    [['account', 'add', 'x', '--password-stdin'], 2, /too long/, { stdin: 'x'.repeat(5000) }],
+    [['account', 'add', 'x', '--password-stdin'], 1, /1 to 255 bytes/, { stdin: 'x'.repeat(256) }],
+    [['account', 'add', 'x\u0001', '--generate'], 1, /without control characters/],
+    [['account', 'add', '', '--generate'], 1, /must not be empty/],
+    [['account', 'add', 'x', '--generate', '--expires', 'soon'], 2, /Invalid time "soon"/],
+    [['account', 'add', 'x', '--generate', '--expires', '2026-02-30'], 2, /Invalid time/],
+    [['account', 'show', 'ghost'], 1, /No such account: "ghost"/],
+    [['account', 'update', 'ghost', '--enable'], 1, /No such account/],
+    [['account', 'update', 'x', '--enable', '--disable'], 2, /cannot be used together/],
+    [['account', 'update', 'x'], 2, /No change given/],
+    [['account', 'update', 'x', '--json'], 2, /No change given/],
+    [['account', 'export', 'no-such-folder/accounts.csv'], 1, /accounts\.csv: no such directory\.$/m],
+    [['account', 'remove', 'ghost', '--yes'], 1, /No such account/],
+    [['account', 'import', 'missing.csv'], 1, /No such file: missing\.csv/],
+    [['account', 'import', '.'], 1, /No such file/],
+    [
+      ['account', 'import', 'pulsegate.yaml', '--existing', 'merge'],
+      2,
+      /Allowed choices are keep, replace, skip/,
+    ],
+    [['account', 'export', '--format', 'xml'], 2, /Allowed choices are csv, json/],
+    [['account', 'export', 'pulsegate.yaml'], 1, /file exists/],
+    [
+      ['whitelist', 'set', '1.2.3.4, nonsense, 10.0.0.0/8'],
+      2,
+      /Invalid entries: nonsense\. The whitelist was not changed/,
+    ],
+    [['whitelist', 'check', 'nonsense'], 2, /nonsense is not an IPv4 or IPv6 address/],
+    [['admin', 'set-password'], 2, /stdin is not a terminal/],
+    [
+      ['admin', 'set-password', '--password-stdin', '--username', 'a:b'],
+      1,
+      /without a colon/,
+      { stdin: 'x' },
+    ],
+    [['admin', 'set-password', '--password-stdin'], 1, /at least 8 characters/, { stdin: 'seven77\n' }],
+    [
+      ['admin', 'set-password', '--password-stdin'],
+      1,
+      /the variable PULSEGATE_ADMIN_PASSWORD sets .*would undo/,
+      { stdin: 'long enough', env: { PULSEGATE_ADMIN_PASSWORD: 'x' } },
+    ],
+    [['help', 'account', 'nonsense'], 2, /unknown command 'nonsense'/],
+    [['run', 'show', 'zz'], 1, /No such run: "zz"/],
+    [['backup', '/nowhere/x.db'], 1, /Cannot write backup to \/nowhere\/x\.db/],
+    [['restore', 'missing.db'], 2, /Use --yes to confirm/],
+    [['restore', 'missing.db', '--yes'], 1, /missing\.db cannot be restored/],
+    [['serve', '--socks-port', 'abc'], 2, /flag --socks-port: socks\.port: found "abc"/],
+    [['serve', '--log-level', 'loud'], 2, /flag --log-level/],
+    [['config', 'check', '--config', 'missing.yaml'], 2, /missing\.yaml: no such file/],
+    [
+      ['config', 'check'],
+      2,
+      /PULSEGATE_ADMIN_PASSWORD_FILE: the file \/nowhere cannot be read/,
+      { env: { PULSEGATE_ADMIN_PASSWORD_FILE: '/nowhere' } },
+    ],
+    [['config', 'check'], 2, /PULSEGATE_SOKS__PORT/, { env: { PULSEGATE_SOKS__PORT: '1' } }],
+    [['account', 'list'], 2, /socks\.port/, { env: { PULSEGATE_SOCKS__PORT: 'x' } }],
+    [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],
+  ];
 
 describe('wrong usage', () => {
   const scope = suiteScope();
@@ -81,10 +87,10 @@ describe('wrong usage', () => {
   before(async () => {
     cli = await commandLine(scope);
   });
-  for (const [args, code, says, options] of MISUSES) {
-    it(`${args.join(' ').slice(0, 70)} ${options?.env ? JSON.stringify(options.env) : ''}`, async () => {
+  for (const [args, code, expected, options] of MISUSES) {
+    it(`is refused: ${args.join(' ').slice(0, 70)} ${options?.env ? JSON.stringify(options.env) : ''}`, async () => {
       const result = await cli.run(args, options);
-      assert.match(result.stderr, says);
+      assert.match(result.stderr, expected);
       assert.equal(result.code, code);
       assert.doesNotMatch(result.stderr, /^ +at |node:internal|Unexpected error/m);
       assert.equal(result.stdout, '');
@@ -99,7 +105,7 @@ describe('accounts', () => {
     cli = await commandLine(scope, 'socks: { host: "::1", port: 4321 }');
   });
 
-  it('are added with a password from stdin, and a link that is percent-encoded', async () => {
+  it('are added with a password from stdin and a percent-encoded link', async () => {
     const { code, stdout } = await cli.run(
       ['account', 'add', 'pläyer 1', '--password-stdin', '--remarks', 'hi'],
       { stdin: 'p@ss:w/örd\n' },
@@ -135,9 +141,9 @@ describe('accounts', () => {
       });
     assert.deepEqual((await link('plain')).stdout, '[::1]:4321:pläyer 1:p@ss:w/örd\n');
     assert.match((await link('proxifier')).stdout, /^<\?xml [\s\S]*<\/ProxifierProfile>\n$/);
-    const cannot = await link('shadowrocket');
-    assert.deepEqual([cannot.code, cannot.stdout], [1, '']);
-    assert.match(cannot.stderr, /shadowrocket cannot represent this user name or password/);
+    const unsupported = await link('shadowrocket');
+    assert.deepEqual([unsupported.code, unsupported.stdout], [1, '']);
+    assert.match(unsupported.stderr, /shadowrocket cannot represent this user name or password/);
     assert.equal((await link('word')).code, 2);
     assert.equal((await link('clash', '--json')).code, 2);
   });
@@ -195,7 +201,7 @@ describe('accounts', () => {
     assert.deepEqual([updated['remarks'], updated['expiresAt'], updated['isEnabled']], [null, null, true]);
   });
 
-  it('are removed only after a confirmation, all or none', async () => {
+  it('are removed only after a confirmation, and either all or none', async () => {
     const refused = await cli.run(['account', 'remove', 'random']);
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, /random and 0 heartbeat entries will be removed\. Use --yes/);
@@ -239,7 +245,7 @@ describe('files of accounts', () => {
     assert.deepEqual((await cli.run(['account', 'list', '--json'])).json(), []);
   });
 
-  it('of CCProxy: the settings that will be lost are shown', async () => {
+  it('of CCProxy are read, and the settings that will be lost are shown', async () => {
     await writeFile(join(cli.folder, 'AccInfo.ini'), '[User001]\nUserName=old\nPassword=x\nTimeSchedule=0\n');
     const { code, stdout } = await cli.run(['account', 'import', 'AccInfo.ini', '--dry-run']);
     assert.equal(code, 0);
@@ -255,7 +261,7 @@ describe('files of accounts', () => {
     assert.equal(((await cli.run(['account', 'list', '--json'])).json() as unknown[]).length, 2);
   });
 
-  it('skip or replace existing accounts, as chosen', async () => {
+  it('skip or replace existing accounts, as --existing says', async () => {
     await writeFile(join(cli.folder, 'more.json'), '[{"username":"bob","remarks":"new"},{"username":"cat"}]');
     const skip = await cli.run(['account', 'import', 'more.json']);
     assert.match(
@@ -270,7 +276,7 @@ describe('files of accounts', () => {
     assert.equal(remarks, 'new');
   });
 
-  it('are read twice from stdin (-), without a question', async () => {
+  it('are imported from stdin (-), without a question', async () => {
     const csv = 'username,password,remarks\nbob,,piped\nfay,six,\n';
     const run = (...args: string[]) => cli.run(['account', 'import', '-', ...args], { stdin: csv });
     assert.match(
@@ -323,7 +329,7 @@ describe('the whitelist', () => {
 });
 
 describe('config', () => {
-  it('check prints ok, or all problems', async (t) => {
+  it('check prints ok, or all errors', async (t) => {
     const cli = await commandLine(t);
     assert.equal((await cli.run(['config', 'check'])).stdout, 'pulsegate.yaml: ok\n');
     await writeFile(join(cli.folder, 'pulsegate.yaml'), 'socks: { port: -1, prot: 2 }');
@@ -335,20 +341,20 @@ describe('config', () => {
 
   it('check names every unreadable file and its purpose', async (t) => {
     const cli = await commandLine(t);
-    const named = (name: string) => join(cli.folder, name);
-    await writeFile(named('empty'), '\n');
-    await writeFile(named('plain'), 'secret\n');
+    const pathOf = (name: string) => join(cli.folder, name);
+    await writeFile(pathOf('empty'), '\n');
+    await writeFile(pathOf('plain'), 'secret\n');
     await writeFile(
-      named('pulsegate.yaml'),
+      pathOf('pulsegate.yaml'),
       `
-socks: { upstreams: [{ proxy: "127.0.0.1:1", username: a, passwordFile: ${named('upstream')} }] }
+socks: { upstreams: [{ proxy: "127.0.0.1:1", username: a, passwordFile: ${pathOf('upstream')} }] }
 webhooks:
   enabled: true
-  secretFile: ${named('token')}
-  previousSecretFile: ${named('empty')}
-  agents: { sends: { signature: { scheme: standard, secretFile: ${named('plain')}, previousSecretFile: ${named('gone')} } } }
+  secretFile: ${pathOf('token')}
+  previousSecretFile: ${pathOf('empty')}
+  agents: { sends: { signature: { scheme: standard, secretFile: ${pathOf('plain')}, previousSecretFile: ${pathOf('gone')} } } }
 agents:
-  sends: { type: http, url: "http://127.0.0.1:1/", apiKeyFile: ${named('key')} }
+  sends: { type: http, url: "http://127.0.0.1:1/", apiKeyFile: ${pathOf('key')} }
 `,
     );
     const { code, stderr } = await cli.run(['config', 'check']);
@@ -367,9 +373,9 @@ agents:
       [doctor.code, findings.filter(({ check, state }) => check === 'files' && state === 'stop').length],
       [1, 5],
     );
-    await writeFile(named('gone'), 'whsec_AAAAAAAAAAAAAAAA\n');
-    const wrongForm = await cli.run(['config', 'check']);
-    assert.match(wrongForm.stderr, /signature\.secretFile: .*plain must contain whsec_ and base64/);
+    await writeFile(pathOf('gone'), 'whsec_AAAAAAAAAAAAAAAA\n');
+    const wrongFormat = await cli.run(['config', 'check']);
+    assert.match(wrongFormat.stderr, /signature\.secretFile: .*plain must contain whsec_ and base64/);
   });
 
   it('check warns of missing programs and folders of agents', async (t) => {
@@ -383,7 +389,7 @@ agents:
     assert.match(stderr, /agents\.a\.command\[0\]: not an executable file: \/nowhere\/x/);
   });
 
-  it('print is a valid configuration and hides secrets', async (t) => {
+  it('print writes a valid configuration without secrets', async (t) => {
     const cli = await commandLine(
       t,
       'webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2 }\nsocks: { idleTimeout: 7m }',
@@ -398,11 +404,11 @@ agents:
 });
 
 describe('doctor', () => {
-  it('reports what would stop the daemon', async (t) => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => taken.once('listening', resolve));
-    t.after(() => taken.close());
-    const { port } = taken.address() as { port: number };
+  it('reports what would prevent a start of the daemon', async (t) => {
+    const otherServer = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => otherServer.once('listening', resolve));
+    t.after(() => otherServer.close());
+    const { port } = otherServer.address() as { port: number };
     const cli = await commandLine(
       t,
       `socks: { port: ${port} }\nadmin: { host: 0.0.0.0, port: 0 }\ndns: { servers: ["127.0.0.1:1"], timeout: 1s }`,
@@ -418,8 +424,8 @@ describe('doctor', () => {
       ['node', 'data folder', 'socks port', 'admin port', 'admin exposure', 'dns'].map(state),
       ['ok', 'ok', 'stop', 'ok', 'warn', 'warn'],
     );
-    assert.ok(state('disk'), 'the room on the disk is told');
-    // It only looks: nothing is made.
+    assert.ok(state('disk'), 'doctor reports the free space on the disk');
+    // doctor creates no data folder.
     await assert.rejects(stat(join(cli.folder, 'data')));
   });
 
@@ -443,30 +449,30 @@ describe('doctor', () => {
 describe('a backup', () => {
   it('is written, never overwrites a file, and restores the data', async (t) => {
     const cli = await commandLine(t, 'agents: { a: { type: command, command: ["true"] } }');
-    await cli.run(['account', 'add', 'kept', '--generate']);
+    await cli.run(['account', 'add', 'ann', '--generate']);
     await cli.run(['agent', 'send', 'a', 'hello']);
     assert.equal((await cli.run(['backup', 'b.db'])).code, 0);
     assert.equal((await stat(join(cli.folder, 'b.db'))).mode & 0o777, 0o600);
     assert.match((await cli.run(['backup', 'b.db'])).stderr, /file exists/);
-    await cli.run(['account', 'remove', 'kept', '--yes']);
+    await cli.run(['account', 'remove', 'ann', '--yes']);
     const restored = await cli.run(['restore', 'b.db', '--yes']);
     assert.equal(restored.code, 0, restored.stderr);
     assert.match(restored.stdout, /Unfinished runs cancelled: 1\. Use --keep-runs to run them\./);
     const withRuns = await cli.run(['restore', 'b.db', '--yes', '--keep-runs']);
     assert.doesNotMatch(withRuns.stdout, /cancelled/);
-    assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
+    assert.equal((await cli.run(['account', 'show', 'ann'])).code, 0);
   });
 
   it('is written to stdout and read from stdin (-)', async (t) => {
     const cli = await commandLine(t);
-    await cli.run(['account', 'add', 'kept', '--generate']);
+    await cli.run(['account', 'add', 'ann', '--generate']);
     const pipe = `"${process.execPath}" "${BIN}" backup - > b.db && ls data && "${process.execPath}" "${BIN}" restore - --yes < b.db`;
     const { stdout } = await promisify(execFile)('sh', ['-c', pipe], {
       cwd: cli.folder,
       env: plainEnvironment(),
     });
-    assert.match(stdout, /^pulsegate\.db\nRestored\. /, 'nothing else is left in the folder');
-    assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
+    assert.match(stdout, /^pulsegate\.db\nRestored\. /, 'the folder contains no temporary file');
+    assert.equal((await cli.run(['account', 'show', 'ann'])).code, 0);
     const damaged = await cli.run(['restore', '-', '--yes'], { stdin: 'no database' });
     assert.deepEqual([damaged.code, damaged.stdout], [1, '']);
   });

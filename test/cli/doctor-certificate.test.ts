@@ -13,12 +13,12 @@ const DAY_MS = 86_400_000;
 describe('checkCertificate', needs('openssl'), () => {
   const scope = suiteScope();
   const own = makeCertificate(scope, { days: 30 });
-  const look = async (cert: string, key: string, now: number) => {
+  const check = async (cert: string, key: string, now: number) => {
     const { config } = await loadText(`admin: { tls: { cert: ${cert}, key: ${key} } }`);
     return checkCertificate(config, now);
   };
   const stateAt = async (now: number) => {
-    const [finding] = await look(own.certFile, own.keyFile, now);
+    const [finding] = await check(own.certFile, own.keyFile, now);
     return finding?.state;
   };
 
@@ -33,7 +33,7 @@ describe('checkCertificate', needs('openssl'), () => {
   });
 
   it('fails for an invalid pair', async () => {
-    const [finding] = await look('/nowhere/cert.pem', own.keyFile, Date.now());
+    const [finding] = await check('/nowhere/cert.pem', own.keyFile, Date.now());
     assert.equal(finding?.state, 'stop');
     assert.match(finding.text, /admin\.tls\.cert: the file \/nowhere\/cert\.pem cannot be read/);
   });
@@ -51,9 +51,9 @@ describe('checkCertificate', needs('openssl'), () => {
 
   it('warns of a key that all users can read', async () => {
     chmodSync(own.keyFile, 0o640);
-    assert.equal((await look(own.certFile, own.keyFile, Date.now())).length, 1);
+    assert.equal((await check(own.certFile, own.keyFile, Date.now())).length, 1);
     chmodSync(own.keyFile, 0o644);
-    const [, finding] = await look(own.certFile, own.keyFile, Date.now());
+    const [, finding] = await check(own.certFile, own.keyFile, Date.now());
     assert.deepEqual([finding?.state, /other users can read/.test(finding?.text ?? '')], ['warn', true]);
   });
 

@@ -1,4 +1,4 @@
-// Commands that only read never create a database: in the wrong folder, an empty one would look like the daemon's.
+// Commands that need existing data never create a database: in the wrong folder, an empty one would look like the daemon's.
 import assert from 'node:assert/strict';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import { type CommandLine, commandLine } from '../helpers/command.js';
 import { suiteScope } from '../helpers/suite.js';
 
-const READERS: readonly (readonly string[])[] = [
+const COMMANDS: readonly (readonly string[])[] = [
   ['account', 'list'],
   ['account', 'list', '--json'],
   ['account', 'show', 'x'],
@@ -34,8 +34,8 @@ describe('without a database', () => {
     await writeFile(config, `dataDir: ${join(cli.folder, 'data')}\n`);
   });
 
-  for (const args of READERS) {
-    it(`${args.join(' ')} creates none and names the next step`, async () => {
+  for (const args of COMMANDS) {
+    it(`${args.join(' ')} creates no database and names the next step`, async () => {
       const { code, stdout, stderr } = await cli.run([...args, '--config', config]);
       assert.equal(code, 1);
       assert.equal(stdout, '');
@@ -45,7 +45,7 @@ describe('without a database', () => {
     });
   }
 
-  it('an empty file is not a database', async () => {
+  it('an empty file counts as no database', async () => {
     await writeFile(join(cli.folder, 'pulsegate.db'), '');
     const { code, stderr } = await cli.run(['account', 'list', '--config', config], {
       env: { PULSEGATE_DATA_DIR: cli.folder },
@@ -55,7 +55,7 @@ describe('without a database', () => {
     assert.equal((await stat(join(cli.folder, 'pulsegate.db'))).size, 0);
   });
 
-  it('account add, account import and admin set-password create one', async () => {
+  it('account add, account import and admin set-password create a database', async () => {
     const file = join(cli.folder, 'in.csv');
     await writeFile(file, 'username,password\nann,one\n');
     const writers: [args: string[], stdin?: string][] = [

@@ -12,16 +12,16 @@ import { suiteScope } from '../helpers/suite.js';
 describe('commands on an empty PostgreSQL database', async () => {
   const t = suiteScope();
 
-  test('name the next step, pass doctor, and create the tables', async () => {
+  test('name the next step, and create the tables', async () => {
     const { folder, run } = await commandLine(t, 'database: { client: pg, connectionFile: connection }\n');
-    const unread = await run(['doctor']);
-    assert.match(unread.stdout + unread.stderr, /database.connectionFile: connection cannot be read/);
+    const unreadable = await run(['doctor']);
+    assert.match(unreadable.stdout + unreadable.stderr, /database.connectionFile: connection cannot be read/);
     await writeFile(join(folder, 'connection'), `${await newDatabase(t, { isEmpty: true })}\n`);
     await chmod(join(folder, 'connection'), 0o600);
     assert.equal((await run(['config', 'check'])).code, 0);
     assert.match((await run(['account', 'list'])).stderr, /has no Pulsegate tables/);
     assert.match((await run(['doctor'])).stdout, /database: opens; the tables will be created/);
-    assert.equal((await run(['account', 'add', 'ann', '--password-stdin'], { stdin: 'word' })).code, 0);
+    assert.equal((await run(['account', 'add', 'ann', '--password-stdin'], { stdin: 'secret' })).code, 0);
     assert.match((await run(['doctor'])).stdout, /database: opens; 1 accounts/);
     const backup = await run(['backup', 'file']);
     assert.equal(backup.code, 2);
@@ -53,11 +53,11 @@ describe('commands on an empty PostgreSQL database', async () => {
   });
 });
 
-test('a daemon on PostgreSQL keeps its accounts over a restart, and sees what a command changes', async (t) => {
+test('a daemon on PostgreSQL keeps its accounts over a restart, and applies the change of a command', async (t) => {
   const connection = await newDatabase(t, { isEmpty: true });
   const database = { client: 'pg', connection, poolSize: 3 };
   const first = await startTestDaemon(t, { config: { database } });
-  await first.addAccount('ann', 'word', { Remarks: '玩家' });
+  await first.addAccount('ann', 'secret', { Remarks: '玩家' });
   first.signal('SIGTERM');
   assert.equal(await first.exited(), 0);
   const second = await startTestDaemon(t, { config: { database } });

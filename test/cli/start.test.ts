@@ -13,7 +13,7 @@ import { commandLine, runProcess } from '../helpers/command.js';
 import { PROJECT } from '../helpers/daemon.js';
 import type { Scope } from '../helpers/suite.js';
 
-/** A folder with a copy of bin/ and package.json, and `files` beside them. */
+/** Returns a folder with a copy of bin/ and package.json, and `files`. */
 async function install(t: Scope, files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'pulsegate-bin-'));
   t.after(() => rm(root, { recursive: true }));
@@ -93,12 +93,12 @@ describe('a missing part of sqlite3', () => {
     });
   });
 
-  it('of another client is reported too, with the command to install it', () => {
-    const gone = Object.assign(new Error("Cannot find module 'better-sqlite3'"), {
+  it('is reported for other clients too, with the command to install the package', () => {
+    const notFound = Object.assign(new Error("Cannot find module 'better-sqlite3'"), {
       code: 'MODULE_NOT_FOUND',
     });
     const load = () => {
-      throw gone;
+      throw notFound;
     };
     assert.throws(() => loadDriver('better-sqlite3', load), {
       code: 'database-client-unusable',
@@ -126,20 +126,20 @@ describe('a missing part of sqlite3', () => {
        };`,
     );
     const env = { NODE_OPTIONS: `--require ${hook}` };
-    const says =
+    const expected =
       /compiled part of the package sqlite3 cannot be loaded .*Could not locate the bindings file.*npm rebuild sqlite3/;
     const [add, doctor] = await Promise.all([
       runProcess(cli.folder, ['account', 'add', 'x', '--generate'], { env }),
       runProcess(cli.folder, ['doctor', '--json'], { env }),
     ]);
     assert.equal(add.code, 1);
-    assert.match(add.stderr, says);
+    assert.match(add.stderr, expected);
     assert.doesNotMatch(add.stderr, /Knex|npm install|Unexpected/);
     assert.equal(doctor.code, 1);
     const { findings } = doctor.json() as { findings: { check: string; state: string; text: string }[] };
     const found = findings.find(({ check }) => check === 'sqlite3');
     assert.equal(found?.state, 'stop');
-    assert.match(found?.text ?? '', says);
+    assert.match(found?.text ?? '', expected);
     await assert.rejects(readFile(join(cli.folder, 'data/pulsegate.db')));
   });
 });

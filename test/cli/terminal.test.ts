@@ -1,4 +1,4 @@
-// Questions of the command line on a terminal: passwords without echo, and confirmations.
+// Prompts of the command line on a terminal: passwords without echo, and confirmations.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
 
-/** Runs a command on a pseudo-terminal, types each answer once its question is there, and prints all that is shown. */
+/** Runs a command on a pseudo-terminal, types each answer after its question appears, and prints the whole output. */
 const TERMINAL = `
 import json, os, pty, sys
 command, dialogue = json.loads(sys.argv[1]), json.loads(sys.argv[2])
@@ -44,7 +44,7 @@ describe('on a terminal', needs('python3'), () => {
     cli = await commandLine(scope);
   });
 
-  async function talk(
+  async function runOnTerminal(
     args: string[],
     dialogue: [question: string, answer: string][],
     env: Record<string, string> = {},
@@ -58,8 +58,8 @@ describe('on a terminal', needs('python3'), () => {
     return { code: child.exitCode, shown };
   }
 
-  it('a password is prompted for twice and never shown', async () => {
-    const { code, shown } = await talk(
+  it('a password is asked for twice and never shown', async () => {
+    const { code, shown } = await runOnTerminal(
       ['account', 'add', 'typed'],
       [
         ['New password: ', 'hunterX\u007f2\r'],
@@ -71,8 +71,8 @@ describe('on a terminal', needs('python3'), () => {
     assert.doesNotMatch(shown, /hunter/);
   });
 
-  it('two different passwords change nothing', async () => {
-    const { code, shown } = await talk(
+  it('two different passwords are refused', async () => {
+    const { code, shown } = await runOnTerminal(
       ['admin', 'set-password'],
       [
         ['New password: ', 'one\r'],
@@ -84,41 +84,44 @@ describe('on a terminal', needs('python3'), () => {
   });
 
   it('Ctrl-C exits every question with 130, Ctrl-D answers a confirmation with no; nothing changes', async () => {
-    const { code, shown } = await talk(['account', 'add', 'never'], [['New password: ', 'half\u0003']]);
+    const { code, shown } = await runOnTerminal(
+      ['account', 'add', 'never'],
+      [['New password: ', 'half\u0003']],
+    );
     assert.equal(code, 130);
     assert.match(shown, /Cancelled; nothing was changed/);
     await cli.run(['account', 'add', 'kept', '--generate']);
     assert.equal((await cli.run(['account', 'show', 'never'])).code, 1);
-    const [left, ended] = await Promise.all([
-      talk(['account', 'remove', 'kept'], [['Continue? [y/N] ', '\u0003']]),
-      talk(['account', 'remove', 'kept'], [['Continue? [y/N] ', '\u0004']]),
+    const [interrupted, declined] = await Promise.all([
+      runOnTerminal(['account', 'remove', 'kept'], [['Continue? [y/N] ', '\u0003']]),
+      runOnTerminal(['account', 'remove', 'kept'], [['Continue? [y/N] ', '\u0004']]),
     ]);
-    assert.equal(left.code, 130);
-    assert.match(left.shown, /Cancelled; nothing was changed/);
-    assert.equal(ended.code, 1);
-    assert.match(ended.shown, /Nothing was changed/);
+    assert.equal(interrupted.code, 130);
+    assert.match(interrupted.shown, /Cancelled; nothing was changed/);
+    assert.equal(declined.code, 1);
+    assert.match(declined.shown, /Nothing was changed/);
     assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
   });
 
   it('irreversible commands ask for a confirmation', async () => {
-    await cli.run(['account', 'add', 'doomed', '--generate']);
-    const no = await talk(['account', 'remove', 'doomed'], [['Continue? [y/N] ', '\r']]);
+    await cli.run(['account', 'add', 'ann', '--generate']);
+    const no = await runOnTerminal(['account', 'remove', 'ann'], [['Continue? [y/N] ', '\r']]);
     assert.equal(no.code, 1);
     assert.match(no.shown, /Nothing was changed/);
-    const yes = await talk(['account', 'remove', 'doomed'], [['Continue? [y/N] ', 'y\r']]);
+    const yes = await runOnTerminal(['account', 'remove', 'ann'], [['Continue? [y/N] ', 'y\r']]);
     assert.equal(yes.code, 0);
-    assert.match(yes.shown, /Removed doomed/);
+    assert.match(yes.shown, /Removed ann/);
   });
 
   it('tables have a bold heading, unless NO_COLOR is set', async () => {
-    assert.match((await talk(['account', 'list'], [])).shown, /\x1b\[1mUSER NAME/);
-    const plain = await talk(['account', 'list'], [], { NO_COLOR: '1' });
+    assert.match((await runOnTerminal(['account', 'list'], [])).shown, /\x1b\[1mUSER NAME/);
+    const plain = await runOnTerminal(['account', 'list'], [], { NO_COLOR: '1' });
     assert.match(plain.shown, /USER NAME/);
     assert.doesNotMatch(plain.shown, /\x1b/);
   });
 
   it('a backup is not written to the terminal', async () => {
-    const { code, shown } = await talk(['backup', '-'], []);
+    const { code, shown } = await runOnTerminal(['backup', '-'], []);
     assert.equal(code, 2);
     assert.match(shown, /binary data.*pulsegate backup FILE/);
   });
