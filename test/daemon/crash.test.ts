@@ -1,4 +1,4 @@
-// kill -9 in the middle of writes, again and again: nothing that was answered is lost, and nothing is half done.
+// Repeated kill -9 during writes: no answered change is lost, and no change is stored in part.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { echo, startTarget } from '../helpers/targets.js';
 const ROUNDS = scaled(3);
 const WRITERS = 4;
 
-/** What the daemon has answered 200 to, and the accounts whose change was under way when it died. */
+/** The state after all changes that were answered with 200, and the accounts with a change that was not answered. */
 interface Expected {
   readonly accounts: Map<string, { readonly id: string; readonly remarks: string | null }>;
   readonly removed: Set<string>;
@@ -23,7 +23,7 @@ interface Expected {
 describe('kill -9', () => {
   const scope = suiteScope();
 
-  it(`in ${ROUNDS} rounds loses no answered change and leaves none half done`, async () => {
+  it(`in ${ROUNDS} rounds loses no answered change and stores no change in part`, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-crash-'));
     scope.after(() => rm(dataDir, { recursive: true, force: true }));
     const target = await startTarget(scope, echo);
@@ -40,12 +40,12 @@ describe('kill -9', () => {
         '127.0.0.1',
         target.port,
       );
-      // Dies after so many answers, another number each round, with every writer's next change under way.
-      let lives = 3 + (round % 17);
+      // The kill comes after a number of answers that differs by round, while every writer waits for its next answer.
+      let answersUntilKill = 3 + (round % 17);
       const onAnswer = (): void => {
         answers += 1;
-        lives -= 1;
-        if (lives === 0) daemon.signal('SIGKILL');
+        answersUntilKill -= 1;
+        if (answersUntilKill === 0) daemon.signal('SIGKILL');
       };
       const names = Array.from({ length: WRITERS }, (_, i) => `r${round}w${i}`);
       await Promise.all([...names.map((name) => write(daemon, name, expected, onAnswer)), daemon.exited()]);
@@ -56,7 +56,7 @@ describe('kill -9', () => {
   });
 });
 
-/** Adds, changes and removes accounts until the daemon is gone. */
+/** Adds, changes and removes accounts until the daemon is dead. */
 async function write(
   daemon: TestDaemon,
   prefix: string,
@@ -98,14 +98,14 @@ async function write(
   }
 }
 
-/** Holds what a fresh start shows against what was answered; what was under way is taken as it is now. */
+/** Compares the accounts after a start with the answered changes. Changes without an answer may be stored or not. */
 async function check(daemon: TestDaemon, { accounts, removed, unsettled }: Expected): Promise<void> {
   const answer = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
   const list = answer.json as { AID: string; Username: string; Remarks: string | null; DataCount: number }[];
   const shown = new Map(list.map((account) => [account.Username, account]));
   for (const name of unsettled) {
-    const now = shown.get(name);
-    if (now) accounts.set(name, { id: now.AID, remarks: now.Remarks });
+    const account = shown.get(name);
+    if (account) accounts.set(name, { id: account.AID, remarks: account.Remarks });
     else accounts.delete(name);
   }
   unsettled.clear();
@@ -113,5 +113,5 @@ async function check(daemon: TestDaemon, { accounts, removed, unsettled }: Expec
   for (const [name, { id, remarks }] of accounts) {
     assert.deepEqual([shown.get(name)?.AID, shown.get(name)?.Remarks], [id, remarks], name);
   }
-  for (const name of removed) assert.equal(shown.has(name), false, `${name} came back`);
+  for (const name of removed) assert.equal(shown.has(name), false, `${name} exists again`);
 }

@@ -1,5 +1,5 @@
-// The database is lost while the daemon runs: /readyz names it, the log says so once and once that it is over, and no change is
-// answered with 200 that would be lost.
+// The database is lost while the daemon runs: /readyz names the problem, the log has one line for the loss and one for the recovery,
+// and no change that would be lost is answered with 200.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFile, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { eventually } from '../helpers/eventually.js';
 
 const config = { stopTimeout: '500ms', database: { busyTimeout: '100ms', checkInterval: '100ms' } };
 
-/** Waits until /readyz answers so. */
+/** Waits until /readyz has the expected answer. */
 function ready(daemon: TestDaemon, expected: string): Promise<void> {
   return eventually(async () => {
     const answer = await fetch(`${daemon.adminUrl}/readyz`);
@@ -20,7 +20,7 @@ function ready(daemon: TestDaemon, expected: string): Promise<void> {
   });
 }
 
-/** Runs `work` while the daemon must say `problem`, then waits until it is over; returns what the log said meanwhile. */
+/** Begins an outage, waits until /readyz names `problem`, ends the outage, and returns the messages of the log meanwhile. */
 async function outage(
   daemon: TestDaemon,
   problem: string,
@@ -34,59 +34,60 @@ async function outage(
     Username: problem,
     Password: 'x',
   });
-  // Long enough for what works in the background to fail several times.
+  // Background work must not log its failures; there is no event to wait for.
   await new Promise((resolve) => setTimeout(resolve, 600));
   await end();
   await ready(daemon, '200 ok');
   await eventually(() => daemon.lines.slice(before).some(({ msg }) => msg === 'database recovered'));
-  const said = daemon.lines
+  const logged = daemon.lines
     .slice(before)
     .filter(({ level, msg }) => level === 'error' || msg.startsWith('database'));
   return {
     status: added.status,
-    said: said.map(({ msg, problem: what }) => (what ? `${msg}: ${what}` : msg)),
+    messages: logged.map(({ msg, problem: cause }) => (cause ? `${msg}: ${cause}` : msg)),
   };
 }
 
-test('missing, replaced, locked, damaged: logged once with the cause, and recovered afterwards', async (t) => {
+test('a missing, replaced or locked database is logged once with the cause, and so is its recovery; a damaged one is reported', async (t) => {
   const daemon = await startTestDaemon(t, { config });
   const file = join(daemon.dataDir, 'pulsegate.db');
   await ready(daemon, '200 ok');
-  const back = () => rename(`${file}.away`, file);
-  const away = () => rename(file, `${file}.away`);
+  const moveBack = () => rename(`${file}.away`, file);
+  const moveAway = () => rename(file, `${file}.away`);
 
-  const refused = (said: readonly string[]) => said.filter((line) => !line.startsWith('database'));
-  const gone = await outage(daemon, 'database-gone', away, back);
-  assert.equal(gone.status, 500);
+  const requestErrors = (messages: readonly string[]) =>
+    messages.filter((line) => !line.startsWith('database'));
+  const missing = await outage(daemon, 'database-gone', moveAway, moveBack);
+  assert.equal(missing.status, 500);
   assert.deepEqual(
-    gone.said.filter((line) => line.startsWith('database')),
+    missing.messages.filter((line) => line.startsWith('database')),
     ['database lost: database-gone', 'database recovered'],
   );
-  // The request that was refused, and nothing of what works in the background.
-  assert.equal(refused(gone.said).length, 1, JSON.stringify(gone.said));
+  // The refused request causes a line, and background work none.
+  assert.equal(requestErrors(missing.messages).length, 1, JSON.stringify(missing.messages));
 
   const replace = async () => {
-    await away();
+    await moveAway();
     await copyFile(`${file}.away`, file);
   };
-  const replaced = await outage(daemon, 'database-replaced', replace, back);
+  const replaced = await outage(daemon, 'database-replaced', replace, moveBack);
   assert.equal(replaced.status, 500);
-  assert.ok(replaced.said.includes('database lost: database-replaced'));
+  assert.ok(replaced.messages.includes('database lost: database-replaced'));
 
-  const holder = connectSqlite('sqlite3', file, 1000);
-  t.after(() => holder.destroy());
+  const otherConnection = connectSqlite('sqlite3', file, 1000);
+  t.after(() => otherConnection.destroy());
   const locked = await outage(
     daemon,
     'database-locked',
-    () => holder.raw('begin immediate').then(),
-    () => holder.raw('rollback').then(),
+    () => otherConnection.raw('begin immediate').then(),
+    () => otherConnection.raw('rollback').then(),
   );
   assert.equal(locked.status, 500);
   assert.deepEqual(
-    locked.said.filter((line) => line.startsWith('database')),
+    locked.messages.filter((line) => line.startsWith('database')),
     ['database lost: database-locked', 'database recovered'],
   );
-  assert.equal(refused(locked.said).length, 1, JSON.stringify(locked.said));
+  assert.equal(requestErrors(locked.messages).length, 1, JSON.stringify(locked.messages));
 
   const handle = await open(file, 'r+');
   await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
@@ -96,7 +97,7 @@ test('missing, replaced, locked, damaged: logged once with the cause, and recove
   assert.equal(await daemon.exited(), 3);
 });
 
-test('a full disk: logged, and recovered with free space; a start on it fails with the reason', async (t) => {
+test('a full disk is logged, and so is the recovery with free space; a start on a full disk fails with the reason', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-full-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder], { stdio: 'ignore' });
@@ -117,7 +118,7 @@ test('a full disk: logged, and recovered with free space; a start on it fails wi
     () => rm(ballast),
   );
   assert.deepEqual(
-    full.said.filter((line) => line.startsWith('database')),
+    full.messages.filter((line) => line.startsWith('database')),
     ['database lost: disk-full', 'database recovered'],
   );
   daemon.signal('SIGTERM');
