@@ -1,6 +1,7 @@
 // Sends one HTTP request with a size limit for the response, for HTTP agents and channels.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { oneLine } from '../core/printable.js';
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST';
@@ -100,10 +101,6 @@ export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number 
 
 /** Returns the beginning of a response on one line, for an error message. */
 export function excerpt(body: Buffer, maxCharacters = 200): string {
-  const text = body
-    .subarray(0, maxCharacters * 4)
-    .toString('utf8')
-    .replace(/[\p{C}\s]+/gu, ' ')
-    .trim();
+  const text = oneLine(body.subarray(0, maxCharacters * 4).toString('utf8'));
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
 }

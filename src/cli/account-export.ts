@@ -6,7 +6,8 @@ import { type Command, Option } from 'commander';
 import { type FileFormat, writeAccounts } from '../account-files/formats.js';
 import { formatOf, formatOption, parseZone } from './account-file-options.js';
 import { collectTag, hasTags } from './account-tags.js';
-import { CommandError, type CommandIo, load, printLine } from './command.js';
+import { type CommandIo, load, printLine } from './command.js';
+import { cannotWrite } from './output-file.js';
 import { STDIO, writeToStdout } from './stdio.js';
 import { withCore } from './store.js';
 import { countOf } from './table.js';
@@ -53,9 +54,6 @@ async function save(content: Readable, file: string | undefined, io: CommandIo):
     // wx: never overwrite an existing file. 0600: the export may contain password hashes.
     await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    const reason =
-      code === 'EEXIST' ? 'file exists. Choose another name' : code === 'ENOENT' ? 'no such directory' : code;
-    throw new CommandError(`Cannot write accounts to ${file}: ${reason}.`);
+    throw cannotWrite('accounts', file, error);
   }
 }

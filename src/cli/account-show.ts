@@ -6,6 +6,7 @@ import { textOfAddresses } from '../core/accounts/address-list.js';
 import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
 import { isoOrNull } from '../core/iso-time.js';
+import { presentFields } from '../http/v1/accounts/present.js';
 import type { Core } from '../parts/core.js';
 import { collectTag, hasTags } from './account-tags.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
@@ -34,7 +35,7 @@ export function addList(account: Command, io: CommandIo): void {
         if (options.json)
           return printJson(
             io,
-            found.map((view) => toJson(view, now)),
+            found.map((view) => presentFields(view, now)),
           );
         printTable(
           io,
@@ -76,7 +77,7 @@ export function addShow(account: Command, io: CommandIo): void {
         const newest = await core.store.heartbeats.newest(shown.id, SHOWN_ENTRIES);
         if (options.json) {
           const heartbeats = newest.map(({ at, ...entry }) => ({ at: isoOrNull(at), ...entry }));
-          return printJson(io, { ...toJson(view, now), server, heartbeats });
+          return printJson(io, { ...presentFields(view, now), server, heartbeats });
         }
         printFields(io, [
           ['id', shown.id],
@@ -147,26 +148,4 @@ export function expiryWords({
 }: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>): string {
   if (daysFromFirstLogin !== null) return `${daysFromFirstLogin} days from first login`;
   return formatTime(expiresAt, 'never');
-}
-
-export function toJson({ account, dataCount, latestGameId }: AccountView, now: number) {
-  return {
-    id: account.id,
-    username: account.username,
-    isEnabled: account.isEnabled,
-    remarks: account.remarks,
-    tags: account.tags,
-    createdAt: isoOrNull(account.createdAt),
-    lastLoginAt: isoOrNull(account.lastLoginAt),
-    expiresAt: isoOrNull(account.expiresAt),
-    isExpired: isExpired(account, now),
-    daysFromFirstLogin: account.daysFromFirstLogin,
-    plan: account.plan,
-    dataCount,
-    latestGameId,
-    authorizedAddresses: account.authorizedAddresses,
-    allowedClients: account.allowedClients,
-    schedule: account.schedule,
-    contacts: account.contacts,
-  };
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountPatch } from '../core/accounts/account-input.js';
 import { changedTags } from '../core/accounts/tags.js';
+import { presentFields } from '../http/v1/accounts/present.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import {
   ALLOWED_HELP,
@@ -16,7 +17,7 @@ import {
   withPasswordOptions,
 } from './account-options.js';
 import { refused } from './account-refusals.js';
-import { findAccount, toJson } from './account-show.js';
+import { findAccount } from './account-show.js';
 import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
@@ -60,7 +61,7 @@ export function addUpdate(account: Command, io: CommandIo): void {
         if (!updated.ok) throw refused(updated);
         if (chosen !== undefined)
           return printCredentials(io, loaded.config, core, options, { ...updated.account, ...chosen });
-        if (options.json) printJson(io, toJson(findAccount(core, before.id), Date.now()));
+        if (options.json) printJson(io, presentFields(findAccount(core, before.id), Date.now()));
         else printLine(io.stdout, `Updated ${before.username}.`);
       });
     });

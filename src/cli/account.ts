@@ -1,5 +1,6 @@
 // `pulsegate account`: adds, updates and removes accounts.
 import type { Command } from 'commander';
+import { presentFields } from '../http/v1/accounts/present.js';
 import { addAdd } from './account-add.js';
 import { addExport } from './account-export.js';
 import { addImport } from './account-import.js';
@@ -8,7 +9,7 @@ import { addLink } from './account-link.js';
 import { addRenewAndUpgrade } from './account-plan.js';
 import { addPlayerLinkCommands } from './account-player-link.js';
 import { refused } from './account-refusals.js';
-import { addList, addShow, findAccount, toJson } from './account-show.js';
+import { addList, addShow, findAccount } from './account-show.js';
 import { addUpdate } from './account-update.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, type CommandIo, load, printJson, printLine } from './command.js';
@@ -44,7 +45,7 @@ function addRename(account: Command, io: CommandIo): void {
         const { account: before } = findAccount(core, nameOrId);
         const renamed = await core.accounts.patch(before.id, { username }, cliActor());
         if (!renamed.ok) throw refused(renamed);
-        if (options.json) printJson(io, toJson(findAccount(core, before.id), Date.now()));
+        if (options.json) printJson(io, presentFields(findAccount(core, before.id), Date.now()));
         else printLine(io.stdout, `Renamed ${before.username} to ${username}.`);
       });
     });

@@ -4,11 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
-import { chooseSession, messageFault, SESSION_KEY } from '../core/agents/webhooks.js';
+import { chooseSession, messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { isoOrNull } from '../core/iso-time.js';
+import { presentRun } from '../http/v1/agents/present.js';
 import type { Store } from '../store/store.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { presentRun } from './runs.js';
 import { withCore } from './store.js';
 import { formatTime, printTable } from './table.js';
 
@@ -108,7 +108,7 @@ function addAgentSend(agent: Command, io: CommandIo): void {
 
 function parseSessionKey(text: string): string {
   if (SESSION_KEY.test(text)) return text;
-  throw new InvalidArgumentError('Use 1 to 128 letters, digits, dots, colons, dashes and underscores.');
+  throw new InvalidArgumentError(`Use ${SESSION_KEY_FORM}.`);
 }
 
 async function queueRun(config: Config, store: Store, agent: string, message: string, key: string | null) {

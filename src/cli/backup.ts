@@ -8,6 +8,7 @@ import { StartError } from '../core/errors.js';
 import type { Keep, RestoredContents } from '../store/restored-contents.js';
 import type { Restored } from '../store/sqlite-restore.js';
 import { type AddCommands, CommandError, type CommandIo, load, printLine } from './command.js';
+import { cannotWrite } from './output-file.js';
 import { confirm, isYes } from './prompt.js';
 import { STDIO, writeToStdout } from './stdio.js';
 import { withCore } from './store.js';
@@ -135,15 +136,7 @@ async function restoreStdin<T>({ stdin }: CommandIo, restore: (from: string) => 
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EEXIST: 'file exists. Choose another name',
-  ENOENT: 'no such directory',
-  EACCES: 'permission denied',
-  ENOSPC: 'no space left on device',
-};
-
 function failed(file: string, error: unknown): never {
   if (error instanceof StartError) throw error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  throw new CommandError(`Cannot write backup to ${file}: ${REASONS[code] ?? (code || 'unknown reason')}.`);
+  throw cannotWrite('backup', file, error);
 }

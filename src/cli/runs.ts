@@ -1,7 +1,7 @@
 // `pulsegate run`: lists and shows agent runs.
 import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
-import { iso, isoOrNull } from '../core/iso-time.js';
+import { presentDelivery, presentRun } from '../http/v1/agents/present.js';
 import type { Store } from '../store/store.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseLimit } from './options.js';
@@ -69,11 +69,7 @@ function addRunShow(run: Command, io: CommandIo): void {
       const loaded = await load(command, io);
       await withCore(loaded, async ({ store }) => {
         const found = await findRun(store, id.toLowerCase());
-        const deliveries = (await store.deliveries.ofRun(found.id)).map(({ runId: _, ...each }) => ({
-          ...each,
-          startedAt: iso(each.startedAt),
-          finishedAt: iso(each.finishedAt),
-        }));
+        const deliveries = (await store.deliveries.ofRun(found.id)).map(presentDelivery);
         if (options.json) return printJson(io, { ...presentRun(found), deliveries });
         printFields(io, [
           ['id', found.id],
@@ -115,15 +111,4 @@ async function findRun({ runs }: Store, id: string): Promise<Run> {
   const run = await runs.get(only.id);
   if (!run) throw notFound();
   return run;
-}
-
-/** The run in the form of /api/v1. */
-export function presentRun(run: Run) {
-  return {
-    ...run,
-    acceptedAt: iso(run.acceptedAt),
-    startedAt: isoOrNull(run.startedAt),
-    finishedAt: isoOrNull(run.finishedAt),
-    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
-  };
 }

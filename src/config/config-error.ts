@@ -23,3 +23,8 @@ export class ConfigError extends Error {
     super(`Invalid configuration:\n${lines.join('\n')}`, options);
   }
 }
+
+/** The error for a configuration with one problem. */
+export function configError(where: string, text: string, cause?: unknown): ConfigError {
+  return new ConfigError([{ where, text }], { cause });
+}

@@ -1,7 +1,8 @@
 // Reads the administrator's credentials from the environment, a file or systemd. They override those in the database.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from './config-error.js';
+import { codeOf } from '../core/errors.js';
+import { configError } from './config-error.js';
 
 /** The name of the systemd credential (`LoadCredential=admin-password:…`). */
 const SYSTEMD_CREDENTIAL = 'admin-password';
@@ -75,7 +76,7 @@ async function readPasswordFile(file: string, where: string): Promise<string> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    throw configError(where, `the file ${file} cannot be read (${codeOf(error)})`, error);
+    throw configError(where, `the file ${file} cannot be read (${codeOf(error) ?? 'unknown error'})`, error);
   }
   if (bytes.length > MAX_BYTES)
     throw configError(where, `the file ${file} is larger than ${MAX_BYTES} bytes`);
@@ -90,12 +91,4 @@ async function isMissingOrBlank(file: string): Promise<boolean> {
   } catch (error) {
     return codeOf(error) === 'ENOENT';
   }
-}
-
-function configError(where: string, text: string, cause?: unknown): ConfigError {
-  return new ConfigError([{ where, text }], { cause });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

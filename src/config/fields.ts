@@ -1,6 +1,6 @@
 // The value types of configuration keys. Each registers a description of the allowed values for error messages.
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isHost, NAME_OR_WILDCARD } from '../core/host-name.js';
 import { isHttpUrl } from '../core/http-url.js';
 import { Secret } from './secret.js';
 import { parseDuration, parseSize, Quantity, type Unit } from './units.js';
@@ -105,28 +105,21 @@ export function connectionString() {
     .register(about, { allowed: CONNECTION_FORM, secret: true });
 }
 
-const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
+const LISTEN_HOSTS_FORM =
+  'an address or host name, or a list of them (localhost means both loopback addresses)';
 
 /** One address or host name to listen on, or a list of them; always parsed as a list. */
 export function listenHosts() {
-  const host = textThat(
-    'an address or host name, or a list of them (localhost means both loopback addresses)',
-    (name) => isIP(name) !== 0 || (HOST_NAME.test(name) && !/^[\d.]+$/.test(name)),
-  );
+  const host = textThat(LISTEN_HOSTS_FORM, isHost);
   return z
     .union([host, z.array(host).min(1)])
     .transform((hosts) => [...new Set([hosts].flat())])
-    .register(about, {
-      allowed: 'an address or host name, or a list of them (localhost means both loopback addresses)',
-    });
+    .register(about, { allowed: LISTEN_HOSTS_FORM });
 }
 
-/** A host name that clients may send in the Host header, or `*.name`. Underscores are allowed: container engines use them. */
+/** A host name that clients may send in the Host header, or `*.name`. */
 export function servedHost() {
-  return text(
-    'a host name such as console.example, or *.example for every name below it',
-    /^(?:\*\.)?(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i,
-  );
+  return text('a host name such as console.example, or *.example for every name below it', NAME_OR_WILDCARD);
 }
 
 /** An http or https URL without credentials. */

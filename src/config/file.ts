@@ -14,7 +14,8 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { ConfigError } from './config-error.js';
+import { codeOf } from '../core/errors.js';
+import { ConfigError, configError } from './config-error.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -71,21 +72,17 @@ export async function readConfigFile(name: string, cwd: string): Promise<ConfigF
 }
 
 async function readText(name: string, cwd: string): Promise<string> {
-  const fileError = (text: string, cause?: unknown) => new ConfigError([{ where: name, text }], { cause });
   let bytes: Buffer;
   try {
     bytes = await readFile(resolve(cwd, name));
   } catch (error) {
-    throw fileError(
-      READ_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'the file cannot be read',
-      error,
-    );
+    throw configError(name, READ_FAULTS[codeOf(error) ?? ''] ?? 'the file cannot be read', error);
   }
-  if (bytes.length > MAX_BYTES) throw fileError('the file is larger than 4 MiB');
+  if (bytes.length > MAX_BYTES) throw configError(name, 'the file is larger than 4 MiB');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw fileError('the file is not valid UTF-8', error);
+    throw configError(name, 'the file is not valid UTF-8', error);
   }
 }
 
@@ -115,7 +112,7 @@ function toData(document: Document, name: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    throw new ConfigError([{ where: name, text: 'too many aliases (*name) in the file' }], { cause: error });
+    throw configError(name, 'too many aliases (*name) in the file', error);
   }
 }
 

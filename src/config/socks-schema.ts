@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/proxy-link.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
+import { parsePortRange } from '../core/port-range.js';
+import { isSocketPath, MAX_SOCKET_PATH_BYTES } from '../core/socket-path.js';
 import {
   about,
   duration,
@@ -19,13 +21,11 @@ import {
   whole,
 } from './fields.js';
 
-const PORT_RANGE = /^(\d{1,5})-(\d{1,5})$/;
-
 const portRange = () =>
-  textThat('null, or a range of ports such as "40000-49999"', (range) => {
-    const [, first = '', last = ''] = PORT_RANGE.exec(range) ?? [];
-    return Number(first) >= 1 && Number(first) <= Number(last) && Number(last) <= 65535;
-  })
+  textThat(
+    'null, or a range of ports such as "40000-49999"',
+    (range) => range.includes('-') && parsePortRange(range) !== null,
+  )
     .nullable()
     .default(null);
 
@@ -79,7 +79,10 @@ const protocols = () => {
 const listener = section({
   host: listenHosts().optional(),
   port: listenPort().optional(),
-  path: text('the path of a Unix socket', /^[^\0]{1,107}$/).optional(),
+  path: textThat(
+    `the path of a Unix socket, at most ${MAX_SOCKET_PATH_BYTES} bytes`,
+    isSocketPath,
+  ).optional(),
   mode: text('the permissions of the Unix socket in octal, such as "0660"', /^0?[0-7]{3}$/).optional(),
   proxyProtocol: flag().optional(),
   protocols: protocols().optional(),

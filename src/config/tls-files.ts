@@ -2,7 +2,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { ConfigError, type Problem } from './config-error.js';
+import { codeOf } from '../core/errors.js';
+import { ConfigError, configError, type Problem } from './config-error.js';
 import { Secret } from './secret.js';
 
 export interface TlsFiles {
@@ -38,7 +39,11 @@ export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsP
   try {
     createSecureContext({ cert: chain.text, key: secret.text });
   } catch (error) {
-    throw configError(`${where}.cert`, `the certificate in ${cert} is not usable (${codeOf(error)})`, error);
+    throw configError(
+      `${where}.cert`,
+      `the certificate in ${cert} is not usable (${codeOf(error) ?? 'unknown error'})`,
+      error,
+    );
   }
   return {
     cert: chain.text,
@@ -60,13 +65,13 @@ function readPem<T>(
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    problems.push({ where, text: `the file ${file} cannot be read (${codeOf(error)})` });
+    problems.push({ where, text: `the file ${file} cannot be read (${codeOf(error) ?? 'unknown error'})` });
     return null;
   }
   try {
     return { text, parsed: parse(text) };
   } catch (error) {
-    const fault = FAULTS[codeOf(error)] ?? `contains no ${what} in PEM format`;
+    const fault = FAULTS[codeOf(error) ?? ''] ?? `contains no ${what} in PEM format`;
     problems.push({ where, text: `the file ${file} ${fault}` });
     return null;
   }
@@ -79,11 +84,3 @@ const FAULTS: Readonly<Record<string, string>> = {
   ERR_MISSING_PASSPHRASE: LOCKED,
   ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED: LOCKED,
 };
-
-function configError(where: string, text: string, cause?: unknown): ConfigError {
-  return new ConfigError([{ where, text }], { cause });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}

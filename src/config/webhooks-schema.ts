@@ -6,13 +6,11 @@ import {
   STANDARD_FORM,
   STANDARD_SECRET,
 } from '../core/agents/signatures.js';
+import { AGENT_NAME, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
 import { about, duration, flag, httpUrl, oneOf, secret, size, text, textThat, whole } from './fields.js';
 import { Secret } from './secret.js';
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The minimum that the agent webhook specification recommends. */
 const MIN_SECRET_CHARS = 32;
@@ -23,7 +21,7 @@ const path = () => text('a file path');
 const agentName = () =>
   z
     .string()
-    .regex(NAME)
+    .regex(AGENT_NAME)
     .register(about, { allowed: 'a name of 1 to 64 letters, digits, dots, dashes and underscores' });
 
 function isWhitelistEntry(text: string): boolean {
@@ -128,11 +126,7 @@ export const webhooksSchema = z
       .record(
         agentName(),
         z.strictObject({
-          sessionKey: textThat('1 to 128 letters, digits, dots, colons, dashes and underscores', (key) =>
-            SESSION_KEY.test(key),
-          )
-            .nullable()
-            .default(null),
+          sessionKey: text(SESSION_KEY_FORM, SESSION_KEY).nullable().default(null),
           signature: signature.nullable().default(null),
         }),
       )

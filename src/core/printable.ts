@@ -1,7 +1,11 @@
-// Escapes text from clients for logs and terminals: it cannot end a line, move the cursor or reorder text.
+// Control and invisible characters: escaped or removed in text for logs and terminals, so that it cannot end a line, move the cursor
+// or reorder text; and not allowed in names.
 
 // Controls, invisible formatting (bidi marks and overrides, zero-width), line and paragraph separators, lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const EACH_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
+
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /** Visible ASCII and spaces: a fast path for most texts. */
 const PLAIN = /^[ -~]*$/;
@@ -27,4 +31,19 @@ function escaped(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   return code <= 0xff ? `\\x${hex.padStart(2, '0')}` : `\\u{${hex}}`;
+}
+
+/** Removes every unprintable character. */
+export function withoutUnprintable(text: string): string {
+  return text.replace(EACH_UNPRINTABLE, '');
+}
+
+/** Whether `text` has a control character (C0, DEL, C1) or a line or paragraph separator. */
+export function hasControl(text: string): boolean {
+  return CONTROL.test(text);
+}
+
+/** `text` on one line: a space in place of each run of white space and control, invisible or unassigned characters. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{C}\s]+/gu, ' ').trim();
 }

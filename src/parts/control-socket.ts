@@ -3,16 +3,14 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { isSocketPath } from '../core/socket-path.js';
 import type { Part } from './lifecycle.js';
 import { listenOnPath, openServerOnPath } from './listen.js';
-
-/** Maximum path length of a Unix socket (unix(7), sun_path). */
-const MAX_PATH_BYTES = 107;
 
 /** The path of the control socket of a data folder; null when it is too long for a Unix socket. */
 export function controlSocketPath(dataDir: string): string | null {
   const path = join(dataDir, 'control.sock');
-  return Buffer.byteLength(path) <= MAX_PATH_BYTES ? path : null;
+  return isSocketPath(path) ? path : null;
 }
 
 /**

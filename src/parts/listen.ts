@@ -2,7 +2,7 @@
 // the function that opens a socket: node:net (admin API), direct system calls or a worker (players).
 import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
 
 export interface Endpoint {
@@ -97,7 +97,7 @@ export function openServer(
 export interface ListenOnPathOptions {
   /** As in ListenOptions. */
   readonly name: string;
-  /** At most 107 bytes (unix(7)). */
+  /** `isSocketPath` */
   readonly path: string;
   readonly open: (path: string) => Promise<{ readonly code: string } | { close(): void }>;
 }
@@ -159,7 +159,7 @@ function removeFile(path: string): string | null {
     unlinkSync(path);
     return null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
+    return codeOf(error) ?? 'UNKNOWN';
   }
 }
 

@@ -1,6 +1,7 @@
 // Converts the configuration into the settings of the data plane.
 import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
+import { parsePortRange } from '../core/port-range.js';
 import type { ProxySettings } from '../proxy/settings.js';
 import type { UpstreamRule } from '../proxy/upstreams/rules.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
@@ -26,7 +27,7 @@ export function proxySettings(config: Config): ProxySettings {
     http: socks.http,
     udp: {
       enabled: socks.udp.enabled,
-      portRange: portRange(socks.udp.portRange),
+      portRange: parsePortRange(socks.udp.portRange ?? ''),
       publicAddresses: [socks.udp.publicAddress ?? []].flat(),
       idleTimeoutMs: socks.udp.idleTimeoutMs,
       fullCone: socks.udp.fullCone,
@@ -38,19 +39,12 @@ export function proxySettings(config: Config): ProxySettings {
     },
     bind: {
       enabled: socks.bind.enabled,
-      portRange: portRange(socks.bind.portRange),
+      portRange: parsePortRange(socks.bind.portRange ?? ''),
       publicAddresses: [socks.bind.publicAddress ?? []].flat(),
       timeoutMs: socks.bind.timeoutMs,
     },
     upstreams: upstreamRules(socks.upstreams),
   };
-}
-
-/** The first and last port of `"40000-49999"`, which the schema has validated. */
-function portRange(text: string | null): readonly [number, number] | null {
-  if (text === null) return null;
-  const [first = 0, last = 0] = text.split('-').map(Number);
-  return [first, last];
 }
 
 /** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */

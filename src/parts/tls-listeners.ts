@@ -5,15 +5,13 @@ import type { Config, TlsPair } from '../config.js';
 import { StartError } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
+import { isSocketPath } from '../core/socket-path.js';
 import { TlsGateway } from '../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../proxy/tls/messages.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
 import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, type Opened } from './listen.js';
 import { readCertificate } from './tls.js';
-
-/** unix(7) */
-const MAX_PATH_BYTES = 107;
 
 export interface TlsListenersPart extends Part {
   /**
@@ -77,7 +75,7 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
     name: 'TLS',
     async open(index, { name, hosts, port }, openInside) {
       const path = join(dataDir, `tls-${index}.sock`);
-      if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+      if (!isSocketPath(path)) {
         const problem = `the path ${path} is too long for a Unix socket, which TLS needs`;
         throw new StartError('cannot-listen', `${name}: ${problem}. Choose a shorter dataDir.`);
       }

@@ -1,6 +1,7 @@
 // Waits for the peer of a BIND (RFC 1928 §4, §6): one connection from the host that the client names.
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { normalizeAddress, parseIp } from '../core/ip.js';
+import { candidatePorts } from './io/candidate-ports.js';
 import type { Endpoint, Io, ListenResult, Stream, Timer } from './io/io.js';
 import type { OwnPorts } from './own-ports.js';
 import { Reply, type ReplyCode, replyForErrno } from './protocols/socks5.js';
@@ -95,11 +96,8 @@ export function waitForPeer(
     else io.sourceAddressFor(towards, tell);
   }
 
-  const [first, last] = settings.portRange ?? [0, 0];
-  const size = last - first + 1;
-  const startAt = Math.floor(Math.random() * size);
-  const attempt = (tried: number): void => {
-    const port = first + ((startAt + tried) % size);
+  const ports = candidatePorts(settings.portRange);
+  const attempt = (port: number, triesLeft: number): void => {
     // On every address of the family: it is not known which one the peer can reach.
     io.listen({ address: isIpv6 ? '::' : '0.0.0.0', port, onConnection }, (result) => {
       if (isOver) {
@@ -107,11 +105,11 @@ export function waitForPeer(
         return;
       }
       if (result.ok) return listening(result);
-      const mayTryAgain = result.code === 'EADDRINUSE' && tried + 1 < Math.min(size, PORT_TRIES);
-      if (mayTryAgain) attempt(tried + 1);
+      const next = result.code === 'EADDRINUSE' && triesLeft > 0 ? ports.next().value : undefined;
+      if (next !== undefined) attempt(next, triesLeft - 1);
       else fail(replyForErrno(result.code), result.code);
     });
   };
-  attempt(0);
+  attempt(ports.next().value ?? 0, PORT_TRIES - 1);
   return { cancel: stop };
 }

@@ -2,6 +2,7 @@
 
 import type { AccountLimits } from '../core/accounts/limits.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
+import type { PortRange } from '../core/port-range.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
 
@@ -15,7 +16,7 @@ export interface EgressLists {
 export interface UdpSettings {
   readonly enabled: boolean;
   /** First and last port for sockets of associations; null: the system chooses. */
-  readonly portRange: readonly [number, number] | null;
+  readonly portRange: PortRange | null;
   /** Advertised addresses (BND.ADDR), at most one of each family; none: the local address of the TCP connection. */
   readonly publicAddresses: readonly string[];
   /** An association without datagrams in either direction for this time ends. In ms. */
@@ -39,7 +40,7 @@ export interface UdpSettings {
 
 export interface BindSettings {
   readonly enabled: boolean;
-  readonly portRange: readonly [number, number] | null;
+  readonly portRange: PortRange | null;
   readonly publicAddresses: readonly string[];
   /** How long BIND waits for its peer, in ms. */
   readonly timeoutMs: number;

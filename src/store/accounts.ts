@@ -6,6 +6,7 @@ import { type AccountStore, UsernameTaken } from '../core/accounts/account-store
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
+import { codeOf } from '../core/errors.js';
 import { type AccountRow, type JoinedRow, toAccount, toRow, toUpdate } from './account-rows.js';
 import { changeAccounts, checkOwners, ownOf } from './acting.js';
 import type { RecordActivity } from './activity.js';
@@ -215,7 +216,7 @@ async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promi
   try {
     await trx('accounts').where({ id }).update(row);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     // A changed name can violate no other constraint.
     if (row.username === undefined || (code !== 'SQLITE_CONSTRAINT' && code !== PG_UNIQUE_VIOLATION))
       throw cause;

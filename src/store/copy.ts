@@ -2,14 +2,14 @@
 // no data, and the next one starts again.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import { COPIED_TABLES, type CopiedTable, type CopySide } from './copied-tables.js';
 import { openPgCopy } from './pg-copy.js';
 import type { PgOptions } from './pg-engine.js';
 import { explainPgError } from './pg-errors.js';
 import { openSqliteCopy } from './sqlite-copy.js';
 import type { SqliteOptions } from './sqlite-engine.js';
-import { codeOf, toStartError } from './sqlite-errors.js';
+import { toStartError } from './sqlite-errors.js';
 import { sqliteFile } from './sqlite-files.js';
 
 export interface CopyOptions {

@@ -1,15 +1,13 @@
 // Error messages for failures of the PostgreSQL server. No message contains a password.
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import type { StorageProblem } from '../core/storage.js';
 import { isConnection, QUERY_CANCELED } from './pg-away.js';
 import { nameOf } from './pg-connection.js';
 
-/** The SQLSTATE of an error of the server (https://www.postgresql.org/docs/current/errcodes-appendix.html), or the system's code. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** Converts an error of the database into a StartError with instructions; returns other errors unchanged. */
+/**
+ * Converts an error of the database into a StartError with instructions; returns other errors unchanged. Codes of the server are
+ * SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
 export function explainPgError(error: unknown, connection: string): unknown {
   const code = codeOf(error);
   if (error instanceof StartError || code === undefined || !(error instanceof Error)) return error;

@@ -1,12 +1,11 @@
 // Connection pools to a PostgreSQL database: one for writes, one for reads, and the checks at the start.
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
-import { QueryTooSlowError, StartError } from '../core/errors.js';
+import { codeOf, QueryTooSlowError, StartError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
 import { QUERY_CANCELED } from './pg-away.js';
 import { PgClient, type PgConfig } from './pg-client.js';
 import { withLibpqModes } from './pg-connection.js';
-import { codeOf } from './pg-errors.js';
 import { createSilenceWatch } from './pg-silence.js';
 import { acquireReader } from './readers.js';
 

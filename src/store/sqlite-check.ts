@@ -1,10 +1,11 @@
 // Checks that the SQLite file exists, has not been replaced, and is writable.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
+import { codeOf } from '../core/errors.js';
 import type { StorageFault, StorageProblem } from '../core/storage.js';
 import { writeApplicationId } from './sqlite.js';
 import type { Access } from './sqlite-client.js';
-import { codeOf, isDiskFull } from './sqlite-errors.js';
+import { isDiskFull } from './sqlite-errors.js';
 import { createSqliteScan } from './sqlite-scan.js';
 
 /** The first bytes of every SQLite file (https://www.sqlite.org/fileformat2.html#magic_header_string). */

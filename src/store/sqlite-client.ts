@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
-import { codeOf } from './sqlite-errors.js';
+import { codeOf } from '../core/errors.js';
 
 /** The permitted access of a connection. Part of the configuration of knex. */
 export interface Access {

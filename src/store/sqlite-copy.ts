@@ -1,9 +1,8 @@
 // A SQLite file as source or target of a copy.
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import type { CopySide } from './copied-tables.js';
 import { lockForDaemon } from './sqlite-daemon-lock.js';
 import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
-import { codeOf } from './sqlite-errors.js';
 import { sqliteFile } from './sqlite-files.js';
 
 /**

@@ -1,10 +1,9 @@
 // A lock for one daemon per data folder. Commands do not take it, so that they work while a daemon runs.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import { connectSqlite } from './sqlite.js';
 import type { SqliteClientName } from './sqlite-driver.js';
-import { codeOf } from './sqlite-errors.js';
 import { createPrivate, giveToFolderOwner } from './sqlite-files.js';
 
 /** How long to wait for a daemon that was just killed, in ms. */

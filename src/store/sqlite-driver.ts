@@ -1,8 +1,7 @@
 // Selects the package for the SQLite file, and adapts it to the interface of the sqlite3 package, which knex uses.
 import { createRequire, isBuiltin } from 'node:module';
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import { PROGRAM_FOLDER } from '../program.js';
-import { codeOf } from './sqlite-errors.js';
 import { ThreadedConnection } from './sqlite-threaded.js';
 
 export type SqliteClientName = 'sqlite3' | 'better-sqlite3' | 'node:sqlite';

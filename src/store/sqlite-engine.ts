@@ -1,6 +1,7 @@
 // The SQLite engine: the default, with one file in the data folder and one daemon.
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
+import { codeOf } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
 import { recordNoActivity } from './activity.js';
 import { isAlwaysNew } from './batches.js';
@@ -13,7 +14,7 @@ import { createSqliteCheck } from './sqlite-check.js';
 import { accessOf } from './sqlite-client.js';
 import { type DaemonLock, lockForDaemon } from './sqlite-daemon-lock.js';
 import type { SqliteClientName } from './sqlite-driver.js';
-import { codeOf, toStartError } from './sqlite-errors.js';
+import { toStartError } from './sqlite-errors.js';
 import { prepareFile, prepareFolder, requireFile, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
 import { sqliteLoginSearch } from './sqlite-login-search.js';

@@ -2,12 +2,7 @@
 
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StartError } from '../core/errors.js';
-
-/** The `code` of a system or SQLite error. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
+import { codeOf, StartError } from '../core/errors.js';
 
 /** Converts any error into a StartError with the file and instructions; returns a StartError unchanged. */
 export function toStartError(error: unknown, file: string): StartError {

@@ -1,8 +1,7 @@
 // The paths of the SQLite file and its folder, and their permissions: other users cannot read them.
 import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { StartError } from '../core/errors.js';
-import { codeOf } from './sqlite-errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 
 const GROUP_AND_OTHERS = 0o077;
 const STICKY = 0o1000;

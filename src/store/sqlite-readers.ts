@@ -1,12 +1,11 @@
 // Read-only connections, so that a search does not delay writes. In WAL mode they read committed data while another connection writes
 // (https://www.sqlite.org/wal.html#concurrency).
 import knex, { type Knex } from 'knex';
-import { QueryTooSlowError } from '../core/errors.js';
+import { codeOf, QueryTooSlowError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
 import { acquireReader } from './readers.js';
 import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
 import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
-import { codeOf } from './sqlite-errors.js';
 
 /** A connection, as far as it is used here. */
 interface RawConnection {

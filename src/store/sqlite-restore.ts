@@ -4,14 +4,14 @@ import { link, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.js';
-import { StartError } from '../core/errors.js';
+import { codeOf, StartError } from '../core/errors.js';
 import { missingMigrations } from './migrate.js';
 import { countRestored, dropRestored, type Keep, type RestoredContents } from './restored-contents.js';
 import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
 import { lockForDaemon } from './sqlite-daemon-lock.js';
 import type { SqliteClientName } from './sqlite-driver.js';
-import { codeOf, toStartError } from './sqlite-errors.js';
+import { toStartError } from './sqlite-errors.js';
 import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js';
 
 /** How long to wait for other processes: long enough for a short command, in ms. */

@@ -16,6 +16,7 @@ import type { OperatorStore } from '../core/auth/operator.js';
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
+import { codeOf } from '../core/errors.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
@@ -42,7 +43,7 @@ import { createRunStore } from './runs.js';
 import { createSampleStore } from './samples.js';
 import { createSettingStore } from './settings.js';
 import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
-import { codeOf, toStartError } from './sqlite-errors.js';
+import { toStartError } from './sqlite-errors.js';
 import { sqliteFile } from './sqlite-files.js';
 import { createTrafficStore } from './traffic.js';
 

@@ -1,5 +1,6 @@
 // Transactions, repeated when the engine aborts one because of a deadlock.
 import type { Knex } from 'knex';
+import { codeOf } from '../core/errors.js';
 
 /** `serialization_failure` and `deadlock_detected` of PostgreSQL. SQLite has one writer at a time, so neither occurs. */
 const RETRYABLE = new Set(['40001', '40P01']);
@@ -11,8 +12,7 @@ export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) =
     try {
       return await db.transaction(work);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      if (!RETRYABLE.has(code) || tries === MAX_TRIES) throw error;
+      if (!RETRYABLE.has(codeOf(error) ?? '') || tries === MAX_TRIES) throw error;
     }
   }
 }

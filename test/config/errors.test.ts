@@ -61,6 +61,20 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ['socks: { listeners: [{ host: "::1", port: 1, tls: { cert: a } }] }', 'socks.listeners[0].tls.key'],
   ['socks: { listeners: [{ path: /s, tls: { cert: a, key: b } }] }', 'no certificate on a Unix socket'],
   [
+    `socks: { listeners: [{ path: /${'a'.repeat(107)} }] }`,
+    'socks.listeners[0].path',
+    'the path of a Unix socket, at most 107 bytes',
+  ],
+  [
+    `socks: { listeners: [{ path: /${'\u6570'.repeat(36)} }] }`,
+    'socks.listeners[0].path',
+    'at most 107 bytes',
+  ],
+  ['socks: { udp: { portRange: "40000" } }', 'found "40000"; allowed: null, or a range of ports such as "4'],
+  ['socks: { udp: { portRange: 9-1 } }', 'socks.udp.portRange: found "9-1"'],
+  ['socks: { udp: { portRange: 0-9 } }', 'socks.udp.portRange: found "0-9"'],
+  ['socks: { bind: { portRange: 9-65536 } }', 'socks.bind.portRange: found "9-65536"'],
+  [
     'socks: { proxyProtocol: true, proxyProtocolFrom: ["::1"], listeners: [{ host: "::1", port: 1, tls: { cert: a, key: b } }] }',
     'socks.listeners[0].tls',
     'no certificate together with the PROXY protocol; set proxyProtocol: false',
@@ -199,6 +213,12 @@ describe('an invalid configuration', () => {
       assert.doesNotMatch(message, /Invalid input|undefined|\[object/);
     });
   }
+
+  it('is not a socket path of 107 bytes, nor a range of one port or of all', async () => {
+    const path = `/a${'\u6570'.repeat(35)}`;
+    const text = `socks: { listeners: [{ path: ${path} }], udp: { portRange: 9-9 }, bind: { portRange: 1-65535 } }`;
+    assert.equal((await loadText(text)).config.socks.listeners[0]?.path, path);
+  });
 
   it('gets a message with all errors, in the order of the file', async () => {
     const message = await messageOf(

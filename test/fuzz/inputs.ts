@@ -302,10 +302,8 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     [hostText, portText, ip4, ip6],
     (host, port, four, six) => {
       const entry = parseEgressEntry(host + port);
-      if (entry?.ports)
-        assert.ok(
-          entry.ports.first >= 1 && entry.ports.first <= entry.ports.last && entry.ports.last <= 65_535,
-        );
+      const [first, last] = entry?.ports ?? [1, 1];
+      assert.ok(first >= 1 && first <= last && last <= 65_535);
       for (const ip of [four, six]) {
         const ipEntry = parseEgressEntry(formatIp(ip));
         assert.ok(ipEntry?.target && 'bytes' in ipEntry.target && inCidr(unmap(ip), ipEntry.target));

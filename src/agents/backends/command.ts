@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { runVariables } from '../../core/agents/run-variables.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
+import { oneLine } from '../../core/printable.js';
 import { killRunProcesses, signalGroup } from '../processes.js';
 
 export interface CommandOptions {
@@ -132,12 +133,7 @@ function tail(maxBytes: number) {
     add(part: Buffer): void {
       kept = Buffer.concat([kept, part]).subarray(-maxBytes);
     },
-    text: () =>
-      kept
-        .toString('utf8')
-        .replace(/[\p{C}\s]+/gu, ' ')
-        .trim()
-        .slice(-500),
+    text: () => oneLine(kept.toString('utf8')).slice(-500),
   };
 }
 

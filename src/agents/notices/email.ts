@@ -1,8 +1,10 @@
 // The e-mail channel: sends notices through an SMTP server.
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
+import { oneLine } from '../../core/printable.js';
 import type { SenderDeps, SendNotice } from './send-notice.js';
 
 const MAX_DETAIL = 300;
+const detailOf = (text: string): string => oneLine(text).slice(0, MAX_DETAIL);
 
 /** Loaded only where e-mail is set up, because the package is a sixth of the program. */
 let mailer: Promise<typeof import('nodemailer')> | null = null;
@@ -36,9 +38,9 @@ export function createEmailSender(
       const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
       const until = AbortSignal.any([signal, late]);
       const sent = await (await opened).sendMail({ from, to, subject, text, messageId, signal: until });
-      return { ok: true, detail: oneLine(sent.response) };
+      return { ok: true, detail: detailOf(sent.response) };
     } catch (error) {
-      const detail = late.aborted ? `no answer within ${timeoutMs} ms` : oneLine(explain(error));
+      const detail = late.aborted ? `no answer within ${timeoutMs} ms` : detailOf(explain(error));
       return { ok: false, detail, again: isTemporary(error) };
     } finally {
       await opened.then(
@@ -59,11 +61,4 @@ function explain(error: unknown): string {
 function isTemporary(error: unknown): boolean {
   const { responseCode } = error as { responseCode?: unknown };
   return typeof responseCode !== 'number' || responseCode < 500;
-}
-
-function oneLine(text: string): string {
-  return text
-    .replace(/[\p{C}\s]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_DETAIL);
 }

@@ -1,4 +1,5 @@
 // The proxy account with its limits, and the rules for a single account.
+import { hasControl } from '../printable.js';
 import { type Contacts, changedContacts } from './contacts.js';
 import type { AccountLimits, QuotaReset } from './limits.js';
 
@@ -118,17 +119,14 @@ export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boo
 /** RFC 1929 §2 gives UNAME and PASSWD one length octet each: 1 to 255 bytes. */
 export const MAX_CREDENTIAL_BYTES = 255;
 
-// C0, DEL and C1 controls, and the two Unicode line separators: not allowed in user names, which are logged.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-
-/** Whether `username` may name an account: 1 to 255 bytes of UTF-8, not only white space, no control characters. */
+/** Whether `username` may name an account: 1 to 255 bytes of UTF-8, not only white space, no control characters, because it is logged. */
 export function isValidUsername(username: string): boolean {
   const bytes = Buffer.byteLength(username);
   return (
     bytes <= MAX_CREDENTIAL_BYTES &&
     username.trim() !== '' &&
     username.isWellFormed() &&
-    !CONTROL.test(username)
+    !hasControl(username)
   );
 }
 

@@ -1,5 +1,6 @@
 // Configurations for client programs of players, one function per format. Each names the documentation that it follows.
 import { formatHostPort } from '../ip.js';
+import { hasControl } from '../printable.js';
 import { socksLink } from './proxy-link.js';
 
 /** All formats, in display order. */
@@ -50,14 +51,16 @@ const WRITERS: Readonly<Record<ClientFormat, (access: ClientAccess) => string | 
   shadowrocket,
 };
 
-// Characters that XML 1.0 §2.2 and line-based formats cannot represent.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]/;
-const hasControl = ({ username, password }: ClientAccess): boolean => CONTROL.test(username + password);
+/** Whether XML 1.0 (§2.2) and line-based formats cannot represent the user name or the password. */
+function isUnwritable({ username, password }: ClientAccess): boolean {
+  const text = username + password;
+  return hasControl(text) || /[\ufffe\uffff]/.test(text);
+}
 
 /** `host:port:user:password` for fingerprint browsers and multi-account tools: the password is the rest of the line. */
 function plain(access: ClientAccess): string | null {
   const { username, password, host, port } = access;
-  if (hasControl(access) || username.includes(':')) return null;
+  if (isUnwritable(access) || username.includes(':')) return null;
   return `${formatHostPort(host, port)}:${username}:${password}`;
 }
 
@@ -96,7 +99,7 @@ function singBox({ username, password, host, port }: ClientAccess): string {
  * `Encryption mode="disabled"` allows a plain-text password.
  */
 function proxifier(access: ClientAccess): string | null {
-  if (hasControl(access)) return null;
+  if (isUnwritable(access)) return null;
   const { username, password, host, port } = access;
   return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <ProxifierProfile version="102" platform="Windows" product_id="0" product_minver="400">

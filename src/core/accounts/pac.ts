@@ -1,5 +1,6 @@
 // Proxy auto-configuration files: which hosts browsers reach through the proxy. The operator's rules become a script in ECMAScript
 // 3, which every system runs.
+import { NAME_OR_WILDCARD } from '../host-name.js';
 import { type Cidr, parseCidr } from '../ip.js';
 
 export type PacWay = 'proxy' | 'direct';
@@ -22,12 +23,9 @@ export const MAX_PAC_RULES = 1_000;
 /** Sends everything through the proxy. */
 export const NO_PAC_RULES: PacRules = { rules: [], otherwise: 'proxy' };
 
-const NAME =
-  /^(?:\*\.)?(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i;
-
 /** Returns whether a text can be a match. A Unicode name must be in its ASCII form, `xn--…`, which browsers pass to the script. */
 export function isPacMatch(text: string): boolean {
-  return parseCidr(text) !== null || (NAME.test(text) && !/^[\d.]+$/.test(text));
+  return parseCidr(text) !== null || (NAME_OR_WILDCARD.test(text) && !/^[\d.]+$/.test(text));
 }
 
 /** Returns the ways to connect to the proxy, in a browser's form. Browsers use the first one that works. */

@@ -1,5 +1,6 @@
 // Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and how a plan is applied to an account.
 import { DAY_MS } from '../clock.js';
+import { hasControl } from '../printable.js';
 import type { Account } from './account.js';
 import type { AccountChange } from './account-input.js';
 import { type AccountLimits, type LimitUsage, NO_LIMITS } from './limits.js';
@@ -31,15 +32,13 @@ const { egressClass: _, ...NO_PLAN_LIMITS } = NO_LIMITS;
 
 export { NO_PLAN_LIMITS };
 
-const UNUSABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-
 /** Whether a plan may have this name: 1 to 64 characters, no surrounding white space, no control characters. */
 export function isPlanName(name: string): boolean {
   return (
     name !== '' &&
     name.length <= MAX_PLAN_NAME &&
     name.trim() === name &&
-    !UNUSABLE.test(name) &&
+    !hasControl(name) &&
     name.isWellFormed()
   );
 }

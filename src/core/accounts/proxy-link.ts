@@ -1,5 +1,5 @@
 // The proxy link for players, socks5h://user:password@host:port, and its server address.
-import { isIP } from 'node:net';
+import { isHost } from '../host-name.js';
 import { formatHostPort } from '../ip.js';
 
 /** The public address from the operator; null when it is not set. */
@@ -18,13 +18,11 @@ export interface LinkAddress {
   readonly guess: 'listener' | 'browser' | 'interface' | null;
 }
 
-const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 const EVERY_ADDRESS = ['0.0.0.0', '::', ''];
 
 /** Whether players can connect to it: a host name or an address, but not a wildcard address. */
 export function isPublicHost(text: string): boolean {
-  if (EVERY_ADDRESS.includes(text)) return false;
-  return isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
+  return isHost(text) && !EVERY_ADDRESS.includes(text);
 }
 
 /**

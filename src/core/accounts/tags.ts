@@ -1,4 +1,5 @@
 // Tags of accounts: short words for grouping.
+import { hasControl } from '../printable.js';
 
 /** Of one account. */
 export const MAX_TAGS = 16;
@@ -6,7 +7,6 @@ export const MAX_TAG_CHARS = 32;
 
 // Separators of tags in fields, files and URLs.
 const SEPARATORS = /[,;，；、]/;
-const UNUSABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029,;，；、]/;
 
 /** What a valid tag is, for an error. */
 export const TAG_RULE = `a tag is 1 to ${MAX_TAG_CHARS} characters without commas, semicolons and control characters`;
@@ -17,7 +17,8 @@ export function isValidTag(tag: string): boolean {
     tag !== '' &&
     tag.length <= MAX_TAG_CHARS &&
     tag.trim() === tag &&
-    !UNUSABLE.test(tag) &&
+    !SEPARATORS.test(tag) &&
+    !hasControl(tag) &&
     tag.isWellFormed()
   );
 }

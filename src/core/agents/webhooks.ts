@@ -9,8 +9,11 @@ export const HOOK_PATHS: Readonly<Record<string, RunKind>> = {
   '/hooks/agent': 'message',
 };
 
+const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}';
+export const AGENT_NAME = new RegExp(`^${NAME}$`);
+
 /** The path of signed deliveries, which ends with the name of the agent. */
-export const SIGNED_PATH = /^\/hooks\/agent\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+export const SIGNED_PATH = new RegExp(`^/hooks/agent/(${NAME})$`);
 
 /** A request to /hooks from the HTTP server, before any validation. */
 export interface HookRequest {
@@ -37,6 +40,8 @@ export interface HookAnswer {
 export type HandleHook = (request: HookRequest) => Promise<HookAnswer>;
 
 export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
+/** What a valid session key is, for an error. */
+export const SESSION_KEY_FORM = '1 to 128 letters, digits, dots, colons, dashes and underscores';
 
 /** The fields of a valid body. */
 export interface HookBody {
@@ -67,7 +72,7 @@ export function readHookBody(kind: RunKind, object: JsonObject): ReadBody {
   if (fault) return bad(fault);
   if (sessionKey === undefined) return { ok: true, body: { agent, message, sessionKey: null } };
   if (typeof sessionKey !== 'string' || !SESSION_KEY.test(sessionKey)) {
-    return bad('sessionKey must be 1 to 128 letters, digits, dots, colons, dashes and underscores');
+    return bad(`sessionKey must be ${SESSION_KEY_FORM}`);
   }
   return { ok: true, body: { agent, message, sessionKey } };
 }

@@ -1,6 +1,7 @@
 // An entry of the egress lists: hosts and ports.
 
 import { type Cidr, type IpBytes, inCidr, parseCidr } from '../ip.js';
+import { type PortRange, parsePortRange } from '../port-range.js';
 import { checkDestinationName } from './destination-name.js';
 
 /** A destination to compare with an entry. `host` is a validated name; null when the client requested an address. */
@@ -10,10 +11,10 @@ export interface Candidate {
   readonly port: number;
 }
 
-/** A parsed entry. `target` null: any host. `ports` null: any port; otherwise an inclusive range. */
+/** A parsed entry. `target` null: any host. `ports` null: any port. */
 export interface EgressEntry {
   readonly target: Cidr | HostPattern | null;
-  readonly ports: { readonly first: number; readonly last: number } | null;
+  readonly ports: PortRange | null;
 }
 
 interface HostPattern {
@@ -27,15 +28,13 @@ export const ENTRY_FORMS =
   'an address or block (10.1.2.0/24, 2001:db8::/32), a name (db.example, *.example.com), or any host (*), ' +
   'with or without :port or :first-last (IPv6 then in brackets: [2001:db8::/32]:443); any host needs a port';
 
-const PORTS = /^(\d{1,5})(?:-(\d{1,5}))?$/;
-
 /** Parses an entry; null when it has none of the formats. */
 export function parseEgressEntry(text: string): EgressEntry | null {
   // More than one colon outside brackets can only be an IPv6 address, which then has no port.
   const unbracketed = parseCidr(text);
   if (unbracketed) return { target: unbracketed, ports: null };
   const [, targetText = '', portText] = /^(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/.exec(text) ?? [];
-  const ports = portText === undefined ? null : parsePorts(portText);
+  const ports = portText === undefined ? null : parsePortRange(portText);
   if (portText !== undefined && !ports) return null;
   if (targetText === '' || targetText === '*') return ports && { target: null, ports };
   const target = parseTarget(targetText);
@@ -53,16 +52,9 @@ function parseHostPattern(text: string): HostPattern | null {
   return checked.ok && 'name' in checked ? { host: checked.name, under } : null;
 }
 
-function parsePorts(text: string): EgressEntry['ports'] {
-  const [, firstText, lastText] = PORTS.exec(text) ?? [];
-  const first = Number(firstText);
-  const last = Number(lastText ?? firstText);
-  return first >= 1 && first <= last && last <= 65535 ? { first, last } : null;
-}
-
 /** Whether the entry matches the destination. */
 export function matchesEntry({ target, ports }: EgressEntry, { host, ip, port }: Candidate): boolean {
-  if (ports && (port < ports.first || port > ports.last)) return false;
+  if (ports && (port < ports[0] || port > ports[1])) return false;
   if (target === null) return true;
   if ('bytes' in target) return inCidr(ip, target);
   if (host === null) return false;

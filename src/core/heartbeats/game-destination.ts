@@ -1,6 +1,7 @@
 // The destination part of a game rule: parses hosts, ports and protocol once, and matches every flow.
 
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
+import { type PortRange, parsePortRange } from '../port-range.js';
 import type { Protocol } from '../sessions/session.js';
 import { GameRuleError } from './game-rule-error.js';
 
@@ -93,13 +94,8 @@ function asciiName(name: string): string {
   return URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : '';
 }
 
-const PORTS = /^([0-9]{1,5})(?:-([0-9]{1,5}))?$/;
-
-/** First and last port of an entry. */
-function readPorts(entry: number | string, path: string): readonly [number, number] {
-  const parts = PORTS.exec(String(entry));
-  const first = Number(parts?.[1]);
-  const last = Number(parts?.[2] ?? first);
-  if (parts && first >= 1 && last <= 65535 && first <= last) return [first, last];
-  throw new GameRuleError(path, 'match-port', { value: JSON.stringify(entry) });
+function readPorts(entry: number | string, path: string): PortRange {
+  const range = parsePortRange(String(entry));
+  if (range === null) throw new GameRuleError(path, 'match-port', { value: JSON.stringify(entry) });
+  return range;
 }

@@ -1,4 +1,5 @@
 // Searches the first client bytes of one flow for a GameID. Releases the bytes as soon as it has decided.
+import { withoutUnprintable } from '../printable.js';
 
 /** A compiled linear-time pattern (see CompilePattern). */
 export interface CompiledPattern {
@@ -139,12 +140,9 @@ function gameIdOf(latin1: string): string | null {
   return cleanGameId(text.includes('\ufffd') ? latin1 : text);
 }
 
-// Controls, invisible formatting (bidi overrides, zero width), line separators, lone surrogates.
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
 /** A GameID as it is stored and shown: without invisible characters and surrounding white space, at most 128 long; null if nothing is left. */
 export function cleanGameId(text: string): string | null {
-  const visible = text.replace(INVISIBLE, '').trim().slice(0, MAX_GAME_ID_LENGTH);
+  const visible = withoutUnprintable(text).trim().slice(0, MAX_GAME_ID_LENGTH);
   // The cut must not leave half a surrogate pair.
   const whole = visible.isWellFormed() ? visible : visible.slice(0, -1);
   return whole.trimEnd() === '' ? null : whole.trimEnd();

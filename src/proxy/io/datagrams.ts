@@ -2,6 +2,7 @@
 // The engine has no rules. Its owner decides about each datagram, until it sets a route or a source; the engine forwards
 // datagrams that match one of these without the owner. An engine has no timers and never ends by itself: an error
 // (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
+import type { PortRange } from '../../core/port-range.js';
 import type { OwnPorts } from '../own-ports.js';
 import type { Endpoint } from './basics.js';
 import type { AccountRates } from './rates.js';
@@ -10,7 +11,7 @@ export interface DatagramRelayOptions {
   /** The address that the client sends to; decides the family of that socket. */
   readonly bindAddress: string;
   /** First and last port to which sockets are bound, on both sides; null: the system chooses. */
-  readonly portRange: readonly [number, number] | null;
+  readonly portRange: PortRange | null;
   /**
    * A datagram to the client's side that no route covers: from anyone at all, any bytes. Never called before `onOpen`
    * has returned. The buffer belongs to the engine and is overwritten after the call: copy what must last.

@@ -7,13 +7,28 @@ import { iso, isoOrNull } from '../../../core/iso-time.js';
 import { etagOf } from '../etag.js';
 
 export function presentAccount(
-  { account, dataCount, latestGameId }: AccountView,
+  view: AccountView,
   usage: LimitUsage,
   today: { readonly up: number; readonly down: number },
   now: number,
   owner: { readonly id: string; readonly name: string } | null,
   schedules: Schedules,
 ): Record<string, unknown> {
+  const { account } = view;
+  return {
+    ...presentFields(view, now),
+    todayBytesUp: today.up,
+    todayBytesDown: today.down,
+    ...presentSchedule(account, schedules, now),
+    owner,
+    limits: account.limits,
+    usage: presentUsage(usage),
+    etag: accountEtag(account),
+  };
+}
+
+/** What the command line shows of an account too. */
+export function presentFields({ account, dataCount, latestGameId }: AccountView, now: number) {
   return {
     id: account.id,
     username: account.username,
@@ -28,16 +43,10 @@ export function presentAccount(
     plan: account.plan,
     dataCount,
     latestGameId,
-    todayBytesUp: today.up,
-    todayBytesDown: today.down,
     authorizedAddresses: account.authorizedAddresses,
     allowedClients: account.allowedClients,
-    ...presentSchedule(account, schedules, now),
-    owner,
+    schedule: account.schedule,
     contacts: account.contacts,
-    limits: account.limits,
-    usage: presentUsage(usage),
-    etag: accountEtag(account),
   };
 }
 

@@ -1,14 +1,13 @@
 // /api/v1/runs: the runs of agents, with message, reply and delivery.
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
-import type { Run as StoredRun } from '../../../core/agents/runs.js';
-import { iso, isoOrNull } from '../../../core/iso-time.js';
 import { idCursors } from '../cursors.js';
 import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
+import { presentDelivery, presentRun } from './present.js';
 import {
   AgentFilter,
   type AgentRouteDeps,
@@ -156,20 +155,5 @@ async function shownRun({ runs, deliveries }: RunDeps, id: string): Promise<Answ
   const run = await runs.get(id);
   if (!run) return notFound('run');
   const tries = await deliveries.ofRun(run.id);
-  const shown = tries.map(({ runId: _, ...each }) => ({
-    ...each,
-    startedAt: iso(each.startedAt),
-    finishedAt: iso(each.finishedAt),
-  }));
-  return { status: 200, body: { ...presentRun(run), deliveries: shown } };
-}
-
-function presentRun(run: StoredRun): Record<string, unknown> & { readonly id: string } {
-  return {
-    ...run,
-    acceptedAt: iso(run.acceptedAt),
-    startedAt: isoOrNull(run.startedAt),
-    finishedAt: isoOrNull(run.finishedAt),
-    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
-  };
+  return { status: 200, body: { ...presentRun(run), deliveries: tries.map(presentDelivery) } };
 }

@@ -4,6 +4,7 @@ import type { AgentSessionStore } from '../../../core/agents/agent-session-store
 import type { DeliveryStore } from '../../../core/agents/delivery-store.js';
 import type { RunStore } from '../../../core/agents/run-store.js';
 import type { AgentControl, QueuedAnswer } from '../../../core/agents/runs.js';
+import { SESSION_KEY } from '../../../core/agents/webhooks.js';
 import type { AuditAction, AuditStore } from '../../../core/audit/audit.js';
 import { actorOf, type Caller } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
@@ -24,7 +25,7 @@ export interface AgentRouteDeps {
 }
 
 export const AgentName = z.string().min(1).max(128);
-export const SessionKey = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
+export const SessionKey = z.string().regex(SESSION_KEY);
 
 /** The filters of both runs and conversations. */
 export const AgentFilter = z.object({

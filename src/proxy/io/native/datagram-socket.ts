@@ -1,5 +1,7 @@
 // UDP sockets of associations in the native loop: bound to an address and a free port of the configured range, and read
 // a batch a turn, so that each of them has its turn.
+import type { PortRange } from '../../../core/port-range.js';
+import { candidatePorts } from '../candidate-ports.js';
 import type { Endpoint } from '../io.js';
 import type { BatchSocket } from './batch.js';
 import {
@@ -44,7 +46,7 @@ export class DatagramSocket implements BatchSocket {
   static open(
     loop: Loop,
     address: string,
-    range: readonly [number, number] | null,
+    range: PortRange | null,
     onReady: (socket: DatagramSocket) => void,
   ): DatagramSocket | string {
     const { libc } = loop;
@@ -85,22 +87,13 @@ export class DatagramSocket implements BatchSocket {
 }
 
 /** Null once it is bound. */
-function bindTo(
-  { libc }: Loop,
-  fd: number,
-  address: string,
-  range: readonly [number, number] | null,
-): string | null {
-  const [first, last] = range ?? [0, 0];
-  const size = last - first + 1;
-  // A port that is hard to guess keeps others from finding the client's side.
-  const start = Math.floor(Math.random() * size);
-  let code = 'EADDRINUSE';
-  for (let i = 0; i < size && code === 'EADDRINUSE'; i += 1) {
-    const bytes = writeSockaddr(sockaddr, { address, port: first + ((start + i) % size) });
+function bindTo({ libc }: Loop, fd: number, address: string, range: PortRange | null): string | null {
+  for (const port of candidatePorts(range)) {
+    const bytes = writeSockaddr(sockaddr, { address, port });
     if (bytes === 0) return 'EADDRNOTAVAIL';
     if (libc.bind(fd, sockaddr, bytes) === 0) return null;
-    code = codeOf(libc.errno());
+    const code = codeOf(libc.errno());
+    if (code !== 'EADDRINUSE') return code;
   }
-  return code;
+  return 'EADDRINUSE';
 }

@@ -1,5 +1,7 @@
 // A node:dgram socket bound as associations need it: to an address, and to a free port of the configured range.
 import { createSocket, type Socket } from 'node:dgram';
+import type { PortRange } from '../../../core/port-range.js';
+import { candidatePorts } from '../candidate-ports.js';
 import { codeOf } from './stream.js';
 
 /** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */
@@ -9,18 +11,12 @@ const RECEIVE_BUFFER_BYTES = 1024 * 1024;
  * A bound socket, or the system error code that says why there is none.
  * @param range first and last port to choose from; null leaves it to the system
  */
-export function openSocket(address: string, range: readonly [number, number] | null): Socket | string {
-  if (range === null) return bindSocket(address, 0);
-  const [first, last] = range;
-  const size = last - first + 1;
-  // A port that is hard to guess keeps others from finding the client's side.
-  const start = Math.floor(Math.random() * size);
-  let result: Socket | string = 'EADDRINUSE';
-  for (let i = 0; i < size; i += 1) {
-    result = bindSocket(address, first + ((start + i) % size));
-    if (result !== 'EADDRINUSE') break;
+export function openSocket(address: string, range: PortRange | null): Socket | string {
+  for (const port of candidatePorts(range)) {
+    const result = bindSocket(address, port);
+    if (result !== 'EADDRINUSE') return result;
   }
-  return result;
+  return 'EADDRINUSE';
 }
 
 function bindSocket(address: string, port: number): Socket | string {
