@@ -55,3 +55,30 @@ test('no text becomes markup: nothing sets HTML or evaluates code', () => {
     );
   }
 });
+
+/** The relative luminance of a colour such as #1b1f26 (WCAG 2). */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+test('every colour of text has a contrast of 4.5:1 on every ground, also under the pointer and selected', () => {
+  const css = readFileSync(join(SOURCES, 'styles/base.css'), 'utf8');
+  const themes = [/^:root \{([^}]+)\}/m, /^:root\[data-theme="dark"\] \{([^}]+)\}/m];
+  for (const theme of themes) {
+    const [, block = ''] = theme.exec(css) ?? [];
+    const colours = new Map(
+      [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', colour = '']) => [name, colour]),
+    );
+    for (const text of ['text', 'soft', 'faint', 'link', 'good', 'warn', 'bad']) {
+      for (const ground of ['bg', 'rail', 'raised', 'hover', 'chosen']) {
+        const pair = [colours.get(text), colours.get(ground)].map((colour = '') => luminance(colour));
+        const contrast = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+        assert.ok(contrast >= 4.5, `${theme}: ${text} on ${ground} has ${contrast.toFixed(2)}`);
+      }
+    }
+  }
+});

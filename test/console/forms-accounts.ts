@@ -132,6 +132,28 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       });
     }
 
+    test('on a phone, dialogs of an account and of a session are no wider than the window', async (t) => {
+      const { page, visit, errors } = await open(t, { width: 390 });
+      const id = await daemon().addAccount('narrow', 'secret');
+      await play(t, 'narrow', 60_000);
+      const fits = () =>
+        page.evaluate<boolean>(`(() => {
+          const body = document.querySelector('dialog[open] .dialog-body');
+          return body.scrollWidth <= body.clientWidth;
+        })()`);
+      await visit(`/accounts/${id}`);
+      await page.click('.page-head >> text=Password and link');
+      await page.waitForSelector('dialog .segments >> text=Current password');
+      assert.ok(await fits(), 'choices that are cut off');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('dialog', { state: 'detached' });
+      await visit('/sessions?search=narrow');
+      await page.click('tbody button >> text=End');
+      await page.waitForSelector('dialog >> text=narrow → 127.0.0.1');
+      assert.ok(await fits(), 'text that does not wrap, as in the cell around the dialog');
+      assert.deepEqual(errors, []);
+    });
+
     test('a plan is created, accounts are created and renewed by it, and the preview shows every value', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/plans');

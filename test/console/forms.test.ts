@@ -5,6 +5,7 @@ import { noBrowser } from '../helpers/console-browser.js';
 import { useFormConsole } from '../helpers/form-console.js';
 import { accountFormTests } from './forms-accounts.js';
 import { keptFormTests } from './forms-kept.js';
+import { sharedFormTests } from './forms-shared.js';
 import { storedFormTests } from './forms-stored.js';
 
 describe('forms', { skip: noBrowser }, () => {
@@ -12,4 +13,5 @@ describe('forms', { skip: noBrowser }, () => {
   storedFormTests(forms);
   keptFormTests(forms);
   accountFormTests(forms);
+  sharedFormTests(forms);
 });

@@ -58,7 +58,7 @@ export const files = {
     zh: '以下 CCProxy 设置不会保留：',
   },
   'import.lost': { en: 'CCProxy settings that were not kept:', zh: '以下 CCProxy 设置未保留：' },
-  'import.lost.accounts': { en: '{n} accounts', zh: '{n} 个账号' },
+  'import.lost.accounts': { en: '{n} {n:account|accounts}', zh: '{n} 个账号' },
   'import.lost.client-address': {
     en: 'Bound to client addresses, but the file names none: may log in from everywhere',
     zh: '绑定来源地址，但文件中没有地址：可从任何来源登录',

@@ -202,14 +202,16 @@ function Report({ report }: { report: ImportReport }) {
       <BudgetWords budget={report.budget} />
       {report.lost.length > 0 && (
         <div class="notice">
-          <strong>{t(report.dryRun ? 'import.willBeLost' : 'import.lost')}</strong>
-          <ul class="plain">
-            {report.lost.map(({ setting, accounts }) => (
-              <li key={setting}>
-                {t(`import.lost.${setting}`)} · {t('import.lost.accounts', { n: accounts })}
-              </li>
-            ))}
-          </ul>
+          <div>
+            <strong>{t(report.dryRun ? 'import.willBeLost' : 'import.lost')}</strong>
+            <ul class="plain">
+              {report.lost.map(({ setting, accounts }) => (
+                <li key={setting}>
+                  {t(`import.lost.${setting}`)} · {t('import.lost.accounts', { n: accounts })}
+                </li>
+              ))}
+            </ul>
+          </div>
         </div>
       )}
       <ScrollBox label={t('import.lines')}>

@@ -124,7 +124,7 @@ function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
     {
       key: 'tries',
       head: t('notices.tries'),
-      width: '64px',
+      width: '80px',
       from: 1000,
       align: 'end',
       cell: (one) => <span class="number">{one.tries}</span>,

@@ -50,7 +50,7 @@ export function PlanSettings() {
           label={t('settings.plans')}
           rows={plans}
           columns={columns(setRemoving, narrow)}
-          rowHeight={narrow ? 84 : 36}
+          rowHeight={narrow ? 102 : 52}
           id={(plan) => plan.name}
           open={setEditing}
         />
@@ -96,7 +96,7 @@ function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column
         <div class={narrow ? 'two-lines' : ''}>
           <span class="strong">{plan.name}</span>
           {narrow && (
-            <span class="soft over-three-lines">
+            <span class="soft over-four-lines">
               {daysWords(plan)} · {planLimitWords(plan.limits)}
             </span>
           )}
@@ -128,7 +128,12 @@ function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column
 function wideColumns(): readonly Column<Plan>[] {
   return [
     { key: 'days', head: t('plans.lasts'), width: '200px', cell: daysWords },
-    { key: 'limits', head: t('limits.title'), from: 640, cell: ({ limits }) => planLimitWords(limits) },
+    {
+      key: 'limits',
+      head: t('limits.title'),
+      from: 640,
+      cell: ({ limits }) => <div class="over-two-lines">{planLimitWords(limits)}</div>,
+    },
   ];
 }
 

@@ -1,0 +1,130 @@
+// Settings that two tabs change at the same time, and what the audit log shows of them.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { eventually } from '../helpers/eventually.js';
+import type { FormConsole, Json } from '../helpers/form-console.js';
+
+const NO_LIMITS = {
+  maxSessions: null,
+  maxClientAddresses: null,
+  bytesPerSecondUp: null,
+  bytesPerSecondDown: null,
+  quotaBytes: null,
+  quotaPeriod: 'month',
+};
+const planOf = (name: string, days: number) => ({
+  name,
+  days,
+  startsAtFirstLogin: false,
+  limits: NO_LIMITS,
+});
+
+export function sharedFormTests({ open, api }: FormConsole): void {
+  /** Saves notice settings as another tab does. */
+  async function saveNotices(change: Json): Promise<void> {
+    const { builtIn: _, email, ...saved } = await api('GET', '/settings/notices');
+    const plain = (part: unknown) =>
+      Object.fromEntries(Object.entries(part as Json).filter(([name]) => !name.startsWith('has')));
+    await api('PUT', '/settings/notices', {
+      ...saved,
+      ...change,
+      ...{
+        webhook: plain(saved['webhook']),
+        telegram: plain(saved['telegram']),
+        wecom: plain(saved['wecom']),
+      },
+      email: { ...plain(email), ...(change['email'] as Json | undefined) },
+    });
+  }
+
+  describe('settings that another tab saves meanwhile', () => {
+    test('of notices: each tab changes only its own fields', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await visit('/settings/reminders');
+      const perMinute = page.getByLabel('Messages a minute, each channel');
+      await perMinute.fill('7');
+      await saveNotices({ historyDays: 77, email: { port: 2525 } });
+      await page.click('form button[type=submit]');
+      await page.waitForSelector('.toast >> text=Saved');
+      const { perMinute: stored, historyDays, email } = await api('GET', '/settings/notices');
+      assert.deepEqual([stored, historyDays, (email as Json)['port']], [7, 77, 2525]);
+      await eventually(async () =>
+        assert.equal(await page.getByLabel('Keep the history (days)').inputValue(), '77'),
+      );
+      assert.deepEqual(errors, []);
+    });
+
+    test('of PAC files: both versions are shown, and "save anyway" keeps what this tab did not change', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await visit('/settings/pac');
+      await page.fill('textarea', 'proxy *.mine.example');
+      await api('PUT', '/settings/pac', {
+        rules: [{ match: '*.theirs.example', via: 'proxy' }],
+        otherwise: 'direct',
+      });
+      await page.click('form.card button[type=submit]');
+      const conflict = page.locator('form.card [role=alert]');
+      await conflict.locator('text=now proxy *.theirs.example').waitFor();
+      await conflict.locator('text=yours: proxy *.mine.example').waitFor();
+      await conflict.locator('text=now direct').waitFor();
+      await page.click('form.card button[type=submit] >> text=Save anyway');
+      await page.waitForSelector('.toast >> text=Saved');
+      assert.deepEqual(await api('GET', '/settings/pac'), {
+        rules: [{ match: '*.mine.example', via: 'proxy' }],
+        otherwise: 'direct',
+      });
+      assert.deepEqual(errors, []);
+    });
+
+    test('of plans: the plan of the other tab stays', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await api('PUT', '/settings/plans', { plans: [planOf('monthly', 30)] });
+      await visit('/settings/plans');
+      await page.click('tbody >> text=monthly');
+      await page.getByRole('textbox', { name: 'Days' }).fill('31');
+      // The page learns of the other tab's plan only after its own form was refused.
+      let refused = () => {};
+      const refusal = new Promise<void>((resolve) => {
+        refused = resolve;
+      });
+      page.on('response', (response) => {
+        if (response.request().method() === 'PUT' && response.status() >= 400) refused();
+      });
+      await page.route('**/api/v1/settings/plans', async (route) => {
+        if (route.request().method() === 'GET') await refusal;
+        await route.continue().catch(() => undefined);
+      });
+      await api('PUT', '/settings/plans', { plans: [planOf('monthly', 30), planOf('yearly', 365)] });
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog .failure >> text=Someone else has changed it in the meantime');
+      await page.waitForSelector('tbody >> text=yearly');
+      assert.equal(await page.getByRole('textbox', { name: 'Days' }).inputValue(), '31');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog', { state: 'detached' });
+      assert.deepEqual(await api('GET', '/settings/plans'), {
+        plans: [planOf('monthly', 31), planOf('yearly', 365)],
+      });
+      assert.deepEqual(errors, []);
+    });
+  });
+
+  test('the audit log shows settings by the names of their fields, and ports as they are written', async (t) => {
+    const { page, visit, errors } = await open(t);
+    await saveNotices({ perMinute: 8, email: { port: 2526, security: 'starttls', operator: false } });
+    await api('PUT', '/settings/public-address', { host: 'play.example.com', port: 10_800 });
+    await api('PUT', '/settings/games', { rules: [{ id: 'arena', match: { ports: [7000] } }] });
+    await visit('/settings/audit');
+    for (const text of [
+      'E-mail · Port: 2526',
+      'E-mail · Encryption: STARTTLS (587)',
+      'E-mail · To me: off',
+      'Messages a minute, each channel: 8',
+      'Port: 10800',
+      'Rules: arena',
+    ])
+      await page.locator('.changes ins', { hasText: text }).first().waitFor();
+    const shown = await page.locator('.changes :is(ins, del)').allTextContents();
+    assert.doesNotMatch(shown.join('\n'), /\b[a-z]+[A-Z]\w*:|\b[a-z]+\.[a-z]+:|\[object/);
+    assert.deepEqual(errors, []);
+  });
+}
