@@ -32,8 +32,8 @@ const EVENTS = 256;
 /** Stands for the eventfd that wakes the loop. */
 const WAKE = 0;
 const LONGEST_SLEEP_MS = 1_000;
-/** How long work may go on before the events of others are looked at. */
-const WORK_MS = 0.05;
+/** How long work may go on before the events of others are looked at: a short visit to a bulk flow takes longer. */
+const WORK_MS = 0.01;
 
 export class Loop {
   readonly libc: Libc;
