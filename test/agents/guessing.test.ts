@@ -7,7 +7,7 @@ import { hidden, hookSettings, httpAgent, SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
 
 const message = { agent: 'a', message: 'x' };
-const wrong = { authorization: 'Bearer wrong' };
+const wrongToken = { authorization: 'Bearer wrong' };
 const agents = { a: httpAgent('http://127.0.0.1:9/') };
 const webhooks = { maxFailuresPerSource: 5, agents: { a: { sessionKey: null } } };
 
@@ -15,7 +15,7 @@ test('after the allowed number of failures even the correct token is refused unt
   let now = Date.UTC(2026, 0, 1);
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false, deps: { now: () => now } });
   const statuses = [];
-  for (let i = 0; i < 7; i++) statuses.push((await gateway.post('/hooks/agent', message, wrong)).status);
+  for (let i = 0; i < 7; i++) statuses.push((await gateway.post('/hooks/agent', message, wrongToken)).status);
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
   const right = await gateway.post('/hooks/agent', message);
   assert.equal(right.status, 429);
@@ -29,7 +29,7 @@ test('after the allowed number of failures even the correct token is refused unt
 test('parallel requests have no more attempts than sequential ones', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
   const answers = await Promise.all(
-    Array.from({ length: 60 }, () => gateway.post('/hooks/agent', message, wrong)),
+    Array.from({ length: 60 }, () => gateway.post('/hooks/agent', message, wrongToken)),
   );
   assert.equal(answers.filter(({ status }) => status === 401).length, 5);
   assert.equal(answers.filter(({ status }) => status === 429).length, 55);
@@ -37,11 +37,11 @@ test('parallel requests have no more attempts than sequential ones', async (t) =
 
 test('correct tokens are not counted', async (t) => {
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
-  for (let i = 0; i < 4; i++) await gateway.post('/hooks/agent', message, wrong);
+  for (let i = 0; i < 4; i++) await gateway.post('/hooks/agent', message, wrongToken);
   const answers = await Promise.all(Array.from({ length: 60 }, () => gateway.post('/hooks/agent', message)));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  assert.equal((await gateway.post('/hooks/agent', message, wrong)).status, 401);
-  assert.equal((await gateway.post('/hooks/agent', message, wrong)).status, 429);
+  assert.equal((await gateway.post('/hooks/agent', message, wrongToken)).status, 401);
+  assert.equal((await gateway.post('/hooks/agent', message, wrongToken)).status, 429);
 });
 
 test('a token in the URL is not compared and counts as a failure', async (t) => {
@@ -58,15 +58,15 @@ test('failures behind a trusted proxy are counted per IPv4 address and per IPv6 
     isStarted: false,
     trustedProxies: ['127.0.0.1'],
   });
-  const from = async (address: string) =>
-    (await gateway.post('/hooks/agent', message, { ...wrong, 'x-forwarded-for': address })).status;
-  for (let i = 0; i < 5; i++) await from('203.0.113.7');
-  assert.equal(await from('203.0.113.7'), 429);
-  assert.equal(await from('::ffff:203.0.113.7'), 429);
-  assert.equal(await from('203.0.113.8'), 401);
-  for (let i = 0; i < 5; i++) await from(`2001:db8:0:1::${i}`);
-  assert.equal(await from('2001:db8:0:1:ffff::1'), 429);
-  assert.equal(await from('2001:db8:0:2::1'), 401);
+  const statusFrom = async (address: string) =>
+    (await gateway.post('/hooks/agent', message, { ...wrongToken, 'x-forwarded-for': address })).status;
+  for (let i = 0; i < 5; i++) await statusFrom('203.0.113.7');
+  assert.equal(await statusFrom('203.0.113.7'), 429);
+  assert.equal(await statusFrom('::ffff:203.0.113.7'), 429);
+  assert.equal(await statusFrom('203.0.113.8'), 401);
+  for (let i = 0; i < 5; i++) await statusFrom(`2001:db8:0:1::${i}`);
+  assert.equal(await statusFrom('2001:db8:0:1:ffff::1'), 429);
+  assert.equal(await statusFrom('2001:db8:0:2::1'), 401);
 });
 
 test('the table of sources is bounded: it forgets the source that was not seen for the longest time', () => {

@@ -114,9 +114,12 @@ test('runs are listed newest first, in pages and by filters, and one run is read
   assert.deepEqual(await indexesOf('search=_'), []);
   const page = await list('limit=2');
   assert.deepEqual(page.items.length, 2);
-  const rest = await list(`limit=3&cursor=${page.nextCursor}`);
-  assert.deepEqual([rest.items.map(({ id }: Json) => ids.indexOf(id)), rest.nextCursor], [[2, 1, 0], null]);
-  assert.equal(rest.items[0].message, long.slice(0, 200));
+  const lastPage = await list(`limit=3&cursor=${page.nextCursor}`);
+  assert.deepEqual(
+    [lastPage.items.map(({ id }: Json) => ids.indexOf(id)), lastPage.nextCursor],
+    [[2, 1, 0], null],
+  );
+  assert.equal(lastPage.items[0].message, long.slice(0, 200));
 
   const run = (await gateway.admin.api('GET', `/api/v1/runs/${ids[2]}`)).json as Json;
   assert.equal(run.message, long);

@@ -170,9 +170,9 @@ describe('POST /hooks/agent/<name>', () => {
     const first = await deliver(gateway, 'hub', issue, github(issue));
     assert.equal(first.status, 200, first.text);
     // GitHub does not sign its delivery id: another one is the same delivery.
-    const again = await deliver(gateway, 'hub', issue, { ...github(issue), 'x-github-delivery': 'other' });
-    assert.deepEqual([again.status, again.text], [200, first.text]);
-    assert.equal(again.headers['idempotency-replayed'], 'true');
+    const repeated = await deliver(gateway, 'hub', issue, { ...github(issue), 'x-github-delivery': 'other' });
+    assert.deepEqual([repeated.status, repeated.text], [200, first.text]);
+    assert.equal(repeated.headers['idempotency-replayed'], 'true');
 
     const event = JSON.stringify({ id: 'evt_1', type: 'payout.paid' });
     const paid = await deliver(gateway, 'pay', event, stripe(event));

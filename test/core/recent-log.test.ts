@@ -48,9 +48,9 @@ describe('the recent log', () => {
       const text = `玩家 ${i} ${'é'.repeat(i % 23)}`;
       written.unshift(text);
       recent.add(lineOf('warn', text));
-      const kept = messages();
-      assert.ok(kept.length > 0);
-      assert.deepEqual(kept, written.slice(0, kept.length));
+      const shown = messages();
+      assert.ok(shown.length > 0);
+      assert.deepEqual(shown, written.slice(0, shown.length));
     }
   });
 

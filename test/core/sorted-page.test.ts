@@ -13,7 +13,7 @@ test('pages of any size contain every item once and in order, with null values l
       fc.boolean(),
       (values, limit, descending) => {
         const items = values.map((each, i) => ({ id: String(i).padStart(4, '0'), value: each }));
-        const seen: typeof items = [];
+        const collected: typeof items = [];
         let after: SortedPlace | null = null;
         do {
           const page: Page<(typeof items)[number]> = pageOfSorted(items, {
@@ -24,13 +24,13 @@ test('pages of any size contain every item once and in order, with null values l
             idOf: (item) => item.id,
           });
           assert.equal(page.matched, items.length);
-          seen.push(...page.items);
+          collected.push(...page.items);
           after = page.next;
         } while (after !== null);
         const rank = (item: (typeof items)[number]) =>
           item.value === null ? Number.POSITIVE_INFINITY : descending ? -item.value : item.value;
         assert.deepEqual(
-          seen,
+          collected,
           [...items].sort((a, b) => rank(a) - rank(b) || (a.id < b.id ? -1 : 1)),
         );
       },

@@ -12,112 +12,120 @@ import { type ComparedServer, start3proxy, startDanted, startMicrosocks, startPu
 interface Difference {
   /** The result of the other server. */
   readonly peer: string;
-  readonly why: string;
+  readonly reason: string;
 }
 
 const LOGS_IN = 'method 02, login 00, ';
 const SERVES_SOCKS4: Difference = {
   peer: 'method 5b',
-  why: 'it serves SOCKS4 too and refuses with a SOCKS4 reply; Pulsegate serves only SOCKS5 here',
+  reason: 'it serves SOCKS4 too and refuses with a SOCKS4 reply; Pulsegate serves only SOCKS5 here',
 };
 const NAME_IS_ADDRESS =
   'a name that some resolvers read as an address would evade the rules for addresses: Pulsegate refuses it';
 const UNSET_FAILURE = 'for RFC 1929 §2 every status but 0 is a failure; Pulsegate sends 1, as most servers';
 
 const MICROSOCKS: Readonly<Record<string, Difference>> = {
-  'logs in with a wrong password': { peer: 'method 02, login 02, closed', why: UNSET_FAILURE },
-  'logs in with an unknown user name': { peer: 'method 02, login 02, closed', why: UNSET_FAILURE },
-  'logs in with the beginning of the password': { peer: 'method 02, login 02, closed', why: UNSET_FAILURE },
+  'logs in with a wrong password': { peer: 'method 02, login 02, closed', reason: UNSET_FAILURE },
+  'logs in with an unknown user name': { peer: 'method 02, login 02, closed', reason: UNSET_FAILURE },
+  'logs in with the beginning of the password': {
+    peer: 'method 02, login 02, closed',
+    reason: UNSET_FAILURE,
+  },
   'logs in with a zero byte after the password': {
     peer: 'method 02, login 00, silent',
-    why: 'it compares C strings, which end at the zero byte; Pulsegate compares all bytes',
+    reason: 'it compares C strings, which end at the zero byte; Pulsegate compares all bytes',
   },
   'connects to an octal address written as a name': {
     peer: `${LOGS_IN}reply 00, silent`,
-    why: NAME_IS_ADDRESS,
+    reason: NAME_IS_ADDRESS,
   },
-  'connects to a number written as a name': { peer: `${LOGS_IN}reply 00, silent`, why: NAME_IS_ADDRESS },
-  'connects to a name with a zero byte': { peer: `${LOGS_IN}reply 00, silent`, why: NAME_IS_ADDRESS },
+  'connects to a number written as a name': { peer: `${LOGS_IN}reply 00, silent`, reason: NAME_IS_ADDRESS },
+  'connects to a name with a zero byte': { peer: `${LOGS_IN}reply 00, silent`, reason: NAME_IS_ADDRESS },
   'connects to 0.0.0.0': {
     peer: `${LOGS_IN}reply 00, silent`,
-    why: 'the system connects to loopback, which would evade the rules for loopback: Pulsegate refuses it',
+    reason: 'the system connects to loopback, which would evade the rules for loopback: Pulsegate refuses it',
   },
   'connects to an empty name': {
     peer: `${LOGS_IN}reply 01, closed`,
-    why: 'resolvers return loopback or nothing; Pulsegate refuses it by a rule (02), which is not a failure of the server',
+    reason:
+      'resolvers return loopback or nothing; Pulsegate refuses it by a rule (02), which is not a failure of the server',
   },
   'connects to a name that does not exist': {
     peer: `${LOGS_IN}reply 01, closed`,
-    why: 'RFC 1928 §6 has the more precise reply "host unreachable"',
+    reason: 'RFC 1928 §6 has the more precise reply "host unreachable"',
   },
   'sends a request with RSV 1': {
     peer: `${LOGS_IN}reply 01, closed`,
-    why: 'RFC 1928 §4 has RSV 00, but old clients send other values: Pulsegate ignores it, as danted does',
+    reason: 'RFC 1928 §4 has RSV 00, but old clients send other values: Pulsegate ignores it, as danted does',
   },
   'sends everything in one packet': {
     peer: 'method 02, silent',
-    why: 'it reads one message per packet; TCP has no packet boundaries, and some clients save round trips',
+    reason:
+      'it reads one message per packet; TCP has no packet boundaries, and some clients save round trips',
   },
 };
 
 const DANTED: Readonly<Record<string, Difference>> = {
   'offers only "no authentication"': {
     peer: 'method 00, silent',
-    why: 'it runs without logins here, because its users are those of the system',
+    reason: 'it runs without logins here, because its users are those of the system',
   },
   'speaks SOCKS4': SERVES_SOCKS4,
   'speaks HTTP': {
     peer: 'closed',
-    why: 'it closes without an answer; 05 FF tells a client that this is SOCKS5',
+    reason: 'it closes without an answer; 05 FF tells a client that this is SOCKS5',
   },
-  'connects to an octal address written as a name': { peer: 'reply 00, silent', why: NAME_IS_ADDRESS },
-  'connects to a number written as a name': { peer: 'reply 00, silent', why: NAME_IS_ADDRESS },
-  'connects to a name with a zero byte': { peer: 'reply 00, silent', why: NAME_IS_ADDRESS },
+  'connects to an octal address written as a name': { peer: 'reply 00, silent', reason: NAME_IS_ADDRESS },
+  'connects to a number written as a name': { peer: 'reply 00, silent', reason: NAME_IS_ADDRESS },
+  'connects to a name with a zero byte': { peer: 'reply 00, silent', reason: NAME_IS_ADDRESS },
   'connects to 0.0.0.0': {
     peer: 'reply 08, closed',
-    why: 'Pulsegate refuses it by a rule (02); danted replies with an unknown type of address',
+    reason: 'Pulsegate refuses it by a rule (02); danted replies with an unknown type of address',
   },
   'connects to an empty name': {
     peer: 'reply 04, closed',
-    why: 'it asks the resolver; Pulsegate refuses it by a rule (02)',
+    reason: 'it asks the resolver; Pulsegate refuses it by a rule (02)',
   },
   'connects to a name that does not exist': {
     peer: 'reply 04',
-    why: 'its reply has a name as BND.ADDR; the reply of Pulsegate has an IPv4 address of zeros, which every client can read',
+    reason:
+      'its reply has a name as BND.ADDR; the reply of Pulsegate has an IPv4 address of zeros, which every client can read',
   },
   'connects to port 0': {
     peer: 'reply 08, closed',
-    why: 'Pulsegate lets the system refuse the connection (05), as microsocks does',
+    reason: 'Pulsegate lets the system refuse the connection (05), as microsocks does',
   },
   'requests BIND': {
     peer: 'reply 02, closed',
-    why: 'its rules forbid it here; Pulsegate has it disabled (07)',
+    reason: 'its rules forbid it here; Pulsegate has it disabled (07)',
   },
   'requests UDP ASSOCIATE': {
     peer: 'reply 02, closed',
-    why: 'its rules forbid it here; Pulsegate has it disabled (07)',
+    reason: 'its rules forbid it here; Pulsegate has it disabled (07)',
   },
   'requests command 9': {
     peer: 'closed',
-    why: 'RFC 1928 §6 has a reply for it (07); it closes without one',
+    reason: 'RFC 1928 §6 has a reply for it (07); it closes without one',
   },
   'requests address type 5': {
     peer: 'closed',
-    why: 'RFC 1928 §6 has a reply for it (08); it closes without one',
+    reason: 'RFC 1928 §6 has a reply for it (08); it closes without one',
   },
   'sends a request of version 4': {
     peer: 'silent',
-    why: 'it waits for more; Pulsegate replies with a failure (01) and closes',
+    reason: 'it waits for more; Pulsegate replies with a failure (01) and closes',
   },
 };
 
 const CHECKED_LATER: Difference = {
   peer: 'method 02, login 00, silent',
-  why: 'it checks the login with the request, which it refuses (02); RFC 1929 §2 has a status for it, after which clients ask for another password',
+  reason:
+    'it checks the login with the request, which it refuses (02); RFC 1929 §2 has a status for it, after which clients ask for another password',
 };
 const NO_METHOD: Difference = {
   peer: 'method 00, silent',
-  why: 'it refuses the request (02) of a client without a login; RFC 1928 §3 has the more precise method FF',
+  reason:
+    'it refuses the request (02) of a client without a login; RFC 1928 §3 has the more precise method FF',
 };
 
 const THREE_PROXY: Readonly<Record<string, Difference>> = {
@@ -128,7 +136,7 @@ const THREE_PROXY: Readonly<Record<string, Difference>> = {
   'speaks SOCKS4': SERVES_SOCKS4,
   'speaks HTTP': {
     peer: 'method 5b',
-    why: 'it reads every version but 5 as SOCKS4; 05 FF tells a client that this is SOCKS5',
+    reason: 'it reads every version but 5 as SOCKS4; 05 FF tells a client that this is SOCKS5',
   },
   'logs in with a wrong password': CHECKED_LATER,
   'logs in with an unknown user name': CHECKED_LATER,
@@ -138,33 +146,33 @@ const THREE_PROXY: Readonly<Record<string, Difference>> = {
   'logs in with an empty password': CHECKED_LATER,
   'logs in with version 5': {
     peer: 'method 02, login 02',
-    why: 'it sends a reply to a request (05 02 …), where the client expects the two bytes of RFC 1929',
+    reason: 'it sends a reply to a request (05 02 …), where the client expects the two bytes of RFC 1929',
   },
   'connects to an octal address written as a name': {
     peer: `${LOGS_IN}reply 04, closed`,
-    why: 'its resolver does not know the name; Pulsegate refuses it by a rule (02)',
+    reason: 'its resolver does not know the name; Pulsegate refuses it by a rule (02)',
   },
-  'connects to a number written as a name': { peer: `${LOGS_IN}reply 00, silent`, why: NAME_IS_ADDRESS },
-  'connects to a name with a zero byte': { peer: `${LOGS_IN}reply 00, silent`, why: NAME_IS_ADDRESS },
+  'connects to a number written as a name': { peer: `${LOGS_IN}reply 00, silent`, reason: NAME_IS_ADDRESS },
+  'connects to a name with a zero byte': { peer: `${LOGS_IN}reply 00, silent`, reason: NAME_IS_ADDRESS },
   'connects to 0.0.0.0': {
     peer: `${LOGS_IN}reply 01, closed`,
-    why: 'Pulsegate refuses it by a rule (02), which is not a failure of the server',
+    reason: 'Pulsegate refuses it by a rule (02), which is not a failure of the server',
   },
   'connects to an empty name': {
     peer: `${LOGS_IN}reply 04, closed`,
-    why: 'it asks the resolver; Pulsegate refuses it by a rule (02)',
+    reason: 'it asks the resolver; Pulsegate refuses it by a rule (02)',
   },
   'connects to port 0': {
     peer: `${LOGS_IN}reply 01, closed`,
-    why: 'Pulsegate lets the system refuse the connection (05), as microsocks does',
+    reason: 'Pulsegate lets the system refuse the connection (05), as microsocks does',
   },
   'requests BIND': {
     peer: `${LOGS_IN}reply 02, closed`,
-    why: 'its rules forbid it here; Pulsegate has it disabled (07)',
+    reason: 'its rules forbid it here; Pulsegate has it disabled (07)',
   },
   'requests UDP ASSOCIATE': {
     peer: `${LOGS_IN}closed`,
-    why: 'its rules forbid it here, and it closes without a reply; Pulsegate has it disabled (07)',
+    reason: 'its rules forbid it here, and it closes without a reply; Pulsegate has it disabled (07)',
   },
 };
 

@@ -35,7 +35,7 @@ interface Difference {
   readonly pulsegate: number;
   /** The possible status from the other server, which may depend on the resolver of the machine. */
   readonly peer: readonly number[];
-  readonly why: string;
+  readonly reason: string;
 }
 
 const BAD_GATEWAY =
@@ -45,24 +45,24 @@ const TINYPROXY: Readonly<Record<string, Difference>> = {
   'CONNECT with a wrong password': {
     pulsegate: 407,
     peer: [401],
-    why: 'RFC 9110 §11.7.1: a proxy asks with 407; only then browsers ask for another password',
+    reason: 'RFC 9110 §11.7.1: a proxy asks with 407; only then browsers ask for another password',
   },
-  'CONNECT to a closed port': { pulsegate: 502, peer: [500], why: BAD_GATEWAY },
-  'CONNECT to an unknown name': { pulsegate: 502, peer: [500], why: BAD_GATEWAY },
+  'CONNECT to a closed port': { pulsegate: 502, peer: [500], reason: BAD_GATEWAY },
+  'CONNECT to an unknown name': { pulsegate: 502, peer: [500], reason: BAD_GATEWAY },
   'CONNECT without a port': {
     pulsegate: 400,
     peer: [500],
-    why: 'RFC 9110 §9.3.6: the port is required, so it is an error of the client',
+    reason: 'RFC 9110 §9.3.6: the port is required, so it is an error of the client',
   },
   'GET of another scheme': {
     pulsegate: 501,
     peer: [400],
-    why: 'the request is well-formed, but Pulsegate does not implement the scheme (RFC 9110 §15.6.2)',
+    reason: 'the request is well-formed, but Pulsegate does not implement the scheme (RFC 9110 §15.6.2)',
   },
   'two lengths': {
     pulsegate: 400,
     peer: [200],
-    why: 'RFC 9112 §6.3: the end of the body is ambiguous, which allows request smuggling',
+    reason: 'RFC 9112 §6.3: the end of the body is ambiguous, which allows request smuggling',
   },
 };
 
@@ -70,18 +70,18 @@ const SQUID: Readonly<Record<string, Difference>> = {
   'CONNECT to a closed port': {
     pulsegate: 502,
     peer: [503],
-    why: 'RFC 9110 §15.6.4 has 503 for an overloaded proxy, and 502 for an unreachable destination',
+    reason: 'RFC 9110 §15.6.4 has 503 for an overloaded proxy, and 502 for an unreachable destination',
   },
-  'CONNECT to an unknown name': { pulsegate: 502, peer: [500, 503], why: BAD_GATEWAY },
+  'CONNECT to an unknown name': { pulsegate: 502, peer: [500, 503], reason: BAD_GATEWAY },
   'CONNECT without a port': {
     pulsegate: 400,
     peer: [503],
-    why: 'it uses port 443; RFC 9110 §9.3.6: the port is required, so it is an error of the client',
+    reason: 'it uses port 443; RFC 9110 §9.3.6: the port is required, so it is an error of the client',
   },
   'two lengths': {
     pulsegate: 400,
     peer: [411],
-    why: 'both refuse it; RFC 9112 §6.3 has 400, and 411 means that there is no length',
+    reason: 'both refuse it; RFC 9112 §6.3 has 400, and 411 means that there is no length',
   },
 };
 

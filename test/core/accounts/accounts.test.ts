@@ -254,16 +254,16 @@ test('a removal ends the sessions before it deletes their heartbeat data', async
 test('refresh applies the changes of another process', async () => {
   const { accounts, directory, rows, events } = setUp();
   await accounts.add(player);
-  const mine = rows.get('id-1');
-  assert.ok(mine);
-  rows.set('id-1', { ...mine, isEnabled: false });
-  rows.set('id-9', { ...mine, id: 'id-9', username: 'theirs' });
+  const stored = rows.get('id-1');
+  assert.ok(stored);
+  rows.set('id-1', { ...stored, isEnabled: false });
+  rows.set('id-9', { ...stored, id: 'id-9', username: 'other' });
   await accounts.refresh(['id-1', 'id-9']);
   assert.deepEqual(
     accounts.list().map(({ account }) => [account.username, account.isEnabled]),
     [
       ['player', false],
-      ['theirs', true],
+      ['other', true],
     ],
   );
   rows.delete('id-1');

@@ -7,7 +7,7 @@ import { formatIp } from '../../../src/core/ip.js';
 
 const check = (raw: string | Uint8Array, allowUnderscore = false) =>
   checkDestinationName(typeof raw === 'string' ? Buffer.from(raw) : raw, { allowUnderscore });
-const words = (text: string) => text.trim().split(/\s+/);
+const namesOf = (text: string) => text.trim().split(/\s+/);
 const LABEL_63 = 'a'.repeat(63);
 const NAME_253 = `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(61)}`;
 
@@ -58,7 +58,7 @@ for (const [raw, address] of ADDRESSES) {
   });
 }
 
-const NUMERIC = words(`
+const NUMERIC = namesOf(`
   2130706433 0 1 127.1 127.0.1 127.0.0.1. 0x7f000001 0x7F000001 0X7F.0.0.1 0x7f.0x0.0x0.0x1 0x7f.1
   017700000001 0177.0.0.1 0177.0.0.01 127.0.0.01 127.0.0.0x1 00.0.0.0 000000000000 0x 0x. 256.256.256.256
   1.2.3.4.5 999999999999 4294967296 18446744073709551617 127.0.0.1.1 example.1 foo.0x1 1.2.3.4.0x

@@ -12,7 +12,7 @@ const bytesOf = (text: string): IpBytes => {
 };
 const policy = (options: Partial<EgressOptions> = {}) =>
   createEgressPolicy({ private: 'deny', allow: [], deny: [], isOwnListener: () => false, ...options });
-const words = (text: string) => text.trim().split(/\s+/);
+const entriesOf = (text: string) => text.trim().split(/\s+/);
 const verdict = (
   options: Partial<EgressOptions>,
   address: string,
@@ -49,15 +49,15 @@ function at(base: string, offset: number, ip: IpBytes): IpBytes {
   return bytes;
 }
 
-const NEVER_V4 = words(`
+const NEVER_V4 = entriesOf(`
   0.0.0.0 0.0.0.1 0.255.255.255 169.254.0.1 169.254.169.254 169.254.170.2 169.254.255.255 100.100.100.200
   168.63.129.16 192.0.0.192 224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.254 255.255.255.255
 `);
-const NEVER_V6 = words(`
+const NEVER_V6 = entriesOf(`
   :: fe80::1 fe80::a9fe:a9fe febf:ffff::1 fec0::1 feff::1 ff02::1 ff0e::1 fd00:ec2::254 fd00:ec2::23
   fd20:ce::254 fd00:c1::a9fe:a9fe fd00:42::42
 `);
-const PRIVATE_V4 = words(`
+const PRIVATE_V4 = entriesOf(`
   127.0.0.1 127.1.2.3 127.255.255.255 10.0.0.0 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
   192.168.255.255 100.64.0.1 100.127.255.255 192.0.0.1 192.0.0.170 198.18.0.1 198.19.255.255
 `);
@@ -69,7 +69,7 @@ const PRIVATE_V6 = [
   '64:ff9b:1::808:808',
   '64:ff9b:1:100::1',
 ];
-const PUBLIC = words(`
+const PUBLIC = entriesOf(`
   1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 126.255.255.255 128.0.0.1 172.15.255.255 172.32.0.0
   192.167.255.255 192.169.0.0 100.63.255.255 100.128.0.0 169.253.255.255 169.255.0.0 192.0.1.0
   198.17.255.255 198.20.0.0 223.255.255.255 192.0.2.1 198.51.100.1 203.0.113.7 168.63.129.17 1.0.0.0
@@ -80,12 +80,12 @@ const PUBLIC = words(`
 for (const address of [...NEVER_V4, ...NEVER_V6]) {
   test(`${address} is always denied, with any lists`, () => {
     assert.equal(verdict({}, address), 'always-denied');
-    const open = {
+    const permissive = {
       private: 'allow' as const,
       allow: [address, '0.0.0.0/0', '::/0', ':443', 'meta.example'],
       deny: [':443'],
     };
-    assert.equal(verdict(open, address, 443, 'meta.example'), 'always-denied');
+    assert.equal(verdict(permissive, address, 443, 'meta.example'), 'always-denied');
   });
 }
 for (const address of [...PRIVATE_V4, ...PRIVATE_V6]) {
@@ -126,12 +126,12 @@ for (const [name, embed] of Object.entries(EMBEDDINGS)) {
 }
 
 test('own listeners are always denied, with any lists', () => {
-  const asked: string[] = [];
+  const checkedAddresses: string[] = [];
   const isOwnListener = (ip: IpBytes, port: number) => {
-    asked.push(formatIp(ip));
+    checkedAddresses.push(formatIp(ip));
     return port === 8080;
   };
-  const open = {
+  const permissive = {
     private: 'allow' as const,
     allow: ['0.0.0.0/0', '::/0', ':8080'],
     deny: [':8080'],
@@ -146,9 +146,12 @@ test('own listeners are always denied, with any lists', () => {
     '192.0.2.1',
     '169.254.1.1',
   ]) {
-    assert.equal(verdict(open, address, 8080), 'own-listener');
+    assert.equal(verdict(permissive, address, 8080), 'own-listener');
   }
-  assert.ok(!asked.some((address) => address.startsWith('::ffff:')), 'isOwnListener gets unmapped addresses');
+  assert.ok(
+    !checkedAddresses.some((address) => address.startsWith('::ffff:')),
+    'isOwnListener gets unmapped addresses',
+  );
 });
 
 test('an entry of deny takes precedence over one of allow, in any form', () => {
