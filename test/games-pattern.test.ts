@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PatternError } from '../src/core/heartbeats/game-rules.js';
 import { compilePattern } from '../src/games-pattern.js';
 
-test('a match tells the group and where it ends', () => {
+test('a match has the text of the group and its end', () => {
   assert.deepEqual(compilePattern('GAMEID=([A-Z0-9]{4,16});').exec('..GAMEID=ABCD;..'), {
     text: 'ABCD',
     end: 13,
@@ -13,7 +13,7 @@ test('a match tells the group and where it ends', () => {
   assert.equal(compilePattern('^ab').exec('xab'), null);
 });
 
-test('each byte is one character', () => {
+test('a pattern matches each byte as one character', () => {
   const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i)).toString('latin1');
   for (let byte = 0; byte < 256; byte += 1) {
     const pattern = `\\x${byte.toString(16).padStart(2, '0')}`;
@@ -21,7 +21,7 @@ test('each byte is one character', () => {
   }
 });
 
-test('patterns that cannot be used are refused with the reason', async (t) => {
+test('unsupported patterns are refused with the reason', async (t) => {
   const cases: [string, RegExp][] = [
     ['', /is empty/],
     ['(\\w)\\1', /backreferences/],
@@ -50,7 +50,7 @@ test('patterns that cannot be used are refused with the reason', async (t) => {
   }
 });
 
-test('patterns that make backtracking engines hang take linear time', async (t) => {
+test('patterns that need exponential time by backtracking need linear time', async (t) => {
   const cpuMs = (work: () => void) => {
     const start = process.cpuUsage();
     work();
@@ -61,7 +61,7 @@ test('patterns that make backtracking engines hang take linear time', async (t) 
       const compiled = compilePattern(pattern);
       const text = pattern.includes('x') ? 'x'.repeat(4096) : `${'a'.repeat(4095)}!`;
       assert.equal(compiled.exec(text), null);
-      // Backtracking would take longer than the age of the world; linear work is a few milliseconds.
+      // Backtracking would practically never end. The linear search takes some milliseconds.
       assert.ok(cpuMs(() => compiled.exec(text)) < 500);
     });
   }

@@ -1,4 +1,4 @@
-// Listening sockets that somebody else opened and hands over, as systemd does: who is served at which.
+// Listening sockets that the service manager opens and passes to the daemon (sd_listen_fds), and their use.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { givenSockets } from '../src/systemd-sockets.js';
@@ -7,7 +7,7 @@ import { needs } from './helpers/programs.js';
 import { connectThrough } from './helpers/socks-client.js';
 import { echo, startTarget } from './helpers/targets.js';
 
-/** Opens a blocking socket for each name, hands them over from descriptor 3 on, and becomes the daemon. */
+/** Opens a blocking socket for each name, from descriptor 3 on, and executes the daemon. */
 const SPAWNER = `
 import os, socket, sys
 names = sys.argv[1]
@@ -58,7 +58,7 @@ describe('sockets of the service manager', needs('python3'), () => {
     });
   }
 
-  it("are players' when they have no name", async (t) => {
+  it('serve players when they have no name', async (t) => {
     const daemon = await startTestDaemon(t, { config: { socks: { port: 1 } }, wrap: wrap('unnamed') });
     await daemon.addAccount('player', 'secret');
     const target = await startTarget(t, echo);
@@ -67,7 +67,7 @@ describe('sockets of the service manager', needs('python3'), () => {
   });
 });
 
-it('sockets meant for another process, or none, are not taken', () => {
+it('sockets for another process are not used; those without a known name serve players', () => {
   assert.deepEqual(givenSockets({}, 7), []);
   assert.deepEqual(givenSockets({ LISTEN_PID: '8', LISTEN_FDS: '1' }, 7), []);
   assert.deepEqual(givenSockets({ LISTEN_PID: '7', LISTEN_FDS: 'x' }, 7), []);

@@ -1,4 +1,4 @@
-// What the service manager hears, received by a real Unix datagram socket.
+// The notifications to the service manager (sd_notify), received by a real Unix datagram socket.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,17 +23,17 @@ const fail = (error: Error) => {
   throw error;
 };
 
-const WAYS = [
-  { way: 'a datagram of our own to a path', isAbstract: false, options: {} },
-  { way: 'a datagram of our own to an abstract address', isAbstract: true, options: {} },
-  { way: 'systemd-notify', isAbstract: false, options: { openSocket: () => null } },
+const METHODS = [
+  { method: 'a datagram to a path', isAbstract: false, options: {} },
+  { method: 'a datagram to an abstract address', isAbstract: true, options: {} },
+  { method: 'systemd-notify', isAbstract: false, options: { openSocket: () => null } },
 ];
-for (const { way, isAbstract, options } of WAYS)
-  describe(`the service manager, by ${way}`, needs('systemd-notify', 'python3'), () => {
+for (const { method, isAbstract, options } of METHODS)
+  describe(`the service manager, notified by ${method}`, needs('systemd-notify', 'python3'), () => {
     let folder = '';
     let receiver: ChildProcess;
     let isAlive = true;
-    const heard: string[] = [];
+    const messages: string[] = [];
     const listeners = new Set<() => void>();
     const path = () => (isAbstract ? `@pulsegate-test-${process.pid}` : join(folder, 'notify'));
     const env = (more: Record<string, string> = {}) => ({
@@ -49,28 +49,28 @@ for (const { way, isAbstract, options } of WAYS)
       });
       assert.ok(receiver.stdout);
       createInterface({ input: receiver.stdout }).on('line', (line) => {
-        heard.push(line);
+        messages.push(line);
         for (const listener of listeners) listener();
       });
-      await hears(/^listening$/);
+      await nextMessage(/^listening$/);
     });
     after(async () => {
       receiver.kill();
       await rm(folder, { recursive: true });
     });
 
-    /** Resolves with the next message of this form, and forgets those before it. */
-    const hears = (form: RegExp): Promise<void> =>
+    /** Resolves when a message of this form has arrived, and removes it and the earlier ones. */
+    const nextMessage = (form: RegExp): Promise<void> =>
       new Promise((resolve) => {
-        const look = () => {
-          const at = heard.findIndex((line) => form.test(line));
+        const check = () => {
+          const at = messages.findIndex((line) => form.test(line));
           if (at < 0) return;
-          heard.splice(0, at + 1);
-          listeners.delete(look);
+          messages.splice(0, at + 1);
+          listeners.delete(check);
           resolve();
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       });
 
     const start = (t: TestContext, more: Record<string, string> = {}) => {
@@ -79,60 +79,60 @@ for (const { way, isAbstract, options } of WAYS)
       return service;
     };
 
-    it('hears that the daemon is ready, and that it stops', async (t) => {
+    it('gets a message when the daemon is ready, and when it stops', async (t) => {
       const service = start(t);
       await service.ready();
-      await hears(/^READY=1 STATUS=Ready$/);
+      await nextMessage(/^READY=1 STATUS=Ready$/);
       await service.stopping();
-      await hears(/^STOPPING=1 STATUS=Stopping$/);
+      await nextMessage(/^STOPPING=1 STATUS=Stopping$/);
     });
 
-    // Before any test with a watchdog: a sign that is still on its way would be taken for one of this test.
-    it('hears none while a worker does not turn', async (t) => {
+    // This test is the first one with a watchdog, because a late message of another test would be taken for one of this test.
+    it('gets no watchdog message while a worker is stuck', async (t) => {
       isAlive = false;
       t.after(() => {
         isAlive = true;
       });
       const service = start(t, { WATCHDOG_USEC: '20000', WATCHDOG_PID: String(process.pid) });
       await service.ready();
-      await hears(/^READY=1/);
-      // Ten signs would be due in this time.
+      await nextMessage(/^READY=1/);
+      // Ten messages would be due in this time.
       await new Promise((resolve) => setTimeout(resolve, 100));
-      assert.ok(!heard.some((line) => line.startsWith('WATCHDOG')));
+      assert.ok(!messages.some((line) => line.startsWith('WATCHDOG')));
       isAlive = true;
-      await hears(/^WATCHDOG=1$/);
+      await nextMessage(/^WATCHDOG=1$/);
     });
 
-    it('hears signs of life when the unit has a watchdog', async (t) => {
+    it('gets watchdog messages when the unit has a watchdog', async (t) => {
       const service = start(t, { WATCHDOG_USEC: '200000', WATCHDOG_PID: String(process.pid) });
       await service.ready();
-      await hears(/^READY=1/);
-      await hears(/^WATCHDOG=1$/);
+      await nextMessage(/^READY=1/);
+      await nextMessage(/^WATCHDOG=1$/);
       const children = () =>
         readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
       const before = children();
-      await hears(/^WATCHDOG=1$/);
-      // The helper of the test before may still be ending.
+      await nextMessage(/^WATCHDOG=1$/);
+      // The helper of the previous test may be ending still.
       const added = children().filter((child) => !before.includes(child));
-      assert.deepEqual(added, [], 'no child of ours a ping: one helper stays');
+      assert.deepEqual(added, [], 'a message needs no new child process');
     });
 
-    it('hears no signs of life meant for another process', async (t) => {
+    it('gets no watchdog messages when the watchdog is for another process', async (t) => {
       const setInterval = t.mock.method(globalThis, 'setInterval');
       await start(t, { WATCHDOG_USEC: '200000', WATCHDOG_PID: '1' }).ready();
-      await hears(/^READY=1/);
+      await nextMessage(/^READY=1/);
       assert.equal(setInterval.mock.callCount(), 0);
     });
 
-    it('may be gone: that is reported, and nothing else', async () => {
+    it('may be missing, which is reported once', async () => {
       const errors: Error[] = [];
-      const gone = { ...env(), NOTIFY_SOCKET: join(folder, 'gone') };
-      await createServiceManager(gone, (error) => errors.push(error), options).ready();
+      const missing = { ...env(), NOTIFY_SOCKET: join(folder, 'missing') };
+      await createServiceManager(missing, (error) => errors.push(error), options).ready();
       assert.equal(errors.length, 1);
     });
   });
 
-it('without a service manager nothing is run', async () => {
+it('without a service manager no program is started', async () => {
   const service = createServiceManager({ PATH: '/nowhere' }, fail);
   await service.ready();
   await service.stopping();

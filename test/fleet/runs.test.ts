@@ -1,4 +1,4 @@
-// Webhook runs of nodes that share a database: one at a time and in order per session, whichever node took them in and whichever dies.
+// Webhook runs of nodes that share a database: in order and one at a time per session, whichever node stored them and whichever dies.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type AgentServer, startAgentServer } from '../helpers/agent-server.js';
@@ -28,13 +28,13 @@ async function post(node: TestDaemon, body: object, headers: Record<string, stri
 
 const runAt = async (node: TestDaemon, id: string) =>
   (await node.api('GET', `/api/v1/runs/${id}`)).json as Run;
-const ended = (node: TestDaemon, id: string) =>
+const endOf = (node: TestDaemon, id: string) =>
   eventually(async () => {
     const run = await runAt(node, id);
     return ['queued', 'running'].includes(run.status) ? false : run;
   }) as Promise<Run>;
 
-describe('runs of two nodes', async () => {
+describe('webhook runs of two nodes', async () => {
   const t = suiteScope();
   let server: AgentServer;
   let one: TestDaemon;
@@ -54,16 +54,20 @@ describe('runs of two nodes', async () => {
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
   });
 
-  test('of one session are run one at a time, in the order in which they were taken in', async () => {
-    let underWay = 0;
-    let most = 0;
-    const begun: string[] = [];
+  test('the runs of one session are executed one at a time and in the order of their requests', async () => {
+    let running = 0;
+    let maxRunning = 0;
+    let finishRuns = (): void => undefined;
+    const allPosted = new Promise<void>((resolve) => {
+      finishRuns = resolve;
+    });
+    const started: string[] = [];
     server.answer = async ({ json }) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      begun.push(json.message);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      underWay -= 1;
+      running += 1;
+      maxRunning = Math.max(maxRunning, running);
+      started.push(json.message);
+      await allPosted;
+      running -= 1;
       return 'done';
     };
     const messages = Array.from({ length: 6 }, (_, i) => `m${i}`);
@@ -71,21 +75,22 @@ describe('runs of two nodes', async () => {
     for (const [i, message] of messages.entries()) {
       ids.push(await post(i % 2 === 0 ? one : two, { agent: 'a', message, sessionKey: 'shared' }));
     }
-    for (const id of ids) assert.equal((await ended(two, id)).status, 'succeeded');
-    assert.deepEqual(begun, messages);
-    assert.equal(most, 1);
+    finishRuns();
+    for (const id of ids) assert.equal((await endOf(two, id)).status, 'succeeded');
+    assert.deepEqual(started, messages);
+    assert.equal(maxRunning, 1);
   });
 
-  test('an idempotency key is known to both', async () => {
+  test('both nodes know an idempotency key', async () => {
     const request = { agent: 'a', message: 'once', sessionKey: 'key' };
     const headers = { 'idempotency-key': 'the-same' };
     const ids = await Promise.all([one, two, one, two].map((node) => post(node, request, headers)));
     assert.equal(new Set(ids).size, 1);
     // The next test changes the agent's answer, which must not reach this run.
-    assert.equal((await ended(one, ids[0] ?? '')).status, 'succeeded');
+    assert.equal((await endOf(one, ids[0] ?? '')).status, 'succeeded');
   });
 
-  test('are cancelled, and repeated, by way of either', async () => {
+  test('either node can cancel and repeat a run', async () => {
     server.answer = (_request, _res, req) => new Promise((resolve) => req.on('close', resolve));
     const id = await post(one, { agent: 'a', message: 'long' });
     await eventually(async () => (await runAt(two, id)).status === 'running');
@@ -94,20 +99,20 @@ describe('runs of two nodes', async () => {
     server.answer = () => 'again';
     const { json, status } = await two.api('POST', `/api/v1/runs/${id}/rerun`);
     assert.equal(status, 202);
-    assert.equal((await ended(one, (json as { runId: string }).runId)).reply, 'again');
+    assert.equal((await endOf(one, (json as { runId: string }).runId)).reply, 'again');
   });
 
-  test('of a command that one node is named for are run there', async () => {
+  test('a command that is configured for one node runs there', async () => {
     for (const node of [one, two]) {
-      const run = await ended(one, await post(node, { agent: 'here', message: 'x' }));
+      const run = await endOf(one, await post(node, { agent: 'here', message: 'x' }));
       assert.equal(run.reply?.trim(), String(two.pid));
     }
   });
 
-  test('of a node that was killed are taken over, in order, and none is lost', async () => {
-    const begun: [string, number][] = [];
+  test('the runs of a killed node are taken over in order, and none is lost', async () => {
+    const started: [string, number][] = [];
     server.answer = ({ json }, _res, req) => {
-      begun.push([json.message, json.attempt]);
+      started.push([json.message, json.attempt]);
       return json.attempt === 1 && json.message === 'k0'
         ? new Promise((resolve) => req.on('close', resolve))
         : 'done';
@@ -115,11 +120,11 @@ describe('runs of two nodes', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 4; i += 1)
       ids.push(await post(i === 2 ? two : one, { agent: 'a', message: `k${i}`, sessionKey: 'killed' }));
-    await eventually(() => begun.length === 1);
+    await eventually(() => started.length === 1);
     one.signal('SIGKILL');
     await one.exited();
-    for (const id of ids) assert.equal((await ended(two, id)).status, 'succeeded');
-    assert.deepEqual(begun, [
+    for (const id of ids) assert.equal((await endOf(two, id)).status, 'succeeded');
+    assert.deepEqual(started, [
       ['k0', 1],
       ['k0', 2],
       ['k1', 1],

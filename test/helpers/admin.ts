@@ -233,7 +233,8 @@ export function heartbeatOf(
   };
 }
 
-function logInto(lines: Record<string, unknown>[]): Log {
+/** Returns a log that adds its lines to `lines`. */
+export function logInto(lines: Record<string, unknown>[]): Log {
   const write = (level: string) => (fields: Readonly<Record<string, unknown>>, msg: string) => {
     lines.push({ level, msg, ...fields });
   };

@@ -31,11 +31,11 @@ export async function startAgentServer(t: Pick<TestContext, 'after'>, answer: An
     for await (const part of req) body += part;
     const { method = '', url: path = '', headers } = req;
     const received = { method, path, headers, body, json: body === '' ? null : JSON.parse(body) };
-    it.requests.push(received);
-    const said = await it.answer(received, res, req);
-    if (res.writableEnded || res.destroyed || said === undefined) return;
-    res.setHeader('content-type', typeof said === 'string' ? 'text/plain' : 'application/json');
-    res.end(typeof said === 'string' ? said : JSON.stringify(said));
+    agentServer.requests.push(received);
+    const reply = await agentServer.answer(received, res, req);
+    if (res.writableEnded || res.destroyed || reply === undefined) return;
+    res.setHeader('content-type', typeof reply === 'string' ? 'text/plain' : 'application/json');
+    res.end(typeof reply === 'string' ? reply : JSON.stringify(reply));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,10 +43,10 @@ export async function startAgentServer(t: Pick<TestContext, 'after'>, answer: An
     server.closeAllConnections();
     server.close();
   });
-  const it: AgentServer = {
+  const agentServer: AgentServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: [],
     answer,
   };
-  return it;
+  return agentServer;
 }

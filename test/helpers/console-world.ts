@@ -7,6 +7,7 @@ import { type ConsoleOptions, type ConsolePage, launchBrowser } from './console-
 import { consoleWindows } from './console-windows.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
 import { databaseOf } from './database.js';
+import { basic } from './http.js';
 import { connectThrough } from './socks-client.js';
 import type { Scope } from './suite.js';
 import { echo, startTarget } from './targets.js';
@@ -145,12 +146,11 @@ async function importAccounts(daemon: TestDaemon, count: number): Promise<void> 
     })),
     ...PAYLOADS.map((text) => ({ username: text, password: PASSWORD, remarks: text })),
   ];
-  const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
   const answer = await fetch(
     `${daemon.adminUrl}/api/v1/accounts/import?format=json&existing=skip&dryRun=false`,
     {
       method: 'POST',
-      headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
+      headers: { authorization: basic(ADMIN.username, ADMIN.password), 'content-type': 'application/json' },
       body: JSON.stringify(accounts),
     },
   );

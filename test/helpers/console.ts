@@ -1,5 +1,6 @@
 // Signs in to a test daemon like the console, and calls /api/v1 with the session cookie.
 import { ADMIN, type ApiAnswer, type TestDaemon } from './daemon.js';
+import { parseJson } from './http.js';
 
 export interface Console {
   /** `pulsegate_session=…`, as a browser sends the cookie. */
@@ -28,7 +29,7 @@ export async function fetchFrom(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parse(text) };
+  return { status: response.status, headers: response.headers, text, json: parseJson(text) };
 }
 
 export async function signIn(
@@ -51,12 +52,4 @@ export async function signIn(
 /** Returns the code of a problem. */
 export function codeOf(answer: ApiAnswer): unknown {
   return (answer.json as { code?: unknown } | undefined)?.code;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { databaseSection, dropDatabaseOf } from './database.js';
+import { basic, parseJson } from './http.js';
 import { killProcessesIn } from './processes.js';
 import { copySqliteTemplate } from './sqlite-template.js';
 import type { Scope } from './suite.js';
@@ -51,6 +52,7 @@ export interface TestDaemon {
   ): Promise<ApiAnswer>;
   /** Creates an account; returns its AID. */
   addAccount(username: string, password: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Returns the account as the account API lists it. */
   account(username: string): Promise<Readonly<Record<string, unknown>>>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves with the exit code; null after a signal. */
@@ -136,11 +138,10 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const [socksHost, socksPort] = splitHostPort(first(ready['socks']));
 
   const api: TestDaemon['api'] = async (method, path, body, headers = {}) => {
-    const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
     const response = await fetch(adminUrl + path, {
       method,
       headers: {
-        authorization: `Basic ${basic}`,
+        authorization: basic(ADMIN.username, ADMIN.password),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -194,7 +195,7 @@ function defaults(dataDir: string): Record<string, unknown> {
   return {
     dataDir,
     shutdownGrace: '1s',
-    // Many daemons share the processors with their tests; none of them has players who come first.
+    // Daemons share the processors with many tests, so their control planes keep the normal priority.
     controlPlaneNice: 0,
     socks: { host: '127.0.0.1', port: 0, ...engineUnderTest() },
     admin: { host: '127.0.0.1', port: 0 },
@@ -238,14 +239,6 @@ function parseLine(text: string): LogLine {
   return isRecord(value) && typeof value['msg'] === 'string'
     ? { ...value, msg: value['msg'] }
     : { msg: text };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function first(list: unknown): string {

@@ -1,10 +1,10 @@
-// A TCP connection to the tests' PostgreSQL, on which a test can lose the server's answers.
+// A TCP relay before the tests' PostgreSQL, which can drop the server's answers.
 import { createServer, connect as dial, type Socket } from 'node:net';
 import type { Scope } from './suite.js';
 
 /**
- * A connection to the server of `connection` through the test. `onClientData` gets the client's bytes. While it is cut, no bytes go
- * back.
+ * Relays connections to the server of `connection`. `onClientData` gets the client's bytes. While `isCut` is true, the server's
+ * bytes are dropped.
  */
 export async function startDatabaseWire(t: Scope, connection: string) {
   const url = new URL(connection);
@@ -13,20 +13,20 @@ export async function startDatabaseWire(t: Scope, connection: string) {
   const wire = { isCut: false, onClientData: (_bytes: Buffer, _client: Socket): void => undefined };
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const onward = dial(path);
-    for (const socket of [client, onward]) {
+    const upstream = dial(path);
+    for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
         client.destroy();
-        onward.end();
+        upstream.end();
       });
     }
     client.on('data', (bytes: Buffer) => {
-      onward.write(bytes);
+      upstream.write(bytes);
       wire.onClientData(bytes, client);
     });
-    onward.on('data', (bytes: Buffer) => {
+    upstream.on('data', (bytes: Buffer) => {
       if (!wire.isCut) client.write(bytes);
     });
   });

@@ -30,7 +30,7 @@ export async function databaseSection(dataDir: string): Promise<Record<string, u
   };
 }
 
-/** Call it when a data folder is removed. */
+/** Drops the database of a data folder that is removed. */
 export async function dropDatabaseOf(dataDir: string): Promise<void> {
   if (postgres === null) return;
   await (await postgres.sharedPostgres()).query(`drop database if exists ${nameOf(dataDir)} with (force)`);

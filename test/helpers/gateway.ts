@@ -9,7 +9,7 @@ import type { AgentSettings, HookSettings } from '../../src/agents/settings.js';
 import type { RunStore } from '../../src/core/agents/run-store.js';
 import { isFinal, type Run } from '../../src/core/agents/runs.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { startTestAdmin, type TestAdmin } from './admin.js';
+import { logInto, startTestAdmin, type TestAdmin } from './admin.js';
 import { databaseOf, dropDatabaseOf } from './database.js';
 import { eventually } from './eventually.js';
 import { hookSettings, SECRET, testHooks } from './hooks.js';
@@ -60,9 +60,7 @@ export async function startGateway(
     ...(options.storeNow ? { now: options.storeNow } : {}),
   });
   const lines: Record<string, unknown>[] = [];
-  const write = (level: string) => (fields: object, msg: string) =>
-    void lines.push({ ...fields, level, msg });
-  const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const log = logInto(lines);
   const agents = options.agents ?? {};
   const everyAgent = Object.fromEntries(Object.keys(agents).map((name) => [name, { sessionKey: null }]));
   const hooks = testHooks(store, {

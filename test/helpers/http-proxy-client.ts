@@ -1,10 +1,6 @@
 // An HTTP proxy client that can send arbitrary bytes.
+import { basic } from './http.js';
 import { RawClient } from './socks-client.js';
-
-/** Returns the value of Proxy-Authorization (RFC 7617). */
-export function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-}
 
 /** Returns a CONNECT head with the login of `player`, unless other `fields` are given. */
 export function connectHead(

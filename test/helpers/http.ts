@@ -43,7 +43,7 @@ export function send(
   });
 }
 
-/** Returns the Authorization header of Basic credentials. */
+/** Returns the value of Authorization or Proxy-Authorization for these credentials (RFC 7617). */
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
@@ -77,7 +77,8 @@ export function parseExchange(received: string): { status: number; head: string;
   };
 }
 
-function parseJson(text: string): unknown {
+/** Returns undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

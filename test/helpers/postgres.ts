@@ -87,19 +87,19 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       for (const pid of await familyOf(server?.pid)) kill(pid, signal);
     },
     async start() {
-      const given = Object.entries({ ...SETTINGS, unix_socket_directories: folder, ...settings });
-      const flags = given.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      const allSettings = Object.entries({ ...SETTINGS, unix_socket_directories: folder, ...settings });
+      const flags = allSettings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
       server = spawn(join(programs.folder, 'postgres'), ['-D', data, ...flags], {
         ...options,
         stdio: ['ignore', 'ignore', 'pipe'],
       });
-      let said = '';
+      let stderr = '';
       server.stderr?.on('data', (chunk: Buffer) => {
-        said = (said + chunk.toString()).slice(-10_000);
+        stderr = (stderr + chunk.toString()).slice(-10_000);
       });
       const started = server;
       await eventually(async () => {
-        if (started.exitCode !== null) throw new Error(`PostgreSQL ended: ${said}`);
+        if (started.exitCode !== null) throw new Error(`PostgreSQL ended: ${stderr}`);
         return postgres.query('select 1').then(
           () => true,
           () => false,

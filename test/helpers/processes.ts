@@ -35,32 +35,32 @@ function processesIn(folder: string): FoundProcess[] {
 }
 
 function processIds(): number[] {
-  return look(() => readdirSync('/proc'), [])
+  return tryRead(() => readdirSync('/proc'), [])
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 }
 
 function worksIn(pid: number, folder: string): boolean {
   // A removed folder appears as `/tmp/x (deleted)`.
-  const at = look(() => readlinkSync(`/proc/${pid}/cwd`), '').replace(/ \(deleted\)$/, '');
+  const at = tryRead(() => readlinkSync(`/proc/${pid}/cwd`), '').replace(/ \(deleted\)$/, '');
   return at === folder || at.startsWith(`${folder}/`);
 }
 
 /** A zombie's environment is empty, so a process that has ended is not found. */
 function hasTempFolder(pid: number, folder: string): boolean {
-  return look(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '')
+  return tryRead(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '')
     .split('\0')
     .some((variable) => `${variable}/`.startsWith(`TMPDIR=${folder}/`));
 }
 
 function commandOf(pid: number): string {
-  return look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '')
+  return tryRead(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '')
     .replaceAll('\0', ' ')
     .trim();
 }
 
 /** Returns `otherwise` for a process that has ended, or that this user may not read. */
-function look<T>(read: () => T, otherwise: T): T {
+function tryRead<T>(read: () => T, otherwise: T): T {
   try {
     return read();
   } catch {
@@ -68,7 +68,7 @@ function look<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** Passes over a process that has ended. */
+/** Sends a signal. Does nothing when the process has ended. */
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
-  look(() => process.kill(pid, signal), false);
+  tryRead(() => process.kill(pid, signal), false);
 }

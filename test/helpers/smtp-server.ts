@@ -23,39 +23,39 @@ export async function startSmtpServer(
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
-    const say = (line: string) => socket.write(`${line}\r\n`);
-    let [from, to, isKnown] = ['', '', false];
+    const reply = (line: string) => socket.write(`${line}\r\n`);
+    let [from, to, isAuthenticated] = ['', '', false];
     let content: string[] | null = null;
-    say('220 test');
+    reply('220 test');
     createInterface({ input: socket }).on('line', (line) => {
       if (content) {
         if (line !== '.') return void content.push(line);
         received.push({ from, to, content: content.join('\n') });
         content = null;
-        return say(`250 2.0.0 taken as ${received.length}`);
+        return reply(`250 2.0.0 taken as ${received.length}`);
       }
-      const [word = '', rest = ''] = line.split(/ (.*)/s);
-      switch (word.toUpperCase()) {
+      const [verb = '', rest = ''] = line.split(/ (.*)/s);
+      switch (verb.toUpperCase()) {
         case 'EHLO':
-          say('250-test');
-          return say('250 AUTH PLAIN');
+          reply('250-test');
+          return reply('250 AUTH PLAIN');
         case 'AUTH':
-          isKnown = rest === `PLAIN ${login}`;
-          return say(isKnown ? '235 2.7.0 welcome' : '535 5.7.8 who are you');
+          isAuthenticated = rest === `PLAIN ${login}`;
+          return reply(isAuthenticated ? '235 2.7.0 welcome' : '535 5.7.8 who are you');
         case 'MAIL':
           from = rest;
-          return say(isKnown ? '250 ok' : '530 5.7.0 log in');
+          return reply(isAuthenticated ? '250 ok' : '530 5.7.0 log in');
         case 'RCPT':
           to = rest.replace(/^TO:<(.*)>.*$/i, '$1');
-          return say('250 ok');
+          return reply('250 ok');
         case 'DATA':
           content = [];
-          return say('354 go on');
+          return reply('354 go on');
         case 'QUIT':
-          say('221 bye');
+          reply('221 bye');
           return socket.end();
         default:
-          return say('250 ok');
+          return reply('250 ok');
       }
     });
   });

@@ -8,9 +8,14 @@ export function greeting(...methods: number[]): Buffer {
 
 /** Returns the bytes of a login (RFC 1929 §2). */
 export function login(username: string | Buffer, password: string | Buffer): Buffer {
-  const name = Buffer.from(username);
-  const word = Buffer.from(password);
-  return Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([word.length]), word]);
+  const usernameBytes = Buffer.from(username);
+  const passwordBytes = Buffer.from(password);
+  return Buffer.concat([
+    Buffer.from([1, usernameBytes.length]),
+    usernameBytes,
+    Buffer.from([passwordBytes.length]),
+    passwordBytes,
+  ]);
 }
 
 /**
@@ -124,7 +129,7 @@ export class RawClient {
     for (const waker of [...this.#wakers]) waker();
   }
 
-  #until(isTrue: () => boolean, what: string): Promise<void> {
+  #until(isTrue: () => boolean, awaited: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
         if (!isTrue()) return;
@@ -134,7 +139,7 @@ export class RawClient {
       };
       const timer = setTimeout(() => {
         this.#wakers.delete(check);
-        reject(new Error(`waited too long for ${what}; received ${this.#received.toString('hex')}`));
+        reject(new Error(`waited too long for ${awaited}; received ${this.#received.toString('hex')}`));
       }, READ_TIMEOUT_MS);
       this.#wakers.add(check);
       if (this.socket.connecting) this.socket.once('connect', check);
@@ -143,7 +148,7 @@ export class RawClient {
   }
 }
 
-export interface LoggedIn {
+export interface SocksLogin {
   /** Address of the listener; default: 127.0.0.1. */
   readonly host?: string;
   readonly port: number;
@@ -154,7 +159,13 @@ export interface LoggedIn {
 }
 
 /** Connects, logs in, and returns the client. Its next message is the request. */
-export async function loggedInClient({ host, port, username, password, from }: LoggedIn): Promise<RawClient> {
+export async function loggedInClient({
+  host,
+  port,
+  username,
+  password,
+  from,
+}: SocksLogin): Promise<RawClient> {
   const client = await RawClient.connect(port, host, from);
   client.send(greeting(2));
   await client.read(2);
@@ -176,7 +187,7 @@ export async function readReply(
 }
 
 /** Connects through the proxy; throws unless the reply is success. */
-export async function connectThrough(account: LoggedIn, host: string, port: number): Promise<RawClient> {
+export async function connectThrough(account: SocksLogin, host: string, port: number): Promise<RawClient> {
   const client = await loggedInClient(account);
   client.send(request(host, port));
   const { code } = await readReply(client);

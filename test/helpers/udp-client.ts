@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
-import { type LoggedIn, loggedInClient, type RawClient, readReply, request } from './socks-client.js';
+import { loggedInClient, type RawClient, readReply, request, type SocksLogin } from './socks-client.js';
 
 export interface Received {
   readonly data: Buffer;
@@ -156,7 +156,7 @@ export const UDP_ASSOCIATE = 3; // RFC 1928 §4
 /** Logs in and associates. Throws unless the reply is success. `declared` is DST.ADDR and DST.PORT of the request. */
 export async function associateThrough(
   t: Pick<TestContext, 'after'>,
-  account: LoggedIn,
+  account: SocksLogin,
   declared: { readonly host: string | Buffer; readonly port: number } = { host: '0.0.0.0', port: 0 },
   host = '127.0.0.1',
 ): Promise<UdpAssociationClient> {

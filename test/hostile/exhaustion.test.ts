@@ -1,6 +1,5 @@
-// Clients that take and give nothing: they wait, they never read, they come by the hundred. Others must not feel it: they get
-// theirs while the crowd is there. Nothing here measures time: the crowd stays until it is sent away, so whoever had to wait for
-// it would wait until the end of his test.
+// Hundreds of clients that only wait or never read must not affect others. No test measures time: the idle clients stay until
+// the test closes them, so a client that had to wait for them would wait until its time limit.
 // Only by name: npm run scale
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -26,18 +25,18 @@ import {
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 
-/** So many clients of one kind. */
+/** Number of idle clients of one kind. */
 const CROWD = scaled(300);
-/** Longer than any test: a handshake that is not finished does not end by itself. */
+/** Longer than any test, so that an unfinished handshake is not closed. */
 const FOR_EVER = '1h';
 
 interface Crowd {
   /** Sockets that the daemon has not closed. */
   open(): number;
-  leave(): void;
+  close(): void;
 }
 
-/** Opens `count` connections from `source` that send `bytes` and then only wait; all are gone when the test ends. */
+/** Opens `count` connections from `source` that send `bytes` and then only wait. The end of the test closes them. */
 async function startCrowd(
   t: Scope,
   port: number,
@@ -46,10 +45,10 @@ async function startCrowd(
   source = '127.0.0.1',
 ): Promise<Crowd> {
   const sockets = new Set<Socket>();
-  const leave = (): void => {
+  const close = (): void => {
     for (const socket of sockets) socket.destroy();
   };
-  t.after(leave);
+  t.after(close);
   const settled = Array.from({ length: count }, async () => {
     const socket = connect({ port, host: '127.0.0.1', localAddress: source });
     sockets.add(socket);
@@ -63,7 +62,7 @@ async function startCrowd(
     });
   });
   await Promise.all(settled);
-  return { open: () => sockets.size, leave };
+  return { open: () => sockets.size, close };
 }
 
 /** Resolves once a player has logged in. */
@@ -78,16 +77,16 @@ function residentMiB(pid: number): number {
 
 describe('idle clients', () => {
   const scope = suiteScope();
-  let patient: TestDaemon;
-  let strict: TestDaemon;
+  let withoutLimit: TestDaemon;
+  let withLimit: TestDaemon;
   before(async () => {
-    [patient, strict] = (await Promise.all(
+    [withoutLimit, withLimit] = (await Promise.all(
       [FOR_EVER, '1s'].map((handshakeTimeout) =>
         startTestDaemon(scope, { config: { socks: { handshakeTimeout } } }),
       ),
     )) as [TestDaemon, TestDaemon];
-    await patient.addAccount('player', 'secret');
-    await strict.addAccount('player', 'secret');
+    await withoutLimit.addAccount('player', 'secret');
+    await withLimit.addAccount('player', 'secret');
   });
   for (const [where, bytes] of [
     ['before their first byte', Buffer.alloc(0)],
@@ -95,30 +94,30 @@ describe('idle clients', () => {
     ['in their login', Buffer.concat([greeting(2), login('player', 'secret').subarray(0, 6)])],
     ['before their request', Buffer.concat([greeting(2), login('player', 'secret')])],
   ] as const) {
-    it(`${CROWD} of them ${where} keep no login waiting`, async (t) => {
-      await logIn(patient);
-      const held = openDescriptors(patient.pid);
-      const crowd = await startCrowd(t, patient.socks.port, CROWD, bytes);
-      await logIn(patient);
-      assert.ok(crowd.open() > 0, 'nobody was waiting any more');
-      crowd.leave();
-      await descriptorsBackTo(patient.pid, held);
+    it(`do not delay a login when ${CROWD} of them wait ${where}`, async (t) => {
+      await logIn(withoutLimit);
+      const held = openDescriptors(withoutLimit.pid);
+      const crowd = await startCrowd(t, withoutLimit.socks.port, CROWD, bytes);
+      await logIn(withoutLimit);
+      assert.ok(crowd.open() > 0, 'the idle clients were closed before the login');
+      crowd.close();
+      await descriptorsBackTo(withoutLimit.pid, held);
     });
 
-    it(`they are closed when they stay ${where} beyond their time limit`, async (t) => {
-      const sentAway = async (count: number) => {
-        const crowd = await startCrowd(t, strict.socks.port, count, bytes);
+    it(`are closed when they wait ${where} beyond the time limit`, async (t) => {
+      const openUntilClosed = async (count: number) => {
+        const crowd = await startCrowd(t, withLimit.socks.port, count, bytes);
         await eventually(() => assert.equal(crowd.open(), 0));
       };
-      // What is opened for the first client of a kind may stay open.
-      await sentAway(1);
-      const held = openDescriptors(strict.pid);
-      await sentAway(30);
-      await descriptorsBackTo(strict.pid, held);
+      // The first client may make the daemon open descriptors that it keeps.
+      await openUntilClosed(1);
+      const held = openDescriptors(withLimit.pid);
+      await openUntilClosed(30);
+      await descriptorsBackTo(withLimit.pid, held);
     });
   }
 
-  it('of one source hold no more places than one source may, and none that another needs', async (t) => {
+  it('of one source have at most maxHandshakesPerSource connections, and are closed for clients of other sources', async (t) => {
     const daemon = await startTestDaemon(t, {
       config: { socks: { maxHandshakes: 200, maxHandshakesPerSource: 50, handshakeTimeout: FOR_EVER } },
     });
@@ -132,17 +131,17 @@ describe('idle clients', () => {
     const open = (): number => [first, ...others].reduce((sum, crowd) => sum + crowd.open(), 0);
     await eventually(() => assert.equal(open(), 200));
     await logIn(daemon);
-    // Another worker may close it, and the client sees that a moment after the login.
-    await eventually(() => assert.ok(open() < 200, 'the one that had waited longest made room'));
+    // Another worker may close the connection, shortly after the login.
+    await eventually(() => assert.ok(open() < 200, 'the connection that has waited longest is closed'));
     const line = await daemon.waitForLine((each) => /handshake limit reached/.test(each.msg));
     assert.ok(Number(line['evicted']) > 0);
   });
 
-  it('after they were refused hold no places either', async (t) => {
+  it('do not count as handshakes after a failed login', async (t) => {
     const socks = { workers: 1, maxConnections: 8, maxHandshakes: 4, login: { maxFailuresPerSource: 5 } };
     const daemon = await startTestDaemon(t, { config: { socks } });
     await daemon.addAccount('player', 'secret');
-    // Each has its answer, and keeps its side open.
+    // Each client has its reply, and keeps its side of the connection open.
     for (let at = 0; at < 40; at += 1) {
       const socket = connect({ port: daemon.socks.port, host: '127.0.0.1', allowHalfOpen: true });
       t.after(() => socket.destroy());
@@ -155,7 +154,7 @@ describe('idle clients', () => {
     player.destroy();
   });
 
-  it('never cost a session its place', async (t) => {
+  it('never cause a session to be closed', async (t) => {
     const daemon = await startTestDaemon(t, {
       config: { socks: { maxHandshakes: 20, maxHandshakesPerSource: 10 } },
     });
@@ -172,10 +171,10 @@ describe('idle clients', () => {
 
 describe('1,000 connections to the admin port under 1,024 descriptors', () => {
   for (const [who, whitelist] of [
-    ['of the whitelist', ''],
-    ['outside of it', '127.0.0.1'],
+    ['in the whitelist', ''],
+    ['outside the whitelist', '127.0.0.1'],
   ] as const) {
-    it(`by a source ${who} cost no player a login, and the operator no answer`, async (t) => {
+    it(`by a source ${who} prevent neither logins nor API requests`, async (t) => {
       const daemon = await startTestDaemon(t, { wrap: ['prlimit', '--nofile=1024'] });
       await daemon.addAccount('player', 'secret');
       const set = await daemon.api('PUT', '/api/v1/settings/whitelist', { whitelist });
@@ -198,7 +197,7 @@ describe('1,000 connections to the admin port under 1,024 descriptors', () => {
 });
 
 describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit'), () => {
-  it('leave the API its answer, sessions their life, and give every descriptor back', async (t) => {
+  it('prevent no API request, end no session, and leave no descriptor open', async (t) => {
     const daemon = await startTestDaemon(t, {
       wrap: ['prlimit', '--nofile=256'],
       config: { socks: { handshakeTimeout: FOR_EVER } },
@@ -208,10 +207,14 @@ describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     const session = await connectThrough(account, '127.0.0.1', target.port);
     const held = openDescriptors(daemon.pid);
-    const whole = Buffer.concat([greeting(2), login('player', 'secret'), request('127.0.0.1', target.port)]);
+    const handshake = Buffer.concat([
+      greeting(2),
+      login('player', 'secret'),
+      request('127.0.0.1', target.port),
+    ]);
     const crowds = await Promise.all([
       startCrowd(t, daemon.socks.port, CROWD, Buffer.alloc(0)),
-      startCrowd(t, daemon.socks.port, CROWD, whole),
+      startCrowd(t, daemon.socks.port, CROWD, handshake),
     ]);
     for (let i = 0; i < 10; i += 1) {
       const answer = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
@@ -219,10 +222,10 @@ describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit
     }
     session.send('still here');
     assert.equal((await session.read(10)).toString(), 'still here');
-    for (const crowd of crowds) crowd.leave();
+    for (const crowd of crowds) crowd.close();
     await descriptorsBackTo(daemon.pid, held + 2);
     await logIn(daemon);
-    // Which of the two turns them away depends on who comes first: clients that wait, or clients that go on.
+    // Which limit is reached first depends on the order of the clients.
     await daemon.waitForLine(
       ({ msg }) => msg === 'connection limit reached' || msg.startsWith('handshake limit reached'),
     );
@@ -230,7 +233,7 @@ describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit
 });
 
 describe('a daemon without a descriptor left', needs('prlimit'), () => {
-  it('answers a request for a public address, and ends nobody for it', async (t) => {
+  it('refuses a request for a public address, and ends no session', async (t) => {
     const target = await startTarget(t, echo);
     const config = { egress: { private: 'deny', allow: [`127.0.0.1:${target.port}`] } };
     const daemon = await startTestDaemon(t, { config });
@@ -248,13 +251,13 @@ describe('a daemon without a descriptor left', needs('prlimit'), () => {
 
 describe('clients that never read', () => {
   const CLIENTS = scaled(100);
-  it(`${CLIENTS} of them, each sent as much as it takes, cost bounded memory and nobody else`, async (t) => {
-    // So many handshakes at once are not what is tried here, nor how soon this process comes round to each.
+  it(`need bounded memory, and do not affect others: ${CLIENTS} sessions with full buffers`, async (t) => {
+    // The limits of handshakes are raised, because the test is about sessions.
     const daemon = await startTestDaemon(t, {
       config: { socks: { maxHandshakesPerSource: 2 * CLIENTS, handshakeTimeout: '5m' } },
     });
     await daemon.addAccount('player', 'secret');
-    // Sends for as long as anybody takes it.
+    // Sends without end, as fast as the client reads.
     const chunk = Buffer.alloc(64 * 1024);
     const flood = await startTarget(t, (socket) => {
       const push = (): void => {
@@ -264,7 +267,11 @@ describe('clients that never read', () => {
       push();
     });
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
-    const whole = Buffer.concat([greeting(2), login('player', 'secret'), request('127.0.0.1', flood.port)]);
+    const handshake = Buffer.concat([
+      greeting(2),
+      login('player', 'secret'),
+      request('127.0.0.1', flood.port),
+    ]);
     const before = residentMiB(daemon.pid);
     const sockets: Socket[] = [];
     t.after(() => {
@@ -274,15 +281,15 @@ describe('clients that never read', () => {
       const socket = connect({ port: daemon.socks.port, host: '127.0.0.1' });
       socket.pause();
       socket.on('error', () => {});
-      socket.write(whole);
+      socket.write(handshake);
       sockets.push(socket);
       if (i % 50 === 49) await pause(20);
     }
     await eventually(() => assert.equal(flood.accepted(), CLIENTS), 90_000);
     await pause(1_000);
     const grown = residentMiB(daemon.pid) - before;
-    t.diagnostic(`${grown.toFixed(0)} MiB for ${CLIENTS} sessions that do not move`);
-    // 300 KiB each, and what a busy worker needs by itself, with the node driver up to 35 MiB.
+    t.diagnostic(`${grown.toFixed(0)} MiB for ${CLIENTS} sessions with full buffers`);
+    // 300 KiB for each session, and the memory of a busy worker: up to 35 MiB with the node driver.
     assert.ok(grown < 40 + CLIENTS * 0.3, `${grown.toFixed(0)} MiB`);
     const target = await startTarget(t, echo);
     const client = await connectThrough(account, '127.0.0.1', target.port);
@@ -293,7 +300,7 @@ describe('clients that never read', () => {
 });
 
 describe('slow names of one account', () => {
-  it('delay nobody else, and end with their account', async (t) => {
+  it('do not delay the names of other accounts', async (t) => {
     const names = await startNameServer(t, (name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']));
     const daemon = await startTestDaemon(t, {
       config: { dns: { servers: [names.address], timeout: '1m' } },
@@ -319,6 +326,6 @@ describe('slow names of one account', () => {
       );
       client.destroy();
     }
-    assert.ok(crowd.open() > 0, 'the time of the slow ones was over');
+    assert.ok(crowd.open() > 0, 'the slow names had timed out before');
   });
 });

@@ -1,5 +1,5 @@
-// Guessing at the listener: what an attacker learns, how often he may try, and what he can do to others. That a failed
-// login costs the same work whatever its reason is shown in test/core/accounts/login.test.ts, without a clock.
+// Password guessing at the listener: what an attacker learns, how many attempts are allowed, and that others are not locked out.
+// test/core/accounts/login.test.ts shows that every failed login costs the same work.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
@@ -11,7 +11,7 @@ import { suiteScope } from '../helpers/suite.js';
 const SUCCEEDED = '05020100';
 const FAILED = '05020101';
 
-/** The answers to a greeting and one login from `source`, as hex. */
+/** Returns the replies to a greeting and one login from `source`, as hex. */
 async function tryLogin(port: number, source: string, username: string, password: string): Promise<string> {
   const socket = connect({
     port,
@@ -27,15 +27,15 @@ async function tryLogin(port: number, source: string, username: string, password
   return answer;
 }
 
-/** No test lasts until then. */
+/** A day of the week on which no test runs. */
 const dayAfterTomorrow = (): string =>
   new Date(Date.now() + 2 * 86_400_000).toUTCString().slice(0, 3).toLowerCase();
 
-describe('guessing', () => {
+describe('password guessing', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   before(async () => {
-    // A window that does not pass during the test, however slow the machine is.
+    // The window does not end during the test, however slow the machine is.
     daemon = await startTestDaemon(scope, {
       config: { socks: { login: { maxFailuresPerSource: 20, maxFailuresPerUser: 5, failureWindow: '1h' } } },
     });
@@ -51,7 +51,7 @@ describe('guessing', () => {
     }
   });
 
-  it('replies with the same bytes for unknown names, wrong passwords and disabled accounts', async () => {
+  it('gets the same reply for unknown names, wrong passwords, and disabled and expired accounts', async () => {
     for (const [username, password, reason] of [
       ['nobody', 'secret', 'unknown-user'],
       ['anna', 'guess!', 'wrong-password'],
@@ -66,7 +66,7 @@ describe('guessing', () => {
     }
   });
 
-  it('is not what the owner of an account does that may not be used from there or now', async () => {
+  it('is not assumed when the right password is refused for its address, its schedule or a closed account', async () => {
     const { port } = daemon.socks;
     const source = '127.0.1.5';
     for (const name of ['elsewhere', 'closed', 'disabled', 'expired'])
@@ -88,20 +88,24 @@ describe('guessing', () => {
     );
   });
 
-  it('of one password is over after five tries, for that source and name alone', async () => {
+  it('is blocked after five failures of a name, for that source and name alone', async () => {
     const { port } = daemon.socks;
     for (let i = 0; i < 5; i += 1)
       assert.equal(await tryLogin(port, '127.0.1.1', 'anna', `guess-${i}`), FAILED);
-    assert.equal(await tryLogin(port, '127.0.1.1', 'anna', 'secret'), FAILED, 'the right one came too late');
+    assert.equal(
+      await tryLogin(port, '127.0.1.1', 'anna', 'secret'),
+      FAILED,
+      'the right password is refused, too',
+    );
     assert.equal(
       await tryLogin(port, '127.0.1.2', 'anna', 'secret'),
       SUCCEEDED,
-      'anna herself is not locked out',
+      'the account can be used from another source',
     );
     assert.equal(
       await tryLogin(port, '127.0.1.1', 'bert', 'secret'),
       SUCCEEDED,
-      'nor are others at that address',
+      'other accounts can be used from this source',
     );
     const line = await daemon.waitForLine(
       (each) => each['reason'] === 'blocked-address' && each['client'] === '127.0.1.1',
@@ -109,7 +113,7 @@ describe('guessing', () => {
     assert.deepEqual([line.msg, line['user']], ['login failed', 'anna']);
   });
 
-  it('of names is over after twenty, all sent at once, and the log stays short', async () => {
+  it('is blocked after twenty failures of a source, also for concurrent attempts, and few of them are logged', async () => {
     const { port } = daemon.socks;
     const linesBefore = daemon.lines.length;
     const names = Array.from({ length: 300 }, (_, i) => `nobody-${i}`);
@@ -117,20 +121,20 @@ describe('guessing', () => {
     assert.ok(answers.every((answer) => answer === FAILED));
     assert.equal(await tryLogin(port, '127.0.1.3', 'cleo', 'secret'), FAILED);
     assert.equal(await tryLogin(port, '127.0.1.4', 'cleo', 'secret'), SUCCEEDED);
-    // Told once a second, after everything that is told at length.
+    // This line is logged once a second, after the lines of single attempts.
     await daemon.waitForLine((line) => line.msg === 'logins of blocked addresses refused');
     const linesOf = () => daemon.lines.slice(linesBefore).filter((line) => line['client'] === '127.0.1.3');
     await eventually(() => assert.equal(linesOf().length, 21));
   });
 });
 
-it('failures are reset at the end of their window', async (t) => {
+it('failed logins are forgotten at the end of failureWindow', async (t) => {
   const daemon = await startTestDaemon(t, {
     config: { socks: { login: { maxFailuresPerUser: 5, failureWindow: '1s' } } },
   });
   await daemon.addAccount('anna', 'secret');
   const { port } = daemon.socks;
-  // On a machine that is busy for a second between two of them, the guesses begin anew.
+  // The guesses are repeated when a busy machine needs more than the window of one second for them.
   await eventually(async () => {
     await Promise.all(Array.from({ length: 5 }, (_, i) => tryLogin(port, '127.0.1.1', 'anna', `guess-${i}`)));
     return (await tryLogin(port, '127.0.1.1', 'anna', 'secret')) === FAILED;

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { basic, connectHead, connectStatus, readHead } from '../helpers/http-proxy-client.js';
+import { basic } from '../helpers/http.js';
+import { connectHead, connectStatus, readHead } from '../helpers/http-proxy-client.js';
 import { connectThrough, RawClient } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -42,7 +43,7 @@ describe('CONNECT', () => {
       Number(each.replace(/^.*:/, '')),
     );
 
-  it('opens a tunnel on the port that also speaks SOCKS5, and the session tells which it was', async () => {
+  it('opens a tunnel on the port of SOCKS5, and the session names the protocol', async () => {
     const client = await RawClient.connect(port);
     client.send(`${connectHead(`127.0.0.1:${target.port}`)}early`);
     assert.equal((await readHead(client)).line, 'HTTP/1.1 200 Connection established');
@@ -72,7 +73,7 @@ describe('CONNECT', () => {
     assert.equal(ended['bytesDown'], 5);
   });
 
-  it('works for accounts of every worker, cut at every byte', async () => {
+  it('works for accounts of every worker when the request arrives byte by byte', async () => {
     const names = ['one', 'two', 'three', 'four'];
     for (const name of names) await daemon.addAccount(name, `of ${name}`);
     await Promise.all(
@@ -91,7 +92,7 @@ describe('CONNECT', () => {
     );
   });
 
-  it('is answered by reason', async () => {
+  it('is answered with a status that names the reason of the refusal', async () => {
     await daemon.addAccount('disabled', 'secret', { IsEnabled: false });
     const as = (name: string, password = 'secret'): string =>
       `Proxy-Authorization: ${basic(name, password)}\r\n`;
@@ -115,7 +116,7 @@ describe('CONNECT', () => {
     await daemon.waitForLine(({ msg, user }) => msg === 'login failed' && user === 'nobody');
   });
 
-  it('is held to the limits of its account', async () => {
+  it('has the limits of its account', async () => {
     const id = await daemon.addAccount('full', 'secret');
     assert.equal(
       (await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, { maxSessions: 1 })).status,
@@ -129,7 +130,7 @@ describe('CONNECT', () => {
     client.destroy();
   });
 
-  it('says the same bytes to every login that fails', async () => {
+  it('answers every failed login with the same bytes', async () => {
     const answers = await Promise.all(
       [basic('player', 'wrong'), basic('nobody', 'secret'), 'Bearer x', null].map(async (value) => {
         const client = await RawClient.connect(port);
@@ -147,7 +148,7 @@ describe('CONNECT', () => {
     );
   });
 
-  it('refuses admin requests that come through it', async () => {
+  it('refuses connections to the admin port', async () => {
     const client = await RawClient.connect(port);
     client.send(connectHead(`127.0.0.1:${adminPort}`));
     const { status } = await readHead(client);
@@ -155,7 +156,7 @@ describe('CONNECT', () => {
     client.destroy();
   });
 
-  it('counts wrong passwords as SOCKS5 does: beyond the limit the right one is refused too', async () => {
+  it('counts wrong passwords together with SOCKS5: beyond the limit the right one is refused', async () => {
     await daemon.addAccount('guessed', 'secret');
     const wrong = `Proxy-Authorization: ${basic('guessed', 'wrong')}\r\n`;
     for (let i = 0; i < 5; i += 1) assert.equal(await connectStatus(port, '127.0.0.1:1', wrong), 407);
@@ -167,28 +168,28 @@ describe('CONNECT', () => {
     );
   });
 
-  it('closes a head that does not end within handshakeTimeout', async () => {
+  it('closes a connection whose request is not complete within handshakeTimeout', async () => {
     const client = await RawClient.connect(port);
     client.send('CONNECT 127.0.0.1:1 HTTP/1.1\r\nX');
     assert.equal((await client.readToEnd()).length, 0);
   });
 
-  it('is served where the listener serves it, and SOCKS5 likewise', async () => {
+  it('is served only on listeners with the protocol http, and SOCKS5 only on those with socks5', async () => {
     const [, socksOnly = 0, httpOnly = 0] = ports();
-    const asked = async (at: number, bytes: string): Promise<string> => {
+    const exchange = async (at: number, bytes: string): Promise<string> => {
       const client = await RawClient.connect(at);
       client.send(Buffer.from(bytes, 'latin1'));
       const answer = (await client.readToEnd()).toString('latin1');
       client.destroy();
       return answer;
     };
-    assert.equal(await asked(socksOnly, connectHead('127.0.0.1:1')), '\x05\xff');
-    assert.equal(await asked(httpOnly, '\x05\x01\x02'), '\x05\xff');
-    assert.match(await asked(httpOnly, connectHead('127.0.0.1:1', '')), /^HTTP\/1\.1 407 /);
+    assert.equal(await exchange(socksOnly, connectHead('127.0.0.1:1')), '\x05\xff');
+    assert.equal(await exchange(httpOnly, '\x05\x01\x02'), '\x05\xff');
+    assert.match(await exchange(httpOnly, connectHead('127.0.0.1:1', '')), /^HTTP\/1\.1 407 /);
     assert.equal(await connectStatus(httpOnly, '127.0.0.1:1'), 502);
   });
 
-  it('ends with its account', async () => {
+  it('is closed when its account is removed', async () => {
     const id = await daemon.addAccount('leaving', 'secret');
     const client = await RawClient.connect(port);
     client.send(

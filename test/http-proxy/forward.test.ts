@@ -1,4 +1,4 @@
-// Requests in absolute form through the running daemon: keep-alive over destinations, bodies, limits, hostile sides.
+// Requests in absolute form through the running daemon: keep-alive over several destinations, bodies, limits, hostile peers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -7,7 +7,8 @@ import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { openDescriptors } from '../helpers/descriptors.js';
 import { eventually } from '../helpers/eventually.js';
-import { basic, readHead } from '../helpers/http-proxy-client.js';
+import { basic } from '../helpers/http.js';
+import { readHead } from '../helpers/http-proxy-client.js';
 import { RawClient } from '../helpers/socks-client.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 
@@ -16,7 +17,7 @@ const UPLOAD = 3_000_000;
 /** More than the buffers of both sockets hold. */
 const BULK = 14_000_000;
 
-/** Answers with what it was sent; `/bulk` with many bytes, `/hang` never. */
+/** Answers with a description of the request; `/bulk` with many bytes, `/hang` never. */
 function serve(request: IncomingMessage, response: ServerResponse): void {
   if (request.url === '/hang') return;
   if (request.url === '/bulk') return void response.end(Buffer.alloc(BULK, 'b'));
@@ -34,7 +35,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-/** A server that says these bytes to every connection once it has been asked, and closes where `ends`. */
+/** Starts a server that sends these bytes after the first data of a connection, and then closes it unless `ends` is false. */
 async function startRaw(t: Scope, answer: string, ends = true): Promise<number> {
   const open = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -88,7 +89,7 @@ describe('a request in absolute form', () => {
     return { status, body: body.toString('latin1'), isKept: fields['connection'] !== 'close' };
   }
 
-  it('is answered on a connection that is kept for the next, to another destination and by another account', async () => {
+  it('can be followed on the same connection by one to another destination or by another account', async () => {
     await daemon.addAccount('other', 'of other');
     const client = await RawClient.connect(port);
     for (const [web, name, password] of [
@@ -118,7 +119,7 @@ describe('a request in absolute form', () => {
     client.destroy();
   });
 
-  it('may be followed by others before it is answered', async () => {
+  it('can be pipelined', async () => {
     const client = await RawClient.connect(port);
     client.send(get(url('/a')) + get(url('/b', 1)) + get(url('/c'), 'Connection: close\r\n'));
     for (const path of ['/a', '/b', '/c']) {
@@ -129,7 +130,7 @@ describe('a request in absolute form', () => {
     assert.equal(await client.closed(), 'closed');
   });
 
-  it('is answered also where the server answers without reading the body, and so resets its connection', async (t) => {
+  it('is answered also when the server responds without reading the body, and so resets its connection', async (t) => {
     const web = createServer((_, response) => response.end('no')).listen(0, '127.0.0.1');
     await once(web, 'listening');
     t.after(() => web.close());
@@ -144,9 +145,9 @@ describe('a request in absolute form', () => {
     assert.deepEqual([...statuses], [200]);
   });
 
-  // Node closes a socket once a write to it fails, with what is still to be read.
+  // Node closes a socket when a write fails, with the bytes that were not read yet.
   const skip = process.env['TEST_ENGINE'] === 'node';
-  it('through CONNECT: the answer of a server that refuses an upload in the middle of it arrives', {
+  it('through a CONNECT tunnel: the response of a server that refuses an upload halfway arrives', {
     skip,
   }, async (t) => {
     const web = createTcpServer((socket) => {
@@ -168,7 +169,7 @@ describe('a request in absolute form', () => {
     assert.deepEqual([...statuses], [413]);
   });
 
-  it('is judged anew, each by itself', async () => {
+  it('is authorized independently of earlier ones on the connection', async () => {
     for (const [second, status] of [
       [get('http://198.51.100.1/'), 403],
       [get(`http://127.0.0.1:${port}/`), 403],
@@ -189,7 +190,7 @@ describe('a request in absolute form', () => {
     }
   });
 
-  it('ends the connection of an account that was disabled between two requests', async () => {
+  it('is refused when the account was disabled after the previous one', async () => {
     const id = await daemon.addAccount('leaving', 'secret');
     const login = `Proxy-Authorization: ${basic('leaving', 'secret')}\r\n`;
     const client = await RawClient.connect(port);
@@ -201,7 +202,7 @@ describe('a request in absolute form', () => {
     client.destroy();
   });
 
-  it('carries large bodies both ways, by length and in chunks, also to a slow reader', async () => {
+  it('can have large bodies both ways, by length and in chunks, also with a slow reader', async () => {
     const client = await RawClient.connect(port);
     client.send(`PUT ${url()} HTTP/1.1\r\nContent-Length: ${UPLOAD}\r\n${LOGIN}\r\n`);
     client.send(Buffer.alloc(UPLOAD, 'x'));
@@ -212,7 +213,7 @@ describe('a request in absolute form', () => {
     assert.equal((JSON.parse((await readResponse(client)).body) as { bytes: number }).bytes, 409_600);
     client.socket.pause();
     client.send(get(url('/bulk')));
-    // The daemon and both sockets are full long before the end: it goes on where the client reads.
+    // All buffers are full long before the end of the body. The transfer continues when the client reads.
     await eventually(async () => {
       const { items } = (await daemon.api('GET', '/api/v1/sessions')).json as {
         items: { bytesDown: number }[];
@@ -225,7 +226,7 @@ describe('a request in absolute form', () => {
     client.destroy();
   });
 
-  it('HEAD has no content, and neither has its refusal', async () => {
+  it('with the method HEAD has no content in its response, also when it is refused', async () => {
     const client = await RawClient.connect(port);
     client.send(get(url('/bulk')).replace('GET', 'HEAD') + get(url('/x')));
     assert.equal((await readHead(client)).status, 200);
@@ -236,14 +237,14 @@ describe('a request in absolute form', () => {
     client.destroy();
   });
 
-  it('of HTTP/1.0 is answered and closed', async () => {
+  it('of HTTP/1.0 is answered, and the connection is closed', async () => {
     const client = await RawClient.connect(port);
     client.send(`GET ${url('/old')} HTTP/1.0\r\n${LOGIN}\r\n`);
     assert.match((await client.readToEnd()).toString(), /^HTTP\/1\.1 200 OK\r\n.*"url":"\/old"/s);
     client.destroy();
   });
 
-  it('whose destination does not answer, or not with HTTP, is answered 502', async (t) => {
+  it('is answered with 502 when the destination does not respond, or not with HTTP', async (t) => {
     for (const answer of [
       '',
       'SSH-2.0-x\r\n',
@@ -256,7 +257,7 @@ describe('a request in absolute form', () => {
     }
   });
 
-  it('whose answer is cut off is cut off for the client too', async (t) => {
+  it('has a truncated response when the destination truncates it', async (t) => {
     for (const body of ['Content-Length: 9\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n9\r\nabc']) {
       const client = await RawClient.connect(port);
       client.send(get(`http://127.0.0.1:${await startRaw(t, `HTTP/1.1 200 OK\r\n${body}`)}/`));
@@ -267,7 +268,7 @@ describe('a request in absolute form', () => {
     }
   });
 
-  it('whose answer ends with its connection ends that of the client', async (t) => {
+  it('closes the connection after a response that ends with its connection', async (t) => {
     const client = await RawClient.connect(port);
     client.send(get(`http://127.0.0.1:${await startRaw(t, 'HTTP/1.0 200 OK\r\n\r\nto the end')}/`));
     const { body, isKept } = await readResponse(client);
@@ -275,17 +276,17 @@ describe('a request in absolute form', () => {
     client.destroy();
   });
 
-  it('never lets a destination answer the next request', async (t) => {
-    const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
-    const raw = await startRaw(t, `${poison}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`, false);
+  it('is never answered with excess bytes of the previous response', async (t) => {
+    const response = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+    const raw = await startRaw(t, `${response}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`, false);
     const client = await RawClient.connect(port);
-    client.send(get(`http://127.0.0.1:${raw}/`) + get(url('/mine')));
+    client.send(get(`http://127.0.0.1:${raw}/`) + get(url('/next')));
     assert.equal((await readResponse(client)).body, 'ok');
-    assert.match((await readResponse(client)).body, /"url":"\/mine"/);
+    assert.match((await readResponse(client)).body, /"url":"\/next"/);
     client.destroy();
   });
 
-  it('with malformed chunks is cut off, and its destination sees no end of it', async (t) => {
+  it('with malformed chunks closes the connection', async (t) => {
     const raw = await startRaw(t, '', false);
     const client = await RawClient.connect(port);
     client.send(
@@ -295,19 +296,19 @@ describe('a request in absolute form', () => {
     client.destroy();
   });
 
-  it('leaves nothing open, whoever goes away when', async () => {
+  it('leaves no descriptor open after any way to disconnect', async () => {
     const held = openDescriptors(daemon.pid);
-    for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
+    for (const disconnect of ['destroy', 'resetAndDestroy', 'end'] as const) {
       for (const bytes of [get(url('/hang')), get(url('/bulk')), get(url('/bulk')).slice(0, 40)]) {
         const client = await RawClient.connect(port);
         client.socket.pause();
         client.send(bytes);
         await new Promise((done) => client.socket.write('', done));
-        client.socket[leave]();
+        client.socket[disconnect]();
         client.socket.resume();
       }
     }
-    // A session may begin only now: those that wait for an answer are ended by hand.
+    // A session may begin late. Those that wait for a response are ended through the API.
     await eventually(async () => {
       const { items } = (await daemon.api('GET', '/api/v1/sessions')).json as { items: { id: string }[] };
       for (const { id } of items) await daemon.api('DELETE', `/api/v1/sessions/${id}`);
@@ -315,7 +316,7 @@ describe('a request in absolute form', () => {
     });
   });
 
-  it('keeps a connection open for handshakeTimeout', async () => {
+  it('leaves its connection open for handshakeTimeout', async () => {
     const client = await RawClient.connect(port);
     client.send(get(url()));
     assert.equal((await readResponse(client)).status, 200);

@@ -1,4 +1,4 @@
-// Real clients of an HTTP proxy against the running daemon. What needs a program that is not installed is skipped.
+// Real clients of an HTTP proxy against the running daemon. A test is skipped when its program is not installed.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const TIMEOUT_MS = 60_000;
 const PLAYER = { username: 'player', password: 'p4ss-w.rd_~' };
 const COMMIT = '1'.repeat(40);
 
-/** A page, what `git ls-remote` and `npm ping` ask for, and the number of bytes of an upload. */
+/** Serves what `git ls-remote` and `npm ping` request, and otherwise a page with the number of bytes of the upload. */
 function serve(request: IncomingMessage, response: ServerResponse): void {
   const path = new URL(request.url ?? '', 'http://x').pathname;
   if (path === '/repo.git/info/refs') return void response.end(`${COMMIT}\trefs/heads/main\n`);
@@ -57,7 +57,7 @@ describe('real clients of the HTTP proxy', () => {
   const outputOf = async (program: string, args: readonly string[], env = {}): Promise<string> =>
     (await run(program, args, { timeout: TIMEOUT_MS, env: { ...process.env, ...env } })).stdout;
 
-  it('curl', needs('curl'), async () => {
+  it('curl uses the proxy for HTTP and HTTPS', needs('curl'), async () => {
     const curl = (...args: string[]): Promise<string> => outputOf('curl', ['-sSk', '-m', '50', ...args]);
     assert.equal(await curl('-x', proxy(), `${secure}/`), 'hello 0');
     assert.equal(await curl('-x', proxy(), '--proxy-anyauth', `${secure}/`), 'hello 0');
@@ -74,7 +74,7 @@ describe('real clients of the HTTP proxy', () => {
     );
   });
 
-  it('git', needs('git'), async () => {
+  it('git lists a repository through the proxy', needs('git'), async () => {
     const settings = ['-c', `http.proxy=${proxy()}`, '-c', 'http.sslVerify=false'];
     for (const web of [secure, plain]) {
       const refs = await outputOf('git', [...settings, 'ls-remote', `${web}/repo.git`]);
@@ -82,12 +82,12 @@ describe('real clients of the HTTP proxy', () => {
     }
   });
 
-  it('npm', needs('npm'), async () => {
+  it('npm reaches a registry through the proxy', needs('npm'), async () => {
     const settings = [`--https-proxy=${proxy()}`, '--strict-ssl=false', `--registry=${secure}/`, '--json'];
     assert.match(await outputOf('npm', ['ping', ...settings]), /"details"/);
   });
 
-  it('Python', needs('python3'), async () => {
+  it('Python uploads through the proxy', needs('python3'), async () => {
     const program = `
 import ssl, sys, urllib.request
 context = ssl._create_unverified_context()
@@ -98,7 +98,9 @@ print(urllib.request.urlopen(sys.argv[1], context=context, data=b'x' * 100000).r
       assert.equal(await outputOf('python3', ['-c', program, `${web}/`], env), 'hello 100000');
   });
 
-  it('Chromium, whose login prompt is answered', { skip: findChromium() === undefined }, async (t) => {
+  it('Chromium opens pages through the proxy after its login prompt', {
+    skip: findChromium() === undefined,
+  }, async (t) => {
     const browser = await launchBrowser({ server: `http://127.0.0.1:${daemon.socks.port}`, ...PLAYER });
     t.after(() => browser.close());
     const page = await browser.newPage({ ignoreHTTPSErrors: true });

@@ -1,4 +1,4 @@
-// Limits where datagrams are concerned: a rate drops what is beyond it, and associations are sessions like any other.
+// Limits of accounts for UDP: datagrams beyond the rate are dropped, and associations count as sessions.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,7 +25,7 @@ describe('datagrams of an account with limits', () => {
     ['up', { bytesPerSecondUp: 50_000 }],
     ['down', { bytesPerSecondDown: 50_000 }],
   ] as const) {
-    it(`pass ${direction} at the rate, and what is beyond it is dropped`, async (t) => {
+    it(`are relayed ${direction} at the rate of the account; more are dropped`, async (t) => {
       const { login } = await account(`udp-${direction}`, limits);
       const far = await startUdpEcho(t);
       const client = await associateThrough(t, login);
@@ -44,11 +44,11 @@ describe('datagrams of an account with limits', () => {
     });
   }
 
-  it('count towards the quota, and the association ends with it', async (t) => {
+  it('count towards the quota, and the association ends when it is used up', async (t) => {
     const { id, login } = await account('udp-quota', { quotaBytes: 20_000, quotaPeriod: 'never' });
     const far = await startUdpEcho(t);
     const client = await associateThrough(t, login);
-    // Until the association ends: how many datagrams pass before the quota is looked at depends on the machine.
+    // How many datagrams are relayed until the quota is checked depends on the machine.
     let [sent, received, ended] = [0, 0, false];
     const line = daemon.waitForLine(
       (each) => each.msg === 'session ended' && each['account'] === 'udp-quota',
@@ -78,7 +78,7 @@ describe('datagrams of an account with limits', () => {
     );
   });
 
-  it('need a session, and are refused when there is none left', async (t) => {
+  it('need an association, which maxSessions counts', async (t) => {
     const { login } = await account('udp-sessions', { maxSessions: 1 });
     await associateThrough(t, login);
     const client = await loggedInClient(login);

@@ -1,4 +1,4 @@
-// Backups for download: one at a time, and no file stays behind.
+// Backups for download: one at a time, and their temporary file is removed.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,12 @@ import { test } from 'node:test';
 import { createBackup } from '../../src/parts/backup.js';
 import { openStore } from '../../src/store/store.js';
 
-test('one backup at a time; what a crash left of an earlier one is no obstacle', async (t) => {
+test('one backup is made at a time, also after a crash left the file of an earlier one', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1_000 });
   t.after(() => store.close());
-  await writeFile(join(dataDir, 'backup-download.tmp'), 'left behind');
+  await writeFile(join(dataDir, 'backup-download.tmp'), 'from a crash');
   const database = { client: 'sqlite3', busyTimeoutMs: 1_000 } as Parameters<
     typeof createBackup
   >[0]['database'];
@@ -23,9 +23,9 @@ test('one backup at a time; what a crash left of an earlier one is no obstacle',
   assert.ok(typeof first === 'object');
   assert.match((await buffer(first)).toString('latin1', 0, 15), /^SQLite format 3$/);
   assert.ok(!(await readdir(dataDir)).includes('backup-download.tmp'));
-  const again = await backup();
-  assert.ok(typeof again === 'object');
-  again.destroy();
+  const next = await backup();
+  assert.ok(typeof next === 'object');
+  next.destroy();
   const pg = { client: 'pg' } as typeof database;
   assert.equal(await createBackup({ dataDir, database: pg })(), 'not-a-file');
 });

@@ -1,9 +1,9 @@
-// How many connections a descriptor limit leaves room for.
+// The number of connections that fits a limit of descriptors.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { connectionsFor, reservedOf } from '../../src/parts/descriptors.js';
 
-it('a connection takes two descriptors, and four where it may be behind TLS', () => {
+it('a connection needs two descriptors, and four with TLS listeners', () => {
   const limit = 10_000;
   const free = limit - reservedOf(limit);
   assert.equal(connectionsFor(limit, false), free / 2);

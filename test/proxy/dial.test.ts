@@ -1,4 +1,4 @@
-// Dialling: every attempt stays alive until one is connected, and failures tell the most they can.
+// Dialling: every attempt stays alive until one is connected, and a failure has the most useful error.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { echo, startTarget } from '../helpers/targets.js';
 
 type Outcome = { address: string; stream: Stream } | { code: string };
 
-function dialled(
+function dialOutcome(
   addresses: string[],
   port: number,
   timeoutMs = 3_000,
@@ -30,7 +30,7 @@ function dialled(
 }
 
 describe('dialling', () => {
-  it('tries the families in turn, IPv6 first, each in its order', () => {
+  it('tries IPv6 and IPv4 addresses alternately, IPv6 first, each in the given order', () => {
     assert.deepEqual(interleaveFamilies(['1.1.1.1', '2.2.2.2', '::1', '3.3.3.3', '::2']), [
       '::1',
       '1.1.1.1',
@@ -42,9 +42,9 @@ describe('dialling', () => {
     assert.deepEqual(interleaveFamilies([]), []);
   });
 
-  it('goes on at once when an address refuses', async (t) => {
+  it('tries the next address at once when one refuses', async (t) => {
     const target = await startTarget(t, echo);
-    const outcome = await dialled(['::1', '127.0.0.9', '127.0.0.1'], target.port, 3_000, 60_000);
+    const outcome = await dialOutcome(['::1', '127.0.0.9', '127.0.0.1'], target.port, 3_000, 60_000);
     assert.ok('address' in outcome);
     assert.equal(outcome.address, '127.0.0.1');
     outcome.stream.close();
@@ -53,7 +53,7 @@ describe('dialling', () => {
   it('starts the next attempt while one does not respond', needs('python3'), async (t) => {
     const hole = await startBlackHole(t, '127.0.0.7');
     const target = await startTarget(t, echo, '127.0.0.1', hole.port);
-    const outcome = await dialled(['127.0.0.7', '127.0.0.1'], target.port);
+    const outcome = await dialOutcome(['127.0.0.7', '127.0.0.1'], target.port);
     assert.ok('address' in outcome);
     assert.equal(outcome.address, '127.0.0.1');
     outcome.stream.close();
@@ -62,7 +62,7 @@ describe('dialling', () => {
   it('keeps a slow attempt alive while later ones fail', needs('python3'), async (t) => {
     const hole = await startBlackHole(t, '127.0.0.7');
     // The second address refuses at once; the first one answers only after that.
-    const pending = dialled(['127.0.0.7', '127.0.0.8'], hole.port);
+    const pending = dialOutcome(['127.0.0.7', '127.0.0.8'], hole.port);
     // Node calls connect(2) in the next tick: by now the SYN has been sent, and dropped.
     await immediate();
     hole.open();
@@ -72,15 +72,17 @@ describe('dialling', () => {
     outcome.stream.close();
   });
 
-  it('fails with ETIMEDOUT when its time is over', needs('python3'), async (t) => {
+  it('fails with ETIMEDOUT at its time limit', needs('python3'), async (t) => {
     const hole = await startBlackHole(t, '127.0.0.7');
-    assert.deepEqual(await dialled(['127.0.0.7'], hole.port, 200), { code: 'ETIMEDOUT' });
+    assert.deepEqual(await dialOutcome(['127.0.0.7'], hole.port, 200), { code: 'ETIMEDOUT' });
   });
 
   it('fails with the most useful error: refused before unreachable', async (t) => {
     const closed = await startTarget(t, echo);
-    // 255.255.255.255 cannot be connected to at all; nothing listens on 127.0.0.9.
-    assert.deepEqual(await dialled(['255.255.255.255', '127.0.0.9'], closed.port), { code: 'ECONNREFUSED' });
+    // A connection to 255.255.255.255 is impossible, and one to 127.0.0.9 is refused, because no socket listens there.
+    assert.deepEqual(await dialOutcome(['255.255.255.255', '127.0.0.9'], closed.port), {
+      code: 'ECONNREFUSED',
+    });
   });
 
   it('calls no callback after cancel', async (t) => {
@@ -99,8 +101,8 @@ describe('dialling', () => {
       },
     });
     attempt.cancel();
-    // A second dial to the same place is over only after the first would have been.
-    const after = await dialled(['127.0.0.1'], target.port);
+    // A second dial to the same address is connected only after the first would have been.
+    const after = await dialOutcome(['127.0.0.1'], target.port);
     if ('stream' in after) after.stream.close();
     assert.equal(called, false);
   });

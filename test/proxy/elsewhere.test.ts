@@ -1,4 +1,4 @@
-// What an account does at other nodes leaves it less here.
+// The activity of an account at other nodes reduces its share of its rate at this node.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

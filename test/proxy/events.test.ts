@@ -1,4 +1,4 @@
-// The channel to the control plane: what waits while it is slow is bounded, and log lines are given up first.
+// The channel to the control plane: the queue is bounded while the control plane is slow, and log lines are dropped first.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { SessionSummary } from '../../src/core/sessions/session.js';
@@ -13,7 +13,7 @@ const summary: SessionSummary = {
   durationMs: 3,
   gameId: null,
 };
-const facts = (slot: number): SessionFacts => ({
+const sessionFacts = (slot: number): SessionFacts => ({
   accountId: 'account',
   username: 'player',
   command: 'udp-associate',
@@ -44,29 +44,29 @@ function channel() {
   return { events, batches, state, flush };
 }
 
-/** 64 batches are on their way, and none is read. */
-function slow() {
-  const made = channel();
+/** Returns a channel with 64 posted batches of which the control plane has read none. */
+function slowChannel() {
+  const open = channel();
   for (let i = 0; i < 64; i += 1) {
-    made.events.push({ kind: 'synced', token: i });
-    made.flush();
+    open.events.push({ kind: 'synced', token: i });
+    open.flush();
   }
-  assert.equal(made.batches.splice(0).length, 64);
-  return made;
+  assert.equal(open.batches.splice(0).length, 64);
+  return open;
 }
 
 it('the queue for a slow control plane is limited: log lines are dropped and counted, logins and ends are not', () => {
-  const { events, batches, state, flush } = slow();
+  const { events, batches, state, flush } = slowChannel();
   for (let i = 0; i < 1_500; i += 1) events.log('info', { i }, 'a line');
-  events.sessionOpened(facts(0));
+  events.sessionOpened(sessionFacts(0));
   for (let i = 0; i < 5_000; i += 1) {
-    const moved = { ...destination, port: i };
-    events.sessionChanged({ kind: 'session-destination', slot: 0, destination: moved });
+    const target = { ...destination, port: i };
+    events.sessionChanged({ kind: 'session-destination', slot: 0, destination: target });
     events.sessionChanged({ kind: 'session-game', slot: 0, gameId: `game-${i}` });
     events.login('wrong-password', 'player', null, '192.0.2.9');
   }
   for (let i = 0; i < 300; i += 1) {
-    events.sessionOpened(facts(i + 1));
+    events.sessionOpened(sessionFacts(i + 1));
     events.sessionClosed(i + 1, destination, null, summary);
   }
   flush();
@@ -90,7 +90,7 @@ it('the queue for a slow control plane is limited: log lines are dropped and cou
 
 it('a fast control plane gets every destination, and an ended session once', () => {
   const { events, batches, flush } = channel();
-  events.sessionOpened(facts(0));
+  events.sessionOpened(sessionFacts(0));
   for (const port of [1, 2]) {
     events.sessionChanged({ kind: 'session-destination', slot: 0, destination: { ...destination, port } });
   }
@@ -101,15 +101,15 @@ it('a fast control plane gets every destination, and an ended session once', () 
 });
 
 it('an event of a session does not replace one of the previous session in its slot', () => {
-  const { events, batches, state, flush } = slow();
+  const { events, batches, state, flush } = slowChannel();
   for (let i = 0; i < 300; i += 1) events.log('info', { i }, 'a line');
-  events.sessionOpened(facts(0));
+  events.sessionOpened(sessionFacts(0));
   events.sessionChanged({ kind: 'session-game', slot: 0, gameId: 'first' });
   events.sessionClosed(0, destination, null, summary);
-  events.sessionOpened(facts(0));
+  events.sessionOpened(sessionFacts(0));
   events.sessionChanged({ kind: 'session-game', slot: 0, gameId: 'second' });
   state.batchesRead = 64;
   flush();
-  const told = batches.flat().flatMap((event) => ('gameId' in event ? event.gameId : event.kind));
-  assert.deepEqual(told.slice(300), ['session-passed', 'first', 'session-opened', 'second']);
+  const received = batches.flat().flatMap((event) => ('gameId' in event ? event.gameId : event.kind));
+  assert.deepEqual(received.slice(300), ['session-passed', 'first', 'session-opened', 'second']);
 });

@@ -1,5 +1,5 @@
-// A worker's thread for tests of limits over all workers: worker 0 accepts no connections, and holds those that it is handed
-// until it is sent game rules.
+// A worker's thread for tests of limits over all workers: worker 0 accepts no connections, and holds those that other workers pass to
+// it until it gets game rules.
 import { workerData } from 'node:worker_threads';
 import type { WorkerMessage } from '../../src/proxy/messages.js';
 import type { ThreadStart } from '../../src/proxy/thread.js';

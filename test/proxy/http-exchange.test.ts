@@ -1,4 +1,4 @@
-// An exchange of HTTP with streams that a test drives: back-pressure and rates, byte by byte.
+// An HTTP exchange over fake streams: back pressure and rates, exact to the byte.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { HttpExchange } from '../../src/proxy/http-exchange.js';
@@ -33,7 +33,7 @@ class FakeStream implements Stream {
   keepAlive(): void {}
 }
 
-/** A rate that grants what a test says. */
+/** A rate of which the test grants the bytes. */
 class FakeRate implements SharedRate {
   granted = 0;
   #onTurn = (): void => {};
@@ -73,7 +73,7 @@ function exchange(early: string | null = null, rate: FakeRate | null = null) {
   const destination = new FakeStream();
   const ends: unknown[] = [];
   const counts = new Float64Array(2);
-  const made = new HttpExchange({
+  const httpExchange = new HttpExchange({
     client,
     destination,
     request: POST,
@@ -87,11 +87,11 @@ function exchange(early: string | null = null, rate: FakeRate | null = null) {
     onNoAnswer: (end) => ends.push(`no answer: ${end}`),
     onEnd: (end) => ends.push(end),
   });
-  made.start(null);
-  return { made, client, destination, ends, counts };
+  httpExchange.start(null);
+  return { httpExchange, client, destination, ends, counts };
 }
 
-it('reads no further from a side whose other side is blocked', () => {
+it('an HTTP exchange does not read from one side while the other is blocked', () => {
   const { client, destination, ends, counts } = exchange('01234');
   assert.equal(destination.sent, `${POST.head}01234`);
   destination.isBlocked = true;
@@ -103,7 +103,7 @@ it('reads no further from a side whose other side is blocked', () => {
   assert.equal(client.isPaused, false);
   client.listener.onData(Buffer.from('9NEXT'));
   assert.equal(destination.sent, `${POST.head}0123456789`);
-  assert.equal(client.isPaused, true, 'the next request waits');
+  assert.equal(client.isPaused, true, 'the next request is not read yet');
 
   client.isBlocked = true;
   destination.listener.onData(Buffer.from(`${OK}abcd`));
@@ -116,7 +116,7 @@ it('reads no further from a side whose other side is blocked', () => {
   assert.deepEqual([destination.isClosed, client.isClosed], [true, false]);
 });
 
-it('moves no more than the rate of the account lets pass', () => {
+it('an HTTP exchange relays no more than the rate of the account permits', () => {
   const rate = new FakeRate();
   const { client, destination, ends } = exchange('0123456789', rate);
   assert.equal(destination.sent, '');
@@ -131,15 +131,15 @@ it('moves no more than the rate of the account lets pass', () => {
   assert.deepEqual(ends, ['kept ']);
 });
 
-it('closes the connection of a client that is answered before it has sent all', () => {
+it('an HTTP exchange closes the connection of a client that is answered before the end of its request', () => {
   const { client, destination, ends } = exchange('0123');
   destination.listener.onData(Buffer.from(`${OK}abcd`));
   assert.equal(client.sent, `${OK}abcd`);
   assert.deepEqual(ends, ['closing']);
-  assert.equal(client.isClosed, false, 'what was sent must arrive');
+  assert.equal(client.isClosed, false, 'the client must get the response first');
 });
 
-it('ends as its sides do', () => {
+it('an HTTP exchange ends with the reason of the side that ended', () => {
   for (const [act, expected] of [
     [({ client }) => client.listener.onEnd(), 'client-closed'],
     [({ client }) => client.listener.onFailed('ECONNRESET'), 'client-reset'],
@@ -156,11 +156,11 @@ it('ends as its sides do', () => {
     assert.equal(sides.destination.isClosed, true);
     assert.equal(sides.client.isClosed, expected.startsWith('client'));
   }
-  const begun = exchange('0123456789');
-  begun.client.listener.onEnd();
-  assert.equal(begun.made.isHalfClosed, true);
-  begun.destination.listener.onData(Buffer.from(`${OK}a`));
-  begun.destination.listener.onEnd();
-  assert.deepEqual(begun.ends, ['destination-closed']);
-  assert.equal(begun.client.isClosed, true, 'a part of an answer must not look like all of it');
+  const answered = exchange('0123456789');
+  answered.client.listener.onEnd();
+  assert.equal(answered.httpExchange.isHalfClosed, true);
+  answered.destination.listener.onData(Buffer.from(`${OK}a`));
+  answered.destination.listener.onEnd();
+  assert.deepEqual(answered.ends, ['destination-closed']);
+  assert.equal(answered.client.isClosed, true, 'a truncated response must not look complete');
 });

@@ -1,4 +1,4 @@
-// What holds however many workers there are: who an account is after a change, and limits over all connections.
+// What does not depend on the number of workers: the identity of an account after a change, and limits of all connections.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createFragmentMemory } from '../../src/proxy/protocols/fragments.js';
@@ -18,7 +18,7 @@ import {
 import { echo, startTarget } from '../helpers/targets.js';
 import { accountRecord, PASSWORD, type PlaneWorld, SETTINGS, startPlane } from './plane-world.js';
 
-/** A name that belongs to worker `index` of three. */
+/** Returns a user name of worker `index` of three. */
 function nameOf(index: number, prefix = 'player'): string {
   for (let i = 0; ; i += 1) {
     const name = `${prefix}${i}`;
@@ -40,7 +40,7 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
     ['within its worker', 1, 'renamed'],
     ['to a name of another worker', 3, nameOf(1, 'renamed')],
   ] as const) {
-    it(`is renamed ${where}: its sessions end, the old name is unknown, the new one logs in`, async (t) => {
+    it(`can be renamed ${where}: its sessions end, the old name is unknown, and the new one logs in`, async (t) => {
       const account = accountRecord(nameOf(0));
       const world = await startPlane(t, [], { workers, accounts: [account] });
       const target = await startTarget(t, echo);
@@ -48,7 +48,7 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
       world.plane.put({ ...account, username: newName });
       await client.closed();
       assert.equal(await isRefused(world, account.username), true);
-      // Each worker reports in its own time: what the first reports is read before the second has anything to report.
+      // Workers report independently, so the first session is settled before the second begins.
       await world.plane.settle();
       const next = await connectThrough(playerOf(world, newName), '127.0.0.1', target.port);
       await world.plane.settle();
@@ -64,11 +64,11 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
   }
 
   for (const workers of [1, 3]) {
-    it(`takes over the name of a renamed account, ${workers} workers: each name is one account`, async (t) => {
+    it(`can get the name of a renamed account at once (${workers} workers)`, async (t) => {
       const [one, two] = [accountRecord(nameOf(0)), accountRecord(nameOf(0, 'other'))];
       const world = await startPlane(t, [], { workers, accounts: [one, two] });
       const target = await startTarget(t, echo);
-      // The change of `two` follows that of `one`: in between both have the name.
+      // Both accounts have the name until the second change.
       world.plane.put({ ...one, username: two.username });
       world.plane.put({ ...two, username: one.username });
       for (const username of [one.username, two.username]) {
@@ -86,20 +86,20 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
     });
   }
 
-  for (const [what, change] of [
+  for (const [change, fields] of [
     ['renamed', { username: nameOf(0, 'renamed') }],
     ['given another password', { passwordHash: accountRecord('other').passwordHash, passwordVersion: 1 }],
     ['disabled and enabled again', { isEnabled: false }],
   ] as const satisfies [string, Partial<AccountRecord>][]) {
-    it(`is ${what} between a player's login and its request: the request is refused`, async (t) => {
+    it(`has a request refused when it was ${change} between login and request`, async (t) => {
       const account = accountRecord(nameOf(0));
       const world = await startPlane(t, [], { accounts: [account] });
       const target = await startTarget(t, echo);
       const client = await loggedInClient(playerOf(world, account.username));
-      world.plane.put({ ...account, ...change });
+      world.plane.put({ ...account, ...fields });
       await Promise.resolve();
-      if ('isEnabled' in change) world.plane.put(account);
-      // A login reads what was sent before it.
+      if ('isEnabled' in fields) world.plane.put(account);
+      // The worker has read the change once it answers a later login.
       await isRefused(world, account.username);
       client.send(request('127.0.0.1', target.port));
       assert.equal((await readReply(client)).code, 1);
@@ -124,7 +124,7 @@ describe('the limit of connections', { skip: process.platform !== 'linux' }, () 
     const other = await RawClient.connect(world.port);
     other.send(greeting(2));
     await other.closed();
-    // Whatever it is: the worker takes over what it holds.
+    // Game rules make the worker accept the held connection.
     world.plane.setGames([]);
     assert.deepEqual([...(await player.read(2))], [1, 0]);
     player.send(request('127.0.0.1', target.port));
@@ -137,7 +137,7 @@ describe('the limit of connections', { skip: process.platform !== 'linux' }, () 
     next.destroy();
   });
 
-  it('loses nothing when connections are passed on and closed', async (t) => {
+  it('counts correctly when connections are passed to other workers and closed', async (t) => {
     const usernames = [nameOf(0), nameOf(1), nameOf(2)];
     const world = await startPlane(t, usernames, { workers: 3 });
     const target = await startTarget(t, echo);

@@ -1,9 +1,9 @@
-// Which ports are our own: a port number may be open at several addresses at once, and a thread that dies takes its own along.
+// The daemon's own ports: a port number may be open at several addresses, and those of a dead thread are removed.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { allocateOwnPorts, createOwnPorts } from '../../src/proxy/own-ports.js';
 
-it('a BIND on the port number of another listener leaves that one counted when it is over', () => {
+it('a listener keeps its port number when a BIND on the same number ends', () => {
   const memory = allocateOwnPorts(1);
   const [daemon, worker] = [createOwnPorts(memory, 0), createOwnPorts(memory, 1)];
   daemon.add('tcp-listener', 1080);
@@ -17,7 +17,7 @@ it('a BIND on the port number of another listener leaves that one counted when i
   assert.ok(!worker.has('tcp-listener', 1080));
 });
 
-it('a port that is open twice stays known until both are closed', () => {
+it('a port that is open twice is known until both are closed', () => {
   const ports = createOwnPorts(allocateOwnPorts(1), 1);
   ports.add('tcp-listener', 5_000);
   ports.add('tcp-listener', 5_000);

@@ -1,4 +1,4 @@
-// The control plane receives a session as the worker reported it.
+// The control plane receives every field of a session that a worker reports.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { WorkerEvent } from '../../src/proxy/messages.js';
@@ -37,8 +37,8 @@ const EVENTS: Readonly<Record<string, WorkerEvent>> = {
   },
 };
 
-for (const [what, event] of Object.entries(EVENTS)) {
-  it(`a session ${what} arrives with every field`, () => {
+for (const [kind, event] of Object.entries(EVENTS)) {
+  it(`a report of a session ${kind} arrives with every field`, () => {
     assert.deepEqual(unpackEvent(structuredClone(packEvent(event))), event);
   });
 }

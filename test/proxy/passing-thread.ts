@@ -1,5 +1,5 @@
-// A worker's thread for tests of passing connections on: worker 0 accepts none, and ends when it is handed one of a player
-// whose name begins with `exit`, before it has taken it over.
+// A worker's thread for tests of passing connections to other workers: worker 0 accepts no connections, and exits before it adopts one
+// of a player whose name begins with `exit`.
 import { workerData } from 'node:worker_threads';
 import type { ThreadStart } from '../../src/proxy/thread.js';
 import { ProxyWorker } from '../../src/proxy/worker.js';

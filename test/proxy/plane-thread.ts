@@ -1,4 +1,4 @@
-// A worker's thread that breaks when a player with one of these names logs in: what plane.ts makes of it is its test.
+// A worker's thread that breaks when a player with one of these names logs in, for the tests of plane.ts.
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { Logins } from '../../src/proxy/logins.js';
 
@@ -9,9 +9,9 @@ Logins.prototype.logIn = function broken(client, username, password) {
   const name = Buffer.from(username).toString();
   if (name.startsWith('throw')) throw new Error('broken on purpose');
   if (name.startsWith('exit')) process.exit(7);
-  // `Math.random` in the loop: V8 of Node 24 makes one without a call that nothing can interrupt.
+  // The loop calls `Math.random`, because V8 of Node 24 cannot interrupt a loop without a call.
   while (name.startsWith('hang')) Math.random();
-  // A call into the system that does not return for a while.
+  // A system call that does not return until its timeout.
   if (name.startsWith('block')) libc.epollWait(libc.epollCreate(), new Int32Array(8), 1, BLOCK_MS);
   return logIn.call(this, client, username, password);
 };

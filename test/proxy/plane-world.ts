@@ -1,4 +1,4 @@
-// A data plane of its own for a test: the real threads and sockets, with a control plane that writes down what it hears.
+// A data plane for a test: real threads and sockets, with a control plane that records its events.
 import { randomUUID } from 'node:crypto';
 import type { LoginOutcome } from '../../src/core/accounts/login-log.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
@@ -11,7 +11,7 @@ import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
 import type { Scope } from '../helpers/suite.js';
 
 export const PASSWORD = 'secret';
-/** Of a TCP listener without anything special. */
+/** The options of a plain TCP listener. */
 export const PLAIN = {
   path: null,
   mode: 0,
@@ -97,12 +97,12 @@ export interface PlaneWorld {
   readonly sessions: SessionRegistry;
   readonly opened: Session[];
   readonly closed: { session: Session; summary: SessionSummary }[];
-  /** How many, by outcome. */
+  /** The number of logins by outcome. */
   readonly logins: Partial<Record<LoginOutcome, number>>;
-  readonly brokenBy: PlaneFailure[];
+  readonly failures: PlaneFailure[];
 }
 
-/** Starts it with one listener on loopback; native, the listening socket is the test's own, as the daemon's is its own. */
+/** Starts a data plane with one listener on loopback. With the native driver the test owns the listening socket, as the daemon does. */
 export async function startPlane(
   t: Scope,
   usernames: readonly string[],
@@ -114,8 +114,8 @@ export async function startPlane(
   const closed: PlaneWorld['closed'] = [];
   const sessions = new SessionRegistry();
   const logins: PlaneWorld['logins'] = {};
-  const brokenBy: PlaneFailure[] = [];
-  const note = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+  const failures: PlaneFailure[] = [];
+  const record = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push({ level, fields, message });
   sessions.subscribe({
     opened: (session) => void opened.push(session),
@@ -150,8 +150,8 @@ export async function startPlane(
       rehashed() {},
       penalty() {},
     },
-    onBroken: (broken) => void brokenBy.push(broken),
-    log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
+    onBroken: (broken) => void failures.push(broken),
+    log: { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') },
     threadUrl: new URL('./plane-thread.js', import.meta.url),
     ...options,
   });
@@ -167,11 +167,11 @@ export async function startPlane(
   if (options.engine === 'node') {
     const listening = await plane.listen(spec);
     if ('code' in listening) throw new Error(listening.code);
-    return { plane, port: listening.port, lines, sessions, opened, closed, logins, brokenBy };
+    return { plane, port: listening.port, lines, sessions, opened, closed, logins, failures };
   }
   const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
   if ('code' in listener) throw new Error(listener.code);
   t.after(() => libc.close(listener.fd));
   plane.acceptFrom({ ...spec, fd: listener.fd });
-  return { plane, port: listener.local.port, lines, sessions, opened, closed, logins, brokenBy };
+  return { plane, port: listener.local.port, lines, sessions, opened, closed, logins, failures };
 }

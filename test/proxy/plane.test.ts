@@ -1,4 +1,4 @@
-// Workers that die: their sessions end cleanly, nothing of them stays, and another takes their place before anybody is lost.
+// Workers that die: their sessions end, their resources are freed, and a new worker serves the connections that wait.
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -16,17 +16,17 @@ const player = (world: PlaneWorld, username = 'player') => ({
   password: PASSWORD,
 });
 
-/** Logs in with a name that breaks the worker; resolves when the connection has gone. */
+/** Logs in with a name that breaks the worker. Resolves when the connection is closed. */
 async function breakWorker(world: PlaneWorld, name: string): Promise<void> {
   const client = await RawClient.connect(world.port);
   client.send(Buffer.concat([greeting(2), login(name, PASSWORD)]));
   await client.closed();
 }
 
-const said = (world: PlaneWorld, message: RegExp) =>
+const countOf = (world: PlaneWorld, message: RegExp) =>
   world.lines.filter((line) => message.test(line.message)).length;
 
-/** Descriptors of what the workers use, which this process does not: its own come and go. */
+/** Counts descriptors of the kinds that only the workers use. */
 const descriptors = () =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -36,7 +36,7 @@ const descriptors = () =>
     }
   }).length;
 
-const owner = (username: string) => workerOf(Buffer.from(username), 3);
+const workerIndexOf = (username: string) => workerOf(Buffer.from(username), 3);
 
 async function assertEchoes(client: RawClient): Promise<void> {
   client.send('hello');
@@ -45,17 +45,17 @@ async function assertEchoes(client: RawClient): Promise<void> {
 
 describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   for (const engine of ['native', 'node'] as const) {
-    it(`that threw (${engine}): its sessions end, the error is logged, and another worker serves`, async (t) => {
+    it(`that threw (${engine}) is replaced: its sessions end, and the error is logged`, async (t) => {
       const world = await startPlane(t, ['player', 'throw'], { engine });
       const target = await startTarget(t, echo);
       const client = await connectThrough(player(world), '127.0.0.1', target.port);
       await assertEchoes(client);
       await breakWorker(world, 'throw');
       await client.closed();
-      await eventually(() => said(world, /^proxy worker restarted$/) === 1);
-      const [over] = world.closed;
+      await eventually(() => countOf(world, /^proxy worker restarted$/) === 1);
+      const [ended] = world.closed;
       assert.deepEqual(
-        [over?.summary.end, over?.summary.bytesUp, over?.summary.bytesDown],
+        [ended?.summary.end, ended?.summary.bytesUp, ended?.summary.bytesDown],
         ['relay-failed', 5, 5],
       );
       const failed = world.lines.find(({ message }) => message === 'proxy worker failed');
@@ -69,7 +69,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     });
   }
 
-  it('leaves no descriptor open (native), and a connection made meanwhile is served', async (t) => {
+  it('leaves no descriptor open (native), and a connection from before the restart is served', async (t) => {
     const world = await startPlane(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     const before = descriptors();
@@ -80,7 +80,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     assert.equal(world.opened.length, 20);
     const breaking = breakWorker(world, 'exit');
     for (const client of clients) await client.closed();
-    // The worker is dead: this one waits at the listening socket.
+    // The worker is dead, so this connection waits in the backlog of the listening socket.
     const next = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(next);
     next.destroy();
@@ -102,7 +102,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     await breakWorker(world, 'exit');
     await client.closed();
-    await eventually(() => said(world, /^proxy worker restarted$/) === 1);
+    await eventually(() => countOf(world, /^proxy worker restarted$/) === 1);
     assert.ok(closed.length >= 5, `${closed.length} closed`);
     assert.deepEqual(
       closed.filter(({ result }) => result !== 0),
@@ -110,11 +110,11 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     );
   });
 
-  it('with a stuck loop is detected and terminated; requests meanwhile end', async (t) => {
+  it('with a stuck loop is detected and terminated; requests to it are answered', async (t) => {
     const world = await startPlane(t, ['player', 'hang'], { stuckMs: 2_000 });
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
-    // What it has not sent when it stops is lost with it: settled, the session is known.
+    // Unsent events are lost with the worker, so the session must be reported first.
     await world.plane.settle();
     assert.deepEqual([world.plane.isAlive, world.opened.length], [true, 1]);
     const breaking = breakWorker(world, 'hang');
@@ -122,47 +122,47 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const found = world.plane.findOutbound('127.0.0.1', 1);
     await Promise.all([breaking, client.closed()]);
     assert.deepEqual(await found, []);
-    assert.equal(said(world, /does not respond/), 1);
+    assert.equal(countOf(world, /does not respond/), 1);
     const next = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(next);
     await world.plane.settle();
     assert.deepEqual([world.opened.length, world.closed.length], [2, 1]);
     await eventually(() => world.plane.isAlive);
-    assert.deepEqual(world.brokenBy, []);
+    assert.deepEqual(world.failures, []);
   });
 
-  it('that cannot be terminated: the log says to restart the daemon', async (t) => {
+  it('that cannot be terminated is reported as a reason to restart the daemon', async (t) => {
     const world = await startPlane(t, ['block'], { stuckMs: 500 });
     await breakWorker(world, 'block');
-    assert.deepEqual(world.brokenBy, [{ hasStuckThread: true }]);
-    assert.equal(said(world, /cannot be terminated/), 1);
+    assert.deepEqual(world.failures, [{ hasStuckThread: true }]);
+    assert.equal(countOf(world, /cannot be terminated/), 1);
   });
 
-  it('that closed sockets from systemd, without duplicates: the log says to restart the daemon', async (t) => {
+  it('that closed the only descriptor of a socket from systemd is reported as a reason to restart the daemon', async (t) => {
     const libc = loadLibc();
     const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
     assert.ok('fd' in listener);
     const world = await startPlane(t, ['exit'], { engine: 'node', libc: null });
     const { port } = listener.local;
-    const given = { id: world.plane.nextToken(), fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
-    assert.ok('port' in (await world.plane.listen(given)));
+    const inherited = { id: world.plane.nextToken(), fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
+    assert.ok('port' in (await world.plane.listen(inherited)));
     await breakWorker({ ...world, port }, 'exit');
-    await eventually(() => assert.deepEqual(world.brokenBy, [{ hasStuckThread: false }]));
+    await eventually(() => assert.deepEqual(world.failures, [{ hasStuckThread: false }]));
   });
 
-  it('that died three times within a minute: the node driver serves from the same socket', async (t) => {
+  it('that died three times within a minute is replaced by the node driver on the same socket', async (t) => {
     const world = await startPlane(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     for (let death = 1; death <= 3; death += 1) {
       assert.equal(world.plane.engine, 'native');
       await breakWorker(world, 'exit');
-      await eventually(() => said(world, /^proxy worker restarted$/) === death);
+      await eventually(() => countOf(world, /^proxy worker restarted$/) === death);
     }
     assert.equal(world.plane.engine, 'node');
-    assert.equal(said(world, /restarting with the node driver/), 1);
+    assert.equal(countOf(world, /restarting with the node driver/), 1);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(client);
-    // It had a duplicate of the listening socket: the next worker finds the socket open.
+    // The worker had a duplicate of the listening socket, so the socket is still open for the next one.
     await breakWorker(world, 'exit');
     const next = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(next);
@@ -170,9 +170,10 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     await next.closed();
   });
 
-  it('is replaced, and does not affect the players of two others', async (t) => {
+  it('is replaced without an effect on the players of other workers', async (t) => {
     const names = Array.from({ length: 12 }, (_, i) => `player${i}`);
-    const breaker = ['exit', 'exit1', 'exit2', 'exit3', 'exit4'].find((name) => owner(name) === 0) ?? '';
+    const breaker =
+      ['exit', 'exit1', 'exit2', 'exit3', 'exit4'].find((name) => workerIndexOf(name) === 0) ?? '';
     const world = await startPlane(t, [...names, breaker], { workers: 3 });
     const target = await startTarget(t, echo);
     const connect = (username: string) => connectThrough(player(world, username), '127.0.0.1', target.port);
@@ -180,17 +181,17 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
       const clients = await Promise.all(names.map(connect));
       await breakWorker(world, breaker);
       for (const [i, client] of clients.entries()) {
-        if (owner(names[i] ?? '') === 0) await client.closed();
+        if (workerIndexOf(names[i] ?? '') === 0) await client.closed();
         else await assertEchoes(client);
         client.destroy();
       }
-      await eventually(() => said(world, /^proxy worker restarted$/) === death);
+      await eventually(() => countOf(world, /^proxy worker restarted$/) === death);
     }
-    assert.equal(said(world, /restarting with the node driver/), 1);
+    assert.equal(countOf(world, /restarting with the node driver/), 1);
     for (const client of await Promise.all(names.map(connect))) await assertEchoes(client);
   });
 
-  it('that is being passed a connection: the connection is closed, and no descriptor stays open', async (t) => {
+  it('closes the connection that is being passed to it, and leaves no descriptor open', async (t) => {
     const names = ['exit', 'exit1', 'exit2', 'exit3', 'a', 'b', 'c', 'd', 'e'];
     const owned = names.filter((name) => workerOf(Buffer.from(name), 2) === 0);
     const breaker = owned.find((name) => name.startsWith('exit')) ?? '';
@@ -200,18 +201,18 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const target = await startTarget(t, echo);
     const before = descriptors();
     await breakWorker(world, breaker);
-    // The worker of this account is dead: whoever accepts the connection has nobody to pass it to, or again has.
+    // The worker of this account may be dead still: then the connection is closed.
     const late = await RawClient.connect(world.port);
     late.send(Buffer.concat([greeting(2), login(username, PASSWORD)]));
     await late.read(4).catch(() => late.closed());
     late.destroy();
-    await eventually(() => said(world, /^proxy worker restarted$/) === 1);
+    await eventually(() => countOf(world, /^proxy worker restarted$/) === 1);
     await eventually(() => assert.equal(descriptors(), before));
     const client = await connectThrough(player(world, username), '127.0.0.1', target.port);
     await assertEchoes(client);
   });
 
-  it('does not delay stopping', async (t) => {
+  it('does not delay the stop of the data plane', async (t) => {
     const world = await startPlane(t, ['exit']);
     await breakWorker(world, 'exit');
     await world.plane.stop();

@@ -34,7 +34,7 @@ function setUp() {
   return { accounts, ended, open };
 }
 
-test('sessions end at the boundary, in the time zone of the configuration, and not before', () => {
+test('sessions end exactly at the end of the schedule, in the time zone of the configuration', () => {
   const { accounts, ended, open } = setUp();
   // Monday, 2026-11-23, 23:00 in Shanghai.
   const end = Date.parse('2026-11-23T15:00:00Z');
@@ -45,12 +45,12 @@ test('sessions end at the boundary, in the time zone of the configuration, and n
   assert.deepEqual(ended, []);
   accounts.endPast(end);
   assert.deepEqual(ended, ['work outside-schedule']);
-  // A clock that jumps over the night.
+  // The clock jumps beyond the end of the night's schedule.
   accounts.endPast(end + 86_400_000);
   assert.deepEqual(ended, ['work outside-schedule', 'night outside-schedule']);
 });
 
-test('a change that closes an account ends its sessions at once: a schedule, an expiry', () => {
+test('a new schedule or expiry that closes an account ends its sessions at once', () => {
   const { accounts, ended, open } = setUp();
   const now = Date.parse('2026-11-23T15:00:00Z');
   function change(username: string, changed: Partial<AccountRecord>): void {

@@ -1,4 +1,4 @@
-// Durations of sessions: by a monotonic clock, whatever the wall clock does meanwhile.
+// The durations of sessions use a monotonic clock, so that changes of the wall clock do not affect them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SessionSummary } from '../../src/core/sessions/session.js';
@@ -11,7 +11,7 @@ import { Sessions } from '../../src/proxy/sessions.js';
 
 const FIVE_MINUTES = 300_000;
 
-test('a wall clock that jumps ends no session and lengthens none', () => {
+test('a jump of the wall clock neither ends nor lengthens a session', () => {
   let monotonicMs = 1_000;
   let wallMs = Date.UTC(2031, 0, 1);
   const ticks: number[] = [];
@@ -21,7 +21,7 @@ test('a wall clock that jumps ends no session and lengthens none', () => {
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as Accounts,
     counts: viewSessionCounts(allocateSessionCounts(4)),
     events: {
-      sessionOpened: (facts) => void opened.push(facts),
+      sessionOpened: (session) => void opened.push(session),
       sessionClosed: (_id, _destination, _via, summary) => void closed.push(summary),
       sessionChanged() {},
     },
@@ -47,7 +47,7 @@ test('a wall clock that jumps ends no session and lengthens none', () => {
   });
   assert.ok(session);
   session.start('198.51.100.1');
-  assert.equal(opened[0]?.openedAt, wallMs, 'a moment is a date');
+  assert.equal(opened[0]?.openedAt, wallMs, 'the time of the opening is that of the wall clock');
   for (const jump of [FIVE_MINUTES, -2 * FIVE_MINUTES, FIVE_MINUTES]) {
     wallMs += jump;
     monotonicMs += 10;

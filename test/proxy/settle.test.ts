@@ -1,4 +1,4 @@
-// What the control plane knows once it has settled: everything that players had done by then, however far behind it was.
+// After `settle`, the control plane has processed all earlier events of players, however far behind it was.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -17,7 +17,7 @@ const player = ({ port }: PlaneWorld, username: string, password = PASSWORD) => 
 });
 
 describe('settle', { skip: process.platform !== 'linux' }, () => {
-  it('returns at once when nothing waits', async (t) => {
+  it('returns at once when no event waits', async (t) => {
     const world = await startPlane(t, ['ann']);
     await eventually(() => world.plane.settle() === undefined);
   });
@@ -27,7 +27,7 @@ describe('settle', { skip: process.platform !== 'linux' }, () => {
     ['native', 3],
     ['node', 1],
   ] as const) {
-    it(`has taken in what a player was answered before it (${engine}, ${workers} workers)`, async (t) => {
+    it(`processes the events of all earlier replies to players (${engine}, ${workers} workers)`, async (t) => {
       const world = await startPlane(t, NAMES, { engine, workers });
       const target = await startTarget(t, echo);
       for (const [i, name] of NAMES.entries()) {
@@ -46,7 +46,7 @@ describe('settle', { skip: process.platform !== 'linux' }, () => {
     });
   }
 
-  it('after the control plane stood still: no login and no end of a session is lost, and each lost line is counted', async (t) => {
+  it('loses no login and no end of a session after the control plane was blocked, and counts each dropped log line', async (t) => {
     const settings = {
       ...SETTINGS,
       login: { ...SETTINGS.login, maxFailuresPerSource: 1_000_000, maxFailuresPerUser: 1_000_000 },
@@ -65,7 +65,7 @@ describe('settle', { skip: process.platform !== 'linux' }, () => {
     const visitor = new Worker(new URL('./visitor-thread.js', import.meta.url), { workerData: visits });
     t.after(() => visitor.terminate());
     visitor.once('error', (error) => assert.fail(error));
-    // This thread is the control plane: it stands still until every visit is over.
+    // This thread is the control plane. It is blocked until all visits have ended.
     assert.equal(Atomics.wait(done, 0, 0, 60_000), 'ok');
     await world.plane.settle();
     assert.deepEqual(world.logins, { success: 400, 'wrong-password': 1_600 });

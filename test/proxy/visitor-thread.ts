@@ -1,4 +1,4 @@
-// Players in a thread of their own, for tests in which the thread of the control plane stands still.
+// Players in a separate thread, for tests that block the thread of the control plane.
 import { workerData } from 'node:worker_threads';
 import { connectThrough, greeting, login, RawClient } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -10,7 +10,7 @@ export interface Visits {
   readonly sessions: number;
   readonly wrongLogins: number;
   readonly atOnce: number;
-  /** Set to 1 when all are over. */
+  /** Set to 1 when all visits have ended. */
   readonly done: Int32Array;
 }
 

@@ -1,13 +1,13 @@
-// `npm run soak -- --minutes 60 --engine node` (or --seconds; auto, native or node): reports once a minute, and what it found at the end. Fails when
-// anything broke, when descriptors stay open, or when memory goes on growing.
+// `npm run soak -- --minutes 60 --engine node` (or --seconds; auto, native or node): prints a line each minute, and a report at the
+// end. Fails when there were errors, when descriptors stay open, or when memory keeps growing.
 import { parseArgs } from 'node:util';
 import { soak } from './soak.js';
 
-/** More than this, measured over the second half, is a leak; short runs are too noisy to tell. */
-const MOST_MIB_PER_HOUR = 20;
+/** A larger growth of memory over the second half is a leak. Short runs vary too much for this check. */
+const MAX_MIB_PER_HOUR = 20;
 const LONG_ENOUGH_S = 600;
-/** Connections of the API calls that HTTP keeps open for a while. */
-const KEPT_ALIVE = 8;
+/** Connections of API calls that HTTP keeps open. */
+const KEPT_CONNECTIONS = 8;
 
 const { values } = parseArgs({
   options: {
@@ -38,9 +38,9 @@ try {
     },
   });
   console.log(report);
-  const isLeaking = seconds >= LONG_ENOUGH_S && report.memoryMiBPerHour > MOST_MIB_PER_HOUR;
-  const isHolding = report.descriptorsAfter > report.descriptorsBefore + KEPT_ALIVE;
-  if (isLeaking || isHolding || Object.keys(report.errors).length > 0) process.exitCode = 1;
+  const leaksMemory = seconds >= LONG_ENOUGH_S && report.memoryMiBPerHour > MAX_MIB_PER_HOUR;
+  const leaksDescriptors = report.descriptorsAfter > report.descriptorsBefore + KEPT_CONNECTIONS;
+  if (leaksMemory || leaksDescriptors || Object.keys(report.errors).length > 0) process.exitCode = 1;
 } finally {
   for (const close of closers.reverse()) await close();
 }

@@ -1,5 +1,5 @@
-// Everything at once for a while: traffic of several kinds, good and bad logins, API calls, accounts that come, change
-// and go. What grows shows in the memory and the descriptors; what breaks shows in the errors.
+// All features under load for a given time: several kinds of traffic, good and bad logins, API calls, accounts that are added, changed
+// and removed. The report has the growth of memory and descriptors, and the errors.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,7 +21,7 @@ export interface SoakReport {
   readonly memoryMiB: number;
   readonly descriptorsBefore: number;
   readonly descriptorsAfter: number;
-  /** What did not go as it should: the first of each kind, with how often. */
+  /** The messages of errors, each with its count. */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -38,15 +38,15 @@ interface Soak {
     refusedLogins: number;
     apiCalls: number;
   };
-  readonly isOver: () => boolean;
+  readonly hasEnded: () => boolean;
 }
 
 export interface SoakOptions {
   /** `socks.engine`. */
   readonly engine?: string;
-  /** 1 is as fast as it goes; 0.2 leaves five times the pause between two steps. */
+  /** 1 is the full load; 0.2 makes the pauses between two steps five times as long. */
   readonly pace?: number;
-  /** Is called with the memory (MiB) and the descriptors as they go. */
+  /** Called with memory (MiB), descriptors and sessions twice a second. */
   readonly onSample?: (line: string) => void;
 }
 
@@ -59,7 +59,7 @@ export async function soak(
   const daemon = await startTestDaemon(t, {
     config: {
       heartbeats: { interval: '1s' },
-      // Those who guess come from the same address as those who play.
+      // The bad logins come from the address of the players.
       socks: { engine, login: { maxFailuresPerSource: 1_000_000 } },
     },
   });
@@ -70,18 +70,18 @@ export async function soak(
     daemon,
     targetPort: target.port,
     counts: { sessions: 0, bytes: 0, logins: 0, refusedLogins: 0, apiCalls: 0 },
-    isOver: () => Date.now() >= until,
+    hasEnded: () => Date.now() >= until,
   };
   await quickSession(run, 0);
   const descriptorsBefore = openDescriptors(daemon.pid);
   const errors: Record<string, number> = {};
   const worker = async (kind: string, step: () => Promise<void>, betweenMs: number): Promise<void> => {
-    while (!run.isOver()) {
+    while (!run.hasEnded()) {
       try {
         await step();
       } catch (error) {
-        const what = `${kind}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 200);
-        errors[what] = (errors[what] ?? 0) + 1;
+        const message = `${kind}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 200);
+        errors[message] = (errors[message] ?? 0) + 1;
       }
       await pause(betweenMs / pace);
     }
@@ -108,7 +108,7 @@ export async function soak(
     ),
   ];
   await Promise.all(workers);
-  // What is still closing may close.
+  // Connections may still be closing.
   await descriptorsBackTo(daemon.pid, descriptorsBefore, 2_000).catch(() => undefined);
   for (const line of daemon.lines) {
     if (line['level'] === 'error' || Number(line['level']) >= 50)
@@ -136,7 +136,7 @@ function session(run: Soak, player: number): Promise<RawClient> {
 async function exchange(run: Soak, client: RawClient, bytes: number): Promise<void> {
   const sent = randomBytes(bytes);
   client.send(sent);
-  if (!(await client.read(bytes)).equals(sent)) throw new Error('other bytes came back');
+  if (!(await client.read(bytes)).equals(sent)) throw new Error('the echo has other bytes');
   run.counts.bytes += 2 * bytes;
 }
 
@@ -153,10 +153,10 @@ async function bulkSession(run: Soak, player: number): Promise<void> {
   client.destroy();
 }
 
-/** Small messages now and then, as a game sends them, and a reset at the end. */
+/** Small messages at intervals, as of a game, and a reset at the end. */
 async function chatSession(run: Soak, player: number): Promise<void> {
   const client = await session(run, player);
-  for (let i = 0; i < 40 && !run.isOver(); i += 1) {
+  for (let i = 0; i < 40 && !run.hasEnded(); i += 1) {
     await exchange(run, client, 100);
     await pause(25);
   }
@@ -165,7 +165,7 @@ async function chatSession(run: Soak, player: number): Promise<void> {
 
 async function badLogin(run: Soak): Promise<void> {
   const client = await RawClient.connect(run.daemon.socks.port);
-  // Always another name: 20 failures of one are a lock, and 50 of one source too, unless players log in meanwhile.
+  // Each attempt has another name, because 20 failures of one name block it.
   client.send(Buffer.concat([greeting(2), login(`nobody-${run.counts.refusedLogins % 1000}`, 'guess')]));
   const answer = (await client.read(4)).toString('hex');
   if (answer !== '05020101') throw new Error(`answered ${answer}`);
@@ -173,7 +173,7 @@ async function badLogin(run: Soak): Promise<void> {
   client.destroy();
 }
 
-/** Comes, says half a word, and goes. */
+/** Sends a part of a greeting, and disconnects. */
 async function stalled(run: Soak): Promise<void> {
   const client = await RawClient.connect(run.daemon.socks.port);
   client.send(greeting(2).subarray(0, 2));
@@ -212,7 +212,7 @@ function residentMiB(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** MiB per ms of the line that fits best. */
+/** The slope of the regression line, in MiB per ms. */
 function slope(samples: readonly { at: number; mib: number }[]): number {
   const mean = (list: readonly number[]): number => list.reduce((sum, each) => sum + each, 0) / list.length;
   const at = mean(samples.map((sample) => sample.at));

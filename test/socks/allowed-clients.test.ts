@@ -1,4 +1,4 @@
-// Accounts that may log in only from some client addresses: held on every way in, for new and for live sessions.
+// Accounts that may log in only from some client addresses, by every protocol, for new and for live sessions.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
@@ -6,7 +6,8 @@ import { makeCertificate } from '../helpers/certificate.js';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { basic, connectHead, readHead } from '../helpers/http-proxy-client.js';
+import { basic } from '../helpers/http.js';
+import { connectHead, readHead } from '../helpers/http-proxy-client.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -58,10 +59,11 @@ for (const [title, socks] of [
       assert.equal(answer.status, 200, answer.text);
     }
 
-    const open = (from: string): Promise<RawClient> => RawClient.connect(ports[0] ?? 0, '127.0.0.1', from);
+    const connectFrom = (from: string): Promise<RawClient> =>
+      RawClient.connect(ports[0] ?? 0, '127.0.0.1', from);
 
-    /** Returns the answer to the login: 0100 when it is right. */
-    async function answerTo(client: RawClient, name: string, password = 'secret'): Promise<string> {
+    /** Returns the reply to the login: 0100 for success. */
+    async function loginReply(client: RawClient, name: string, password = 'secret'): Promise<string> {
       client.send(Buffer.concat([greeting(2), login(name, password)]));
       return (await client.read(4)).subarray(2).toString('hex');
     }
@@ -69,24 +71,24 @@ for (const [title, socks] of [
     async function relay(client: RawClient): Promise<void> {
       client.send(request('127.0.0.1', target.port));
       assert.equal((await readReply(client)).code, 0);
-      await echoes(client);
+      await assertEcho(client);
     }
 
-    async function echoes(client: RawClient): Promise<void> {
+    async function assertEcho(client: RawClient): Promise<void> {
       client.send('hello');
       assert.equal((await client.read(5)).toString(), 'hello');
     }
 
-    it('SOCKS5 refuses other addresses as it refuses a wrong password, whichever worker accepts', async () => {
+    it('SOCKS5 refuses other addresses like a wrong password, whichever worker accepts', async () => {
       for (const name of NAMES) {
-        const allowed = await open(ALLOWED);
-        assert.equal(await answerTo(allowed, name), '0100');
+        const allowed = await connectFrom(ALLOWED);
+        assert.equal(await loginReply(allowed, name), '0100');
         await relay(allowed);
         allowed.destroy();
-        const wrong = await open(ALLOWED);
-        const answer = await answerTo(wrong, name, 'wrong');
-        const refused = await open(OTHER);
-        assert.equal(await answerTo(refused, name), answer);
+        const wrong = await connectFrom(ALLOWED);
+        const answer = await loginReply(wrong, name, 'wrong');
+        const refused = await connectFrom(OTHER);
+        assert.equal(await loginReply(refused, name), answer);
         assert.deepEqual(await refused.readToEnd(), await wrong.readToEnd());
         const line = await daemon.waitForLine(
           (one) => one.msg === 'login refused' && one['user'] === name && one['client'] === OTHER,
@@ -104,14 +106,14 @@ for (const [title, socks] of [
       assert.match(metrics, /pulsegate_logins_total\{.*outcome="client-not-allowed".*\} 5/);
     });
 
-    it('HTTP answers as for a wrong password', async () => {
+    it('HTTP refuses other addresses like a wrong password', async () => {
       const answers = [];
       for (const [from, password] of [
         [ALLOWED, 'wrong'],
         [OTHER, 'secret'],
         [ALLOWED, 'secret'],
       ] as const) {
-        const client = await open(from);
+        const client = await connectFrom(from);
         client.send(
           connectHead(`127.0.0.1:${target.port}`, `Proxy-Authorization: ${basic('one', password)}\r\n`),
         );
@@ -124,14 +126,14 @@ for (const [title, socks] of [
       assert.match(right?.line ?? '', / 200 /);
     });
 
-    it('they apply to clients without credentials too', async () => {
+    it('clients without credentials are refused from other addresses, too', async () => {
       const id = await daemon.addAccount('console', 'secret');
       const authorizedAddresses = ['127.0.4.0/24'];
       const body = { authorizedAddresses, allowedClients: ['127.0.4.1'] };
       assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${id}`, body)).status, 200);
       const answers = [];
       for (const from of ['127.0.4.1', '127.0.4.2']) {
-        const client = await open(from);
+        const client = await connectFrom(from);
         client.send(
           Buffer.concat([
             Buffer.from([4, 1, target.port >> 8, target.port & 255, 127, 0, 0, 1]),
@@ -144,32 +146,32 @@ for (const [title, socks] of [
       assert.deepEqual(answers, [90, 93]);
     });
 
-    it('the address is that in the PROXY header, and that of a client of TLS', async () => {
+    it('the client address is that of the PROXY header, and that of a TLS client', async () => {
       const answers = [];
       for (const address of [ALLOWED, OTHER, '2001:db8::7', '::ffff:127.0.1.1']) {
         const client = await RawClient.connect(ports[1] ?? 0, '127.0.0.1', BALANCER);
         const family = address.includes(':') ? 'TCP6' : 'TCP4';
         const own = family === 'TCP6' ? '::1' : '127.0.0.1';
         client.send(`PROXY ${family} ${address} ${own} 4000 1080\r\n`);
-        answers.push(await answerTo(client, 'two'));
+        answers.push(await loginReply(client, 'two'));
         client.destroy();
       }
       for (const localAddress of [ALLOWED, OTHER]) {
         const options = { port: ports[2] ?? 0, host: '127.0.0.1', rejectUnauthorized: false, localAddress };
         const client = new RawClient(connect(options));
-        answers.push(await answerTo(client, 'two'));
+        answers.push(await loginReply(client, 'two'));
         client.destroy();
       }
       assert.deepEqual(answers, ['0100', '0101', '0100', '0100', '0100', '0101']);
     });
 
-    it('a change ends the sessions of addresses that are no longer allowed, and only these', async () => {
+    it('a change ended the sessions of addresses that are no longer allowed, and only these', async () => {
       for (const name of NAMES) await allow(name, []);
       const sessions = await Promise.all(
         NAMES.flatMap((name) =>
           [ALLOWED, OTHER].map(async (from) => {
-            const client = await open(from);
-            assert.equal(await answerTo(client, name), '0100');
+            const client = await connectFrom(from);
+            assert.equal(await loginReply(client, name), '0100');
             await relay(client);
             return { from, client };
           }),
@@ -179,7 +181,7 @@ for (const [title, socks] of [
       for (const { client, from } of sessions) if (from === OTHER) await client.closed();
       for (const { client, from } of sessions) {
         if (from === OTHER) continue;
-        await echoes(client);
+        await assertEcho(client);
         client.destroy();
       }
       await eventually(() => {
@@ -188,14 +190,14 @@ for (const [title, socks] of [
         );
         assert.deepEqual(ended.map((line) => line['account']).sort(), [...NAMES].sort());
       });
-      const between = await open(ALLOWED);
-      assert.equal(await answerTo(between, 'five'), '0100');
+      const loggedIn = await connectFrom(ALLOWED);
+      assert.equal(await loginReply(loggedIn, 'five'), '0100');
       await allow('five', [OTHER]);
-      between.send(request('127.0.0.1', target.port));
-      assert.notEqual((await readReply(between)).code, 0);
+      loggedIn.send(request('127.0.0.1', target.port));
+      assert.notEqual((await readReply(loggedIn)).code, 0);
     });
 
-    it('a schedule refuses logins and ends sessions outside it', async () => {
+    it('a schedule refuses logins and ended sessions outside it', async () => {
       const url = `/api/v1/accounts/${ids.get('four')}`;
       await allow('four', []);
       const set = async (schedule: string | null) => {
@@ -207,36 +209,36 @@ for (const [title, socks] of [
           scheduleChangesAt: string | null;
         };
       };
-      // The day after tomorrow: the test does not last that long.
+      // A day on which the test does not run.
       const day = new Date(Date.now() + 2 * 86_400_000).toUTCString().slice(0, 3);
-      const live = await open(ALLOWED);
-      assert.equal(await answerTo(live, 'four'), '0100');
+      const live = await connectFrom(ALLOWED);
+      assert.equal(await loginReply(live, 'four'), '0100');
       await relay(live);
       const always = await set('mon-sun 00:00-24:00');
       assert.deepEqual([always.isOutsideSchedule, always.scheduleChangesAt], [false, null]);
-      await echoes(live);
+      await assertEcho(live);
       const closed = await set(`${day} 0:00-24:00`);
       assert.equal(closed.schedule, `${day.toLowerCase()} 00:00-24:00`);
       assert.equal(closed.isOutsideSchedule, true);
       assert.match(String(closed.scheduleChangesAt), /T00:00:00\.000Z$/);
       await live.closed();
       await daemon.waitForLine(({ msg, end }) => msg === 'session ended' && end === 'outside-schedule');
-      const refused = await open(ALLOWED);
-      assert.equal(await answerTo(refused, 'four'), '0101');
+      const refused = await connectFrom(ALLOWED);
+      assert.equal(await loginReply(refused, 'four'), '0101');
       await daemon.waitForLine(({ msg, reason }) => msg === 'login refused' && reason === 'outside-schedule');
       assert.equal((await daemon.api('PATCH', url, { schedule: 'workdays' })).status, 400);
       await set('');
-      const again = await open(ALLOWED);
-      assert.equal(await answerTo(again, 'four'), '0100');
+      const again = await connectFrom(ALLOWED);
+      assert.equal(await loginReply(again, 'four'), '0100');
       again.destroy();
     });
 
-    it('a bulk change says before which sessions it ends, sets and clears, and leaves what it does not name', async () => {
+    it('a bulk change previews the sessions that it ended, sets and clears the lists, and keeps fields that it does not name', async () => {
       const names = ['one', 'two'];
       for (const name of names) await allow(name, []);
-      const [stays, ends] = [await open(ALLOWED), await open(OTHER)];
-      assert.deepEqual([await answerTo(stays, 'one'), await answerTo(ends, 'two')], ['0100', '0100']);
-      for (const client of [stays, ends]) await relay(client);
+      const [kept, ended] = [await connectFrom(ALLOWED), await connectFrom(OTHER)];
+      assert.deepEqual([await loginReply(kept, 'one'), await loginReply(ended, 'two')], ['0100', '0100']);
+      for (const client of [kept, ended]) await relay(client);
       const bulk = async (access: object, dryRun: boolean) => {
         const body = {
           ids: names.map((name) => ids.get(name)),
@@ -258,10 +260,10 @@ for (const [title, socks] of [
       assert.deepEqual(preview.changes[0]?.before, { allowedClients: [], schedule: null });
       const set = { allowedClients: [ALLOWED], schedule: 'mon-sun 00:00-24:00' };
       assert.deepEqual(preview.changes[0]?.after, set);
-      await echoes(ends);
+      await assertEcho(ended);
       assert.equal((await bulk(access, false)).sessionsEnded, 1);
-      await ends.closed();
-      await echoes(stays);
+      await ended.closed();
+      await assertEcho(kept);
       assert.deepEqual(
         [(await bulk(access, true)).skippedCount, (await bulk({}, true)).skippedCount],
         [2, 2],
@@ -273,8 +275,8 @@ for (const [title, socks] of [
       assert.deepEqual(closing.changes[0]?.after, { ...set, schedule: `${day} 00:00-24:00` });
       const cleared = await bulk({ allowedClients: [], schedule: '' }, false);
       assert.deepEqual(cleared.changes[0]?.after, { allowedClients: [], schedule: null });
-      await echoes(stays);
-      stays.destroy();
+      await assertEcho(kept);
+      kept.destroy();
       for (const [wrong, path] of [
         [{ allowedClients: ['home.example'] }, 'allowedClients'],
         [{ schedule: 'workdays' }, 'schedule'],
@@ -290,7 +292,7 @@ for (const [title, socks] of [
       }
     });
 
-    it('the API refuses what is no address and one too many, and the command line replaces the list', async () => {
+    it('the API refuses invalid entries and too many, and the command line replaces the list', async () => {
       const url = `/api/v1/accounts/${ids.get('three')}`;
       const malformed = await daemon.api('PATCH', url, { allowedClients: ['home.example'] });
       assert.equal(malformed.status, 400);
@@ -312,8 +314,8 @@ for (const [title, socks] of [
       assert.equal((await pulsegate('update', 'three', '--allowed-clients', `${OTHER}, 192.0.2.1`)).code, 0);
       assert.match((await pulsegate('show', 'three')).stdout, /allowed clients +127\.0\.1\.2, 192\.0\.2\.1/);
       await eventually(async () => {
-        const client = await open(OTHER);
-        const answer = await answerTo(client, 'three');
+        const client = await connectFrom(OTHER);
+        const answer = await loginReply(client, 'three');
         client.destroy();
         assert.equal(answer, '0100');
       });

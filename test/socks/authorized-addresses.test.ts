@@ -1,4 +1,4 @@
-// Clients without credentials: SOCKS5's "no authentication", SOCKS4, SOCKS4A and HTTP are the account of their address.
+// Clients without credentials log in by their address: with SOCKS5 "no authentication", SOCKS4, SOCKS4A and HTTP.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { basic } from '../helpers/http.js';
 import { connectHead, readHead } from '../helpers/http-proxy-client.js';
 import { needs, PYTHON_SOCKS } from '../helpers/programs.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
@@ -29,7 +30,7 @@ interface SessionItem {
   readonly client: { readonly address: string };
 }
 
-describe('an account of addresses', () => {
+describe('an account with authorized addresses', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let target: Target;
@@ -40,7 +41,7 @@ describe('an account of addresses', () => {
     daemon = await startTestDaemon(scope, {
       config: {
         socks: {
-          // More than one worker: the one that accepts a client is not always that of its account.
+          // Several workers, so that the one that accepts a client is often not that of its account.
           workers: 3,
           bind: { enabled: true },
           maxAuthorizedAddresses: 3,
@@ -74,15 +75,15 @@ describe('an account of addresses', () => {
   const sessions = async (): Promise<SessionItem[]> =>
     ((await daemon.api('GET', '/api/v1/sessions')).json as { items: SessionItem[] }).items;
 
-  const noSessions = (): Promise<void> => eventually(async () => assert.deepEqual(await sessions(), []));
+  const untilNoSessions = (): Promise<void> => eventually(async () => assert.deepEqual(await sessions(), []));
 
   const socks4 = (command = 1, host = Buffer.from([127, 0, 0, 1]), name = ''): Buffer => {
     const head = Buffer.from([4, command, target.port >> 8, target.port & 255]);
     return Buffer.concat([head, host, Buffer.from(`someone\0${name}`)]);
   };
 
-  /** What each protocol sends, and reads until bytes are relayed; resolves with what was refused, or null. */
-  const ways: Readonly<Record<string, (client: RawClient) => Promise<string | null>>> = {
+  /** The handshake of each protocol without credentials. Resolves with null, or with the reply of the refusal. */
+  const handshakes: Readonly<Record<string, (client: RawClient) => Promise<string | null>>> = {
     async socks5(client) {
       client.send(greeting(0));
       const method = (await client.read(2)).toString('hex');
@@ -108,54 +109,54 @@ describe('an account of addresses', () => {
     },
   };
 
-  async function echoes(client: RawClient): Promise<void> {
+  async function assertEcho(client: RawClient): Promise<void> {
     client.send('hello');
     assert.equal((await client.read(5)).toString(), 'hello');
   }
 
-  for (const [name, way] of Object.entries(ways)) {
-    it(`${name} from its address is the account, whichever worker accepts`, async () => {
+  for (const [name, handshake] of Object.entries(handshakes)) {
+    it(`is used by a ${name} client from its address, whichever worker accepts`, async () => {
       for (const [at, username] of ['one', 'two', 'three', 'four', 'five'].entries()) {
         const address = `127.0.1.${at + 1}`;
         const client = await RawClient.connect(port, '127.0.0.1', address);
-        assert.equal(await way(client), null);
-        await echoes(client);
+        assert.equal(await handshake(client), null);
+        await assertEcho(client);
         const found = (await sessions()).find((one) => one.client.address === address);
         assert.equal(found?.username, username);
         assert.equal(found?.clientProtocol, name.replace('4a', '4'));
         client.destroy();
-        await noSessions();
+        await untilNoSessions();
       }
     });
   }
 
-  it('from anywhere else every way is refused as it always was', async () => {
+  it('is not used from other addresses: every protocol refuses the client', async () => {
     const answers: (string | null)[] = [];
-    for (const way of Object.values(ways)) {
+    for (const handshake of Object.values(handshakes)) {
       const client = await RawClient.connect(port, '127.0.0.1', '127.0.2.1');
-      answers.push(await way(client));
+      answers.push(await handshake(client));
       assert.equal(await client.closed(), 'closed');
     }
     assert.deepEqual(answers, [NO_METHOD, '005d000000000000', '005d000000000000', '407']);
   });
 
-  it('an unknown client is logged like a failed login; HTTP requests credentials first', async () => {
-    const come = async (way: string, address: string): Promise<void> => {
+  it('is not needed for a log line: unknown clients are logged like failed logins, but HTTP requests credentials first', async () => {
+    const connectUnknown = async (handshake: string, address: string): Promise<void> => {
       const client = await RawClient.connect(port, '127.0.0.1', address);
-      assert.notEqual(await ways[way]?.(client), null);
+      assert.notEqual(await handshakes[handshake]?.(client), null);
       await client.closed();
     };
-    const reported = (address: string) =>
+    const logged = (address: string) =>
       daemon.lines.filter(({ msg, client }) => msg === 'login failed' && client === address);
     const counted = async (): Promise<number> => {
       const { text } = await daemon.api('GET', '/metrics');
       return Number(/^pulsegate_logins_total\{outcome="no-credentials"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
     };
     const before = await counted();
-    for (const way of ['socks5', 'socks4', 'socks4a']) await come(way, '127.0.2.2');
+    for (const handshake of ['socks5', 'socks4', 'socks4a']) await connectUnknown(handshake, '127.0.2.2');
     await eventually(async () => {
       assert.deepEqual(
-        reported('127.0.2.2').map(({ reason, user }) => [reason, user]),
+        logged('127.0.2.2').map(({ reason, user }) => [reason, user]),
         [
           ['no-credentials', ''],
           ['no-credentials', ''],
@@ -170,28 +171,29 @@ describe('an account of addresses', () => {
         [['no-credentials', '', 3]],
       );
     });
-    // The limit is 4: the fifth is the first of many, and the sixth has no line of its own.
-    for (const way of ['socks5', 'socks5', 'socks5']) await come(way, '127.0.2.2');
+    // The limit is 4: the fifth has its own line, and later ones are only counted.
+    for (const handshake of ['socks5', 'socks5', 'socks5']) await connectUnknown(handshake, '127.0.2.2');
     await daemon.waitForLine(
       ({ msg, clients }) => msg === 'clients without credentials refused' && clients === 1,
     );
-    await eventually(async () => assert.equal(reported('127.0.2.2').length, 5));
+    await eventually(async () => assert.equal(logged('127.0.2.2').length, 5));
 
-    for (let times = 0; times < 4; times += 1) await come('http', '127.0.2.3');
+    for (let times = 0; times < 4; times += 1) await connectUnknown('http', '127.0.2.3');
     const client = await RawClient.connect(port, '127.0.0.1', '127.0.2.3');
-    const basic = Buffer.from('one:of one').toString('base64');
-    client.send(connectHead(`127.0.0.1:${target.port}`, `Proxy-Authorization: Basic ${basic}\r\n`));
+    client.send(
+      connectHead(`127.0.0.1:${target.port}`, `Proxy-Authorization: ${basic('one', 'of one')}\r\n`),
+    );
     assert.equal((await readHead(client)).status, 200);
     client.destroy();
-    for (let times = 0; times < 4; times += 1) await come('http', '127.0.2.3');
-    await come('socks5', '127.0.2.4');
+    for (let times = 0; times < 4; times += 1) await connectUnknown('http', '127.0.2.3');
+    await connectUnknown('socks5', '127.0.2.4');
     await daemon.waitForLine(({ msg, client: from }) => msg === 'login failed' && from === '127.0.2.4');
-    assert.deepEqual(reported('127.0.2.3'), []);
-    await come('http', '127.0.2.3');
+    assert.deepEqual(logged('127.0.2.3'), []);
+    await connectUnknown('http', '127.0.2.3');
     await daemon.waitForLine(({ msg, client: from }) => msg === 'login failed' && from === '127.0.2.3');
   });
 
-  it('credentials take precedence; empty ones count as none', async () => {
+  it('is used only without credentials: credentials take precedence, and empty ones count as none', async () => {
     const attempt = async (bytes: Buffer): Promise<string> => {
       const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.1');
       client.send(greeting(0, 2));
@@ -201,10 +203,10 @@ describe('an account of addresses', () => {
       if (answer !== '0100') return answer;
       client.send(request('127.0.0.1', target.port));
       assert.equal((await readReply(client)).code, 0);
-      await echoes(client);
+      await assertEcho(client);
       const username = (await sessions()).map((one) => one.username).join();
       client.destroy();
-      await noSessions();
+      await untilNoSessions();
       return username;
     };
     assert.equal(await attempt(login('two', 'of two')), 'two');
@@ -212,13 +214,13 @@ describe('an account of addresses', () => {
     assert.equal(await attempt(login('one', 'wrong')), '0101');
   });
 
-  it('a listener may serve SOCKS5 alone', async () => {
+  it('cannot be used by SOCKS4 on a listener for SOCKS5 only', async () => {
     const client = await RawClient.connect(ports()[2] ?? 0, '127.0.0.1', '127.0.1.1');
     client.send(socks4());
     assert.equal((await client.readToEnd()).toString('hex'), NO_METHOD);
   });
 
-  it('SOCKS4 BIND answers twice and relays', async () => {
+  it('can use SOCKS4 BIND, which replies twice and relays', async () => {
     const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.1');
     client.send(socks4(BIND));
     const first = await client.read(8);
@@ -232,7 +234,7 @@ describe('an account of addresses', () => {
     peer.destroy();
   });
 
-  it('UDP ASSOCIATE works without credentials too', async () => {
+  it('can use UDP ASSOCIATE without credentials', async () => {
     const udpEcho = await startUdpEcho(scope);
     const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.2');
     client.send(greeting(0));
@@ -240,77 +242,77 @@ describe('an account of addresses', () => {
     client.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
     const { code, port: relay } = await readReply(client);
     assert.equal(code, 0);
-    const end = await UdpEnd.open(scope, '127.0.1.2');
-    end.send(datagram('127.0.0.1', udpEcho.port, 'ping'), relay, '127.0.0.1');
-    assert.equal(unwrap((await end.receive()).data).data.toString(), 'ping');
+    const udp = await UdpEnd.open(scope, '127.0.1.2');
+    udp.send(datagram('127.0.0.1', udpEcho.port, 'ping'), relay, '127.0.0.1');
+    assert.equal(unwrap((await udp.receive()).data).data.toString(), 'ping');
     client.destroy();
   });
 
-  it('a load balancer without a PROXY header is refused, and the header determines its clients', async () => {
-    for (const [name, way] of Object.entries(ways)) {
+  it('is not used for a load balancer without a PROXY header; the header determines the client', async () => {
+    for (const [name, handshake] of Object.entries(handshakes)) {
       const plain = await RawClient.connect(port, '127.0.0.1', BALANCER);
-      assert.notEqual(await way(plain), null, `${name} on the listener without headers`);
+      assert.notEqual(await handshake(plain), null, `${name} on the listener without headers`);
       plain.destroy();
       const local = await RawClient.connect(balancedPort, '127.0.0.1', BALANCER);
       local.send('PROXY UNKNOWN\r\n');
-      assert.notEqual(await way(local), null, `${name} behind a header without a client`);
+      assert.notEqual(await handshake(local), null, `${name} behind a header without a client`);
       local.destroy();
       const named = await RawClient.connect(balancedPort, '127.0.0.1', BALANCER);
       named.send('PROXY TCP4 127.0.1.3 127.0.0.1 4242 1080\r\n');
-      assert.equal(await way(named), null, `${name} behind a header`);
+      assert.equal(await handshake(named), null, `${name} behind a header`);
       await eventually(async () => assert.equal((await sessions())[0]?.username, 'three'));
       named.destroy();
-      await noSessions();
+      await untilNoSessions();
     }
   });
 
-  it('what holds for accounts holds here: disabled ones are refused, and limits count', async () => {
+  it('is refused when it is disabled, and has its limits', async () => {
     const id = await daemon.addAccount('held', 'secret');
     await authorize(id, ['127.0.4.1']);
     const limits = { maxSessions: 1 };
     assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits })).status, 200);
     const first = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
-    assert.equal(await ways['socks4']?.(first), null);
+    assert.equal(await handshakes['socks4']?.(first), null);
     const second = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
-    assert.equal(await ways['socks4']?.(second), '005b000000000000');
+    assert.equal(await handshakes['socks4']?.(second), '005b000000000000');
     await daemon.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: false });
     await first.closed();
     const third = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
-    assert.equal(await ways['socks4']?.(third), '005d000000000000');
+    assert.equal(await handshakes['socks4']?.(third), '005d000000000000');
     const refused = await daemon.waitForLine(({ msg, user }) => msg === 'login refused' && user === 'held');
     assert.deepEqual([refused['reason'], refused['client']], ['disabled', '127.0.4.1']);
   });
 
-  it('removing an address ends only its sessions', async () => {
+  it('loses only the sessions of an address that is removed', async () => {
     const id = await daemon.addAccount('moving', 'secret');
     await authorize(id, ['127.0.5.0/24']);
     const [byAddress, byLogin] = await Promise.all(
       ['127.0.5.1', '127.0.5.2'].map((from) => RawClient.connect(port, '127.0.0.1', from)),
     );
     assert.ok(byAddress && byLogin);
-    assert.equal(await ways['socks5']?.(byAddress), null);
+    assert.equal(await handshakes['socks5']?.(byAddress), null);
     byLogin.send(Buffer.concat([greeting(2), login('moving', 'secret'), request('127.0.0.1', target.port)]));
     await byLogin.read(14);
-    await echoes(byAddress);
+    await assertEcho(byAddress);
     await authorize(id, ['127.0.5.9', '127.0.5.8']);
     await byAddress.closed();
     const ended = await daemon.waitForLine(
       ({ msg, end }) => msg === 'session ended' && end === 'address-removed',
     );
     assert.equal(ended['account'], 'moving');
-    await echoes(byLogin);
+    await assertEcho(byLogin);
     byLogin.destroy();
     const again = await RawClient.connect(port, '127.0.0.1', '127.0.5.1');
-    assert.equal(await ways['socks5']?.(again), NO_METHOD);
+    assert.equal(await handshakes['socks5']?.(again), NO_METHOD);
     const added = await RawClient.connect(port, '127.0.0.1', '127.0.5.8');
-    assert.equal(await ways['socks5']?.(added), null);
+    assert.equal(await handshakes['socks5']?.(added), null);
     added.destroy();
     assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${id}`)).status, 200);
     const removed = await RawClient.connect(port, '127.0.0.1', '127.0.5.8');
-    assert.equal(await ways['socks5']?.(removed), NO_METHOD);
+    assert.equal(await handshakes['socks5']?.(removed), NO_METHOD);
   });
 
-  it('the API refuses what overlaps, what is none, and one too many, and finds by address', async () => {
+  it('cannot have overlapping, invalid or too many addresses in the API, and is found by an address', async () => {
     const id = await daemon.addAccount('picky', 'secret');
     const patch = (authorizedAddresses: string[]) =>
       daemon.api('PATCH', `/api/v1/accounts/${id}`, { authorizedAddresses });
@@ -333,14 +335,14 @@ describe('an account of addresses', () => {
     assert.match(audit, /"authorizedAddresses":"198\.51\.100\.2, 198\.51\.100\.3, 198\.51\.100\.4"/);
   });
 
-  it('the command line authorizes, and the daemon follows', async () => {
+  it('can get addresses on the command line, which the running daemon applies', async () => {
     const pulsegate = (...args: string[]) =>
       runCommand(daemon.dataDir, ['account', ...args, '--config', daemon.configFile]);
     await daemon.addAccount('typed', 'secret');
     assert.equal((await pulsegate('update', 'typed', '--authorize', '127.0.6.1')).code, 0);
     await eventually(async () => {
       const client = await RawClient.connect(port, '127.0.0.1', '127.0.6.1');
-      const refused = await ways['socks4']?.(client);
+      const refused = await handshakes['socks4']?.(client);
       client.destroy();
       assert.equal(refused, null);
     });
@@ -351,7 +353,7 @@ describe('an account of addresses', () => {
     assert.equal((await pulsegate('update', 'typed', '--authorized-addresses', '')).code, 0);
     await eventually(async () => {
       const client = await RawClient.connect(port, '127.0.0.1', '127.0.6.1');
-      const refused = await ways['socks4']?.(client);
+      const refused = await handshakes['socks4']?.(client);
       client.destroy();
       assert.notEqual(refused, null);
     });
@@ -373,13 +375,13 @@ describe('an account of addresses', () => {
       ['socks5h', 'localhost'],
       ['http', 'localhost'],
     ] as const) {
-      it(`curl --proxy ${scheme}://`, needs('curl'), async () => {
+      it(`curl connects with ${scheme}`, needs('curl'), async () => {
         const args = ['-sS', '-m', '20', '-x', `${scheme}://127.0.0.1:${port}`, `http://${host}:${web}/`];
         assert.equal((await run('curl', args, { timeout: 30_000 })).stdout, 'hello');
       });
     }
 
-    it('proxychains4 with socks4', needs('proxychains4', 'curl'), async (t) => {
+    it('proxychains4 connects with SOCKS4', needs('proxychains4', 'curl'), async (t) => {
       const folder = await mkdtemp(join(tmpdir(), 'pulsegate-chains-'));
       t.after(() => rm(folder, { recursive: true }));
       const file = join(folder, 'proxychains.conf');
@@ -388,7 +390,7 @@ describe('an account of addresses', () => {
       assert.equal((await run('proxychains4', args, { timeout: 30_000 })).stdout, 'hello');
     });
 
-    it('ncat --proxy-type socks4', needs('ncat'), async () => {
+    it('ncat connects with SOCKS4', needs('ncat'), async () => {
       const answering = createTcpServer((socket) => socket.end('hello'));
       await new Promise<void>((done) => answering.listen(0, '127.0.0.1', done));
       const at = String((answering.address() as AddressInfo).port);
@@ -397,7 +399,7 @@ describe('an account of addresses', () => {
       answering.close();
     });
 
-    it('python3-socks with SOCKS4', needs(PYTHON_SOCKS), async () => {
+    it('python3-socks connects with SOCKS4', needs(PYTHON_SOCKS), async () => {
       const program = `import socks
 s = socks.socksocket()
 s.settimeout(20)

@@ -1,9 +1,11 @@
-// BIND through the running daemon: one connection from the host that the client names.
+// BIND through the running daemon: one incoming connection from the host that the client names.
 import assert from 'node:assert/strict';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
+import { freePort } from '../helpers/ports.js';
 import { loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 
@@ -17,7 +19,7 @@ async function bindFor(host: string | Buffer, at = account) {
   return { client, first: await readReply(client) };
 }
 
-/** Whether something listens on a port of this machine. */
+/** Returns whether a socket listens on a port of this machine. */
 async function isOpen(port: number): Promise<boolean> {
   const client = connect({ port, host: '127.0.0.1' });
   return new Promise((resolve) => {
@@ -48,17 +50,17 @@ describe('BIND', () => {
     account.port = daemon.socks.port;
   });
 
-  for (const [what, host, from, to] of [
+  for (const [peerKind, host, from, to] of [
     ['an IPv4 host', '127.0.0.1', '127.0.0.1', '127.0.0.1'],
     ['an IPv6 host', '::1', '::1', '::1'],
     ['a name', Buffer.from('peer.test'), '127.0.0.5', '127.0.0.1'],
-    ['anyone', '0.0.0.0', '127.0.0.9', '127.0.0.1'],
+    ['any host', '0.0.0.0', '127.0.0.9', '127.0.0.1'],
   ] as const) {
-    it(`takes one connection from ${what}, answers twice, and relays`, async () => {
+    it(`accepts one connection from ${peerKind}, replies twice, and relays`, async () => {
       const { client, first } = await bindFor(host);
       assert.equal(first.code, 0);
       assert.notEqual(first.port, 0);
-      if (what === 'an IPv4 host') assert.equal(first.address, '127.0.0.1');
+      if (peerKind === 'an IPv4 host') assert.equal(first.address, '127.0.0.1');
       client.send('sent early');
       const peer = await RawClient.connect(first.port, to, from);
       const second = await readReply(client);
@@ -95,10 +97,10 @@ describe('BIND', () => {
   it('accepts no peer that the egress rules deny', async () => {
     const named = await bindFor('127.0.0.66');
     assert.equal(named.first.code, 2);
-    const anyone = await bindFor('0.0.0.0');
-    const wrong = await RawClient.connect(anyone.first.port, '127.0.0.1', '127.0.0.66');
+    const anyHost = await bindFor('0.0.0.0');
+    const wrong = await RawClient.connect(anyHost.first.port, '127.0.0.1', '127.0.0.66');
     await wrong.closed();
-    anyone.client.destroy();
+    anyHost.client.destroy();
   });
 
   it('fails after its timeout with a second reply', async () => {
@@ -108,22 +110,20 @@ describe('BIND', () => {
     assert.equal(await isOpen(first.port), false);
   });
 
-  it('waits no longer than its client', async () => {
-    for (const leave of ['end', 'destroy'] as const) {
+  it('stops waiting when its client disconnects', async () => {
+    for (const disconnect of ['end', 'destroy'] as const) {
       const { client, first } = await bindFor('127.0.0.1');
-      client.socket[leave]();
+      client.socket[disconnect]();
       await client.closed();
-      for (let i = 0; i < 20 && (await isOpen(first.port)); i += 1)
-        await new Promise((done) => setTimeout(done, 20));
-      assert.equal(await isOpen(first.port), false, leave);
+      await eventually(async () => assert.equal(await isOpen(first.port), false, disconnect));
     }
   });
 
-  it('keeps 64 KiB for the peer; a client that sends more before it comes is refused', async () => {
+  it('keeps 64 KiB for the peer; a client that sends more before the peer connects is refused', async () => {
     const early = Buffer.alloc(64 * 1024, 'x');
     const { client, first } = await bindFor('127.0.0.1');
     client.send(early);
-    // Sent behind the bytes: the peer's first bytes show that they were read.
+    // The bytes that the peer gets show that the daemon had read them.
     const peer = await RawClient.connect(first.port);
     assert.equal((await readReply(client)).code, 0);
     assert.ok((await peer.read(early.length)).equals(early));
@@ -138,7 +138,7 @@ describe('BIND', () => {
     await daemon.waitForLine((line) => line['reason'] === 'too-much-before-peer');
   });
 
-  it('waits no longer than its account is open', async () => {
+  it('stops waiting when its account is removed', async () => {
     const id = await daemon.addAccount('leaving', 'secret');
     const { client, first } = await bindFor('127.0.0.1', { ...account, username: 'leaving' });
     assert.equal(first.code, 0);
@@ -147,7 +147,7 @@ describe('BIND', () => {
     assert.equal(await isOpen(first.port), false);
   });
 
-  it('keeps the port it waits on out of the reach of players', async () => {
+  it('does not let players connect to the port on which it waits', async () => {
     const { client, first } = await bindFor('127.0.0.1');
     const other = await loggedInClient(account);
     other.send(request('127.0.0.1', first.port));
@@ -160,8 +160,8 @@ describe('BIND', () => {
   });
 });
 
-describe('BIND where it', () => {
-  it('is off, as it is by default, is refused with 07', async (t) => {
+describe('BIND in the configuration', () => {
+  it('is off by default, and is then refused with 07', async (t) => {
     const daemon = await startTestDaemon(t);
     await daemon.addAccount('player', 'secret');
     const { client, first } = await bindFor('127.0.0.1', { ...account, port: daemon.socks.port });
@@ -169,19 +169,15 @@ describe('BIND where it', () => {
     await client.closed();
   });
 
-  it('has a port range and a public address, waits there and says so', async (t) => {
-    const probe = createServer().listen(0);
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const address = probe.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    await new Promise((resolve) => probe.close(resolve));
+  it('can have a port range and a public address, which the reply contains', async (t) => {
+    const port = await freePort();
     const bind = { enabled: true, portRange: `${port}-${port}`, publicAddress: '203.0.113.7' };
     const daemon = await startTestDaemon(t, { config: { socks: { bind } } });
     await daemon.addAccount('player', 'secret');
     const at = { ...account, port: daemon.socks.port };
     const { client, first } = await bindFor('127.0.0.1', at);
     assert.deepEqual([first.code, first.address, first.port], [0, '203.0.113.7', port]);
-    assert.equal((await bindFor('127.0.0.1', at)).first.code, 1, 'no port is left');
+    assert.equal((await bindFor('127.0.0.1', at)).first.code, 1, 'no port of the range is free');
     client.destroy();
   });
 });

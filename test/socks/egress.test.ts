@@ -1,4 +1,4 @@
-// Forbidden destinations in every spelling, through the running proxy: none is reached, none even dialled.
+// Forbidden destinations in every spelling, through the running proxy: no connection to them is attempted.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
@@ -9,7 +9,7 @@ import { echo, startTarget, type Target } from '../helpers/targets.js';
 
 const NOT_ALLOWED = 2; // RFC 1928 §6: connection not allowed by ruleset
 
-/** Names, each with the addresses that our DNS server gives them: all lead to this machine or to what is never allowed. */
+/** Names with the addresses that the test's DNS server returns: all are of this machine or never allowed. */
 const ZONE: Readonly<Record<string, readonly string[]>> = {
   'loopback.test': ['127.0.0.1'],
   'loopback-far.test': ['127.255.255.254'],
@@ -66,7 +66,7 @@ describe('denied destinations', () => {
 
   before(async () => {
     const names = await startNameServer(scope, (name, family, query) => {
-      // 192.0.2.1 is public to the policy and unreachable here; every later answer is our own loopback.
+      // 192.0.2.1 is public to the rules and unreachable here. Every second answer is loopback.
       if (name.startsWith('rebind-'))
         return family === 6 ? [] : [query % 2 === 1 ? '192.0.2.1' : '127.0.0.1'];
       return ZONE[name]?.filter((address) => address.includes(':') === (family === 6));
@@ -85,27 +85,27 @@ describe('denied destinations', () => {
   });
 
   const cases = [
-    ...ADDRESSES.map((address) => ({ what: `address ${address}`, host: address as string | Buffer })),
-    ...ADDRESSES.map((address) => ({ what: `${address} as a name`, host: Buffer.from(address) })),
-    ...Object.keys(ZONE).map((name) => ({ what: `name ${name}`, host: name as string | Buffer })),
-    ...SPELLINGS.map((text) => ({ what: `spelling ${JSON.stringify(text)}`, host: Buffer.from(text) })),
+    ...ADDRESSES.map((address) => ({ kind: `address ${address}`, host: address as string | Buffer })),
+    ...ADDRESSES.map((address) => ({ kind: `${address} as a name`, host: Buffer.from(address) })),
+    ...Object.keys(ZONE).map((name) => ({ kind: `name ${name}`, host: name as string | Buffer })),
+    ...SPELLINGS.map((text) => ({ kind: `spelling ${JSON.stringify(text)}`, host: Buffer.from(text) })),
   ];
 
   it(`are refused with 02 in ${cases.length} spellings`, async () => {
     assert.ok(cases.length >= 100);
-    for (const { what, host } of cases) {
+    for (const { kind, host } of cases) {
       for (const port of [target.port, target6.port]) {
         const client = await loggedInClient(account);
         client.send(request(host, port));
         const { code } = await readReply(client);
-        assert.equal(code, NOT_ALLOWED, what);
+        assert.equal(code, NOT_ALLOWED, kind);
         await client.closed();
       }
     }
     assert.equal(target.accepted() + target6.accepted(), 0);
   });
 
-  it('include a name that changes its address: each connection checks the address that it uses', async () => {
+  it('include a name that changes its address, because each connection checks the address that it uses', async () => {
     for (let i = 0; i < 12; i += 1) {
       const client = await loggedInClient(account);
       client.send(request(`rebind-${i >> 1}.test`, target.port));
@@ -114,7 +114,7 @@ describe('denied destinations', () => {
     assert.equal(target.accepted(), 0);
   });
 
-  it('include our own listeners, even where private addresses are allowed', async (t) => {
+  it("include the daemon's own listeners, even when private addresses are allowed", async (t) => {
     const open = await startTestDaemon(t, {
       config: {
         egress: { private: 'allow', allow: ['127.0.0.0/8', 'localhost'] },
@@ -143,7 +143,7 @@ describe('denied destinations', () => {
   });
 });
 
-describe('a name with several addresses, and one that a rule denies', async () => {
+describe('egress rules for names', async () => {
   const scope = suiteScope();
   const names = await startNameServer(scope, (name, family) =>
     name !== 'mixed.test' ? undefined : family === 4 ? ['10.0.0.1', '127.0.0.5', '127.0.0.1'] : ['fd00::1'],
@@ -157,7 +157,7 @@ describe('a name with several addresses, and one that a rule denies', async () =
   await daemon.addAccount('player', 'secret');
   const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
 
-  it('reaches the permitted ones of its addresses, and only those', async (t) => {
+  it('connect a name with several addresses only to the permitted ones', async (t) => {
     const target = await startTarget(t, echo);
     const client = await connectThrough(account, 'mixed.test', target.port);
     client.send('ping');
@@ -167,18 +167,18 @@ describe('a name with several addresses, and one that a rule denies', async () =
     assert.equal(line['address'], '127.0.0.1');
   });
 
-  it('is refused as such and never looked up', async () => {
+  it('refuse a denied name without a DNS query', async () => {
     const replyTo = async (name: string, port: number): Promise<number> => {
       const client = await loggedInClient(account);
       client.send(request(name, port));
       return (await readReply(client)).code;
     };
-    const asked = () => names.questions.filter((question) => /blocked|port/.test(question));
+    const queries = () => names.questions.filter((question) => /blocked|port/.test(question));
     assert.equal(await replyTo('a.blocked.test', 80), NOT_ALLOWED);
     assert.equal(await replyTo('port.test', 25), NOT_ALLOWED);
-    assert.deepEqual(asked(), []);
+    assert.deepEqual(queries(), []);
     const HOST_UNREACHABLE = 4;
     assert.equal(await replyTo('port.test', 26), HOST_UNREACHABLE);
-    assert.ok(asked().includes('A port.test'));
+    assert.ok(queries().includes('A port.test'));
   });
 });

@@ -1,9 +1,10 @@
-// The handshake under every cut, mix and mistake: the right frame or a closed socket, and nothing left behind.
+// The handshake with any packet boundaries, interleaved clients and mistakes: the right reply or a closed socket, and no leak.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
+import { forEach } from '../helpers/for-each.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -13,13 +14,13 @@ const LONGEST = `${'ü'.repeat(127)}x`; // 255 bytes of UTF-8, the most that RFC
 describe('the handshake', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
-  let strict: TestDaemon;
+  let withShortLimit: TestDaemon;
   let target: Target;
   let port: number;
 
   before(async () => {
-    // Under load a client may need long for its handshake. The clients that stall have a daemon of their own.
-    [daemon, strict] = (await Promise.all(
+    // Under load a handshake may take long, so only the daemon for stalled clients has a short time limit.
+    [daemon, withShortLimit] = (await Promise.all(
       ['5m', '3s'].map((handshakeTimeout) =>
         startTestDaemon(scope, {
           config: {
@@ -30,11 +31,11 @@ describe('the handshake', () => {
     )) as [TestDaemon, TestDaemon];
     target = await startTarget(scope, echo);
     port = daemon.socks.port;
-    for (const each of [daemon, strict]) await each.addAccount('player', 'secret');
+    for (const each of [daemon, withShortLimit]) await each.addAccount('player', 'secret');
     await daemon.addAccount(LONGEST, LONGEST);
   });
 
-  const whole = (destination: string): Buffer =>
+  const handshakeTo = (destination: string): Buffer =>
     Buffer.concat([
       greeting(0, 2, 1),
       login('player', 'secret'),
@@ -42,7 +43,7 @@ describe('the handshake', () => {
       Buffer.from('hello'),
     ]);
 
-  async function succeeds(client: RawClient): Promise<void> {
+  async function assertSuccess(client: RawClient): Promise<void> {
     assert.equal((await client.read(4)).toString('hex'), '05020100');
     assert.equal((await readReply(client)).code, 0);
     assert.equal((await client.read(5)).toString(), 'hello');
@@ -50,29 +51,29 @@ describe('the handshake', () => {
   }
 
   for (const destination of ['127.0.0.1', 'localhost', '::ffff:7f00:1']) {
-    it(`works cut in two at every byte, to ${destination}`, async () => {
-      const bytes = whole(destination);
-      const cuts = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
-      await inParallel(8, cuts, async (cut) => {
+    it(`works when it is split in two at any byte, to ${destination}`, async () => {
+      const bytes = handshakeTo(destination);
+      const positions = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
+      await forEach(positions, 8, async (splitAt) => {
         const client = await RawClient.connect(port);
-        client.send(bytes.subarray(0, cut));
+        client.send(bytes.subarray(0, splitAt));
         await flushed(client);
-        client.send(bytes.subarray(cut));
-        await succeeds(client);
+        client.send(bytes.subarray(splitAt));
+        await assertSuccess(client);
       });
     });
 
-    it(`works a byte at a time, to ${destination}`, async () => {
+    it(`works when it arrives byte by byte, to ${destination}`, async () => {
       const client = await RawClient.connect(port);
-      for (const byte of whole(destination)) {
+      for (const byte of handshakeTo(destination)) {
         client.send(Buffer.from([byte]));
         await flushed(client);
       }
-      await succeeds(client);
+      await assertSuccess(client);
     });
   }
 
-  it('takes the longest user name and password, a byte at a time', async () => {
+  it('accepts the longest user name and password, byte by byte', async () => {
     const client = await RawClient.connect(port);
     for (const byte of Buffer.concat([greeting(2), login(LONGEST, LONGEST)])) {
       client.send(Buffer.from([byte]));
@@ -84,10 +85,10 @@ describe('the handshake', () => {
 
   it('never mixes 500 interleaved logins', async () => {
     const names = Array.from({ length: 25 }, (_, i) => `user-${i}`);
-    await inParallel(5, names, async (name) => {
+    await forEach(names, 5, async (name) => {
       await daemon.addAccount(name, `password of ${name}`);
     });
-    // Every second one has another's password: exactly those must fail, however the bytes interleave.
+    // Every second login has the password of another account and must fail.
     const cases = Array.from({ length: 500 }, (_, i) => ({
       name: names[i % 25] ?? '',
       password: `password of ${names[(i % 25) + (i % 2 === 0 ? 0 : i % 25 === 24 ? -1 : 1)]}`,
@@ -97,7 +98,7 @@ describe('the handshake', () => {
     const queues = cases.map(({ name, password }) => [
       ...Buffer.concat([greeting(2), login(name, password)]),
     ]);
-    // One byte of every connection in turn, so that all 500 are in the middle of their login at once.
+    // One byte of every connection in turn, so that all 500 logins are in progress at once.
     for (let at = 0; queues.some((queue) => at < queue.length); at += 1) {
       for (const [i, queue] of queues.entries()) {
         const byte = queue[at];
@@ -112,7 +113,7 @@ describe('the handshake', () => {
     }
   });
 
-  it('gives the same reply to unknown users, wrong passwords, disabled and expired accounts', async () => {
+  it('has the same reply for unknown users, wrong passwords, disabled and expired accounts', async () => {
     await daemon.addAccount('disabled', 'secret', { IsEnabled: false });
     await daemon.addAccount('expired', 'secret', { ExpiresAt: '2020-01-01T00:00:00' });
     for (const [name, password, message, reason] of [
@@ -131,7 +132,7 @@ describe('the handshake', () => {
     }
   });
 
-  it('answers 05 FF when only other methods are offered', async () => {
+  it('has the reply 05 FF when only other methods are offered', async () => {
     for (const methods of [[0], [1], [0, 1, 3, 0x80], [0xff]]) {
       const client = await RawClient.connect(port);
       client.send(greeting(...methods));
@@ -140,22 +141,22 @@ describe('the handshake', () => {
     }
   });
 
-  it('closes a client that stalls, whatever it has sent', async () => {
+  it('is closed at its time limit at any stage', async () => {
     const stalls = [0, 1, 3, 5, 12].map(async (sent) => {
       const startedAt = Date.now();
-      const client = await RawClient.connect(strict.socks.port);
-      client.send(whole('127.0.0.1').subarray(0, sent));
+      const client = await RawClient.connect(withShortLimit.socks.port);
+      client.send(handshakeTo('127.0.0.1').subarray(0, sent));
       await client.closed();
-      assert.ok(Date.now() - startedAt >= 2_500, 'not before its time');
+      assert.ok(Date.now() - startedAt >= 2_500, 'it was closed before its time limit');
     });
     await Promise.all(stalls);
   });
 
-  it('gives every malformed handshake its frame or a closed socket, and its descriptors back', async () => {
+  it('ends with the right reply or a closed socket when it is malformed, and leaves no descriptor open', async () => {
     const before = openDescriptors(daemon.pid);
     const cases = malformed();
     assert.ok(cases.length >= 200, `${cases.length} cases`);
-    await inParallel(16, cases, async ({ bytes, answer }) => {
+    await forEach(cases, 16, async ({ bytes, answer }) => {
       const client = await RawClient.connect(port);
       client.send(bytes);
       if (answer === null) client.socket.end();
@@ -174,11 +175,11 @@ describe('the handshake', () => {
 
 interface Malformed {
   readonly bytes: Buffer;
-  /** Everything the server sends; null: the client closes first, and any prefix of a good answer will do. */
+  /** All bytes of the server; null when the client closes first, and any prefix of a successful handshake is right. */
   readonly answer: string | null;
 }
 
-/** Handshakes that cannot succeed, by the stage they fail in. */
+/** Handshakes that cannot succeed, ordered by the stage that fails. */
 function malformed(): Malformed[] {
   const noMethod = '05ff';
   const failedLogin = '05020101';
@@ -199,7 +200,7 @@ function malformed(): Malformed[] {
       });
   }
   cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 0, 1, 97])]), answer: failedLogin });
-  // Neither user name nor password, from where nobody is let in without.
+  // No user name and no password, from an address that no account authorizes.
   cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 0, 0])]), answer: failedLogin });
   cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 1, 97, 0])]), answer: failedLogin });
   for (let i = 0; i < 20; i += 1) {
@@ -234,28 +235,16 @@ function malformed(): Malformed[] {
       answer: '0502010005020001000000000000',
     });
   }
-  // Valid beginnings that stop: the client gives up at every byte.
+  // Valid beginnings: the client disconnects after each byte.
   const whole = Buffer.concat([good, request('127.0.0.1', 9)]);
-  for (let cut = 0; cut < whole.length; cut += 1) cases.push({ bytes: whole.subarray(0, cut), answer: null });
+  for (let splitAt = 0; splitAt < whole.length; splitAt += 1)
+    cases.push({ bytes: whole.subarray(0, splitAt), answer: null });
   return cases;
 }
 
-/** Resolves once the bytes are out, so that the next ones come in a packet of their own. */
+/** Resolves once the bytes are sent, so that the next ones are in another packet. */
 async function flushed(client: RawClient): Promise<void> {
   await new Promise<void>((resolve) => {
     client.socket.write('', () => setImmediate(resolve));
   });
-}
-
-async function inParallel<T>(
-  width: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...items];
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
-    }),
-  );
 }

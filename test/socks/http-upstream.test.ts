@@ -1,29 +1,30 @@
-// Destinations through an upstream HTTP proxy, as the daemon reaches them.
+// Destinations that the daemon reaches through an upstream HTTP proxy.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { basic } from '../helpers/http.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 
-const CREDENTIALS = `Basic ${Buffer.from('child:secret').toString('base64')}`;
+const CREDENTIALS = basic('child', 'secret');
 
 describe('destinations through an HTTP proxy', () => {
   const scope = suiteScope();
-  const asked: string[] = [];
+  const requests: string[] = [];
   let daemon: TestDaemon;
   let target: Target;
 
   before(async () => {
     target = await startTarget(scope, echo);
-    // A proxy that knows CONNECT alone, and one account.
+    // A proxy for CONNECT with one account.
     const proxy = createServer((client) => {
       client.on('error', () => {});
       client.once('data', (head) => {
         const text = head.toString('latin1');
-        asked.push(text.split('\r\n', 1)[0] ?? '');
+        requests.push(text.split('\r\n', 1)[0] ?? '');
         if (!text.includes(`Proxy-Authorization: ${CREDENTIALS}`))
           return client.end('HTTP/1.1 407 No\r\n\r\n');
         if (text.includes('forbidden.test')) return client.end('HTTP/1.1 403 No\r\n\r\n');
@@ -54,19 +55,19 @@ describe('destinations through an HTTP proxy', () => {
 
   const account = () => ({ port: daemon.socks.port, username: 'player', password: 'secret' });
 
-  it('are asked for by name, and what the proxy sends ahead is not lost', async () => {
+  it('are requested by name, and bytes that the proxy sends with its response are relayed', async () => {
     const client = await connectThrough(account(), 'game.test', 7000);
     client.send('there');
     assert.equal((await client.read(11)).toString(), 'hello there');
     client.destroy();
-    assert.ok(asked.includes('CONNECT game.test:7000 HTTP/1.1'));
+    assert.ok(requests.includes('CONNECT game.test:7000 HTTP/1.1'));
   });
 
   for (const [name, code, reason] of [
     ['forbidden.test', 2, 'upstream-status-403'],
     ['stranger.test', 1, 'upstream-login'],
   ] as const) {
-    it(`are refused with ${code} when the proxy answers for ${name}`, async () => {
+    it(`are refused with reply ${code} when the proxy refuses ${name}`, async () => {
       const client = await loggedInClient(account());
       client.send(request(name, 80));
       assert.equal((await readReply(client)).code, code);

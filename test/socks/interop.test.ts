@@ -1,4 +1,4 @@
-// Real clients against the running daemon. What needs a program that is not installed is skipped.
+// Real clients against the running daemon. A test is skipped when its program is not installed.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { echo, startTarget } from '../helpers/targets.js';
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 30_000;
-// A password with what URLs, shells and config files trip over, within what every client can be told.
+// The password has special characters of URLs, shells and configuration files that every client supports.
 const PLAYER = { username: 'player', password: 'p4ss-w.rd_~' };
 
 describe('real clients', () => {
@@ -46,13 +46,13 @@ describe('real clients', () => {
 
   const proxy = () => `${PLAYER.username}:${PLAYER.password}@127.0.0.1:${daemon.socks.port}`;
 
-  for (const [what, scheme, url] of [
+  for (const [kind, scheme, url] of [
     ['an address, resolved by curl', 'socks5', () => `http://127.0.0.1:${web.v4}/`],
-    ['a name, resolved here', 'socks5h', () => `http://localhost:${web.v4}/`],
+    ['a name, resolved by the daemon', 'socks5h', () => `http://localhost:${web.v4}/`],
     ['an IPv6 address', 'socks5', () => `http://[::1]:${web.v6}/`],
     ['an IPv6 address, sent as a name', 'socks5h', () => `http://[::1]:${web.v6}/`],
   ] as const) {
-    it(`curl ${scheme} reaches ${what}`, needs('curl'), async () => {
+    it(`curl ${scheme} reaches ${kind}`, needs('curl'), async () => {
       const { stdout } = await run('curl', ['-sS', '-m', '20', '-x', `${scheme}://${proxy()}`, url()], {
         timeout: TIMEOUT_MS,
       });
@@ -89,7 +89,7 @@ describe('real clients', () => {
     await assert.rejects(failed, { code: 97 }); // curl's CURLE_PROXY
   });
 
-  it('ncat talks through it', needs('ncat'), async (t) => {
+  it('ncat connects through the daemon', needs('ncat'), async (t) => {
     const target = await startTarget(t, echo);
     const child = spawn('ncat', [
       ...[
@@ -108,23 +108,27 @@ describe('real clients', () => {
     assert.equal(answer.toString(), 'through ncat');
   });
 
-  it('proxychains4 carries a program that knows no proxies', needs('proxychains4', 'curl'), async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'interop-'));
-    t.after(() => rm(folder, { recursive: true }));
-    const file = join(folder, 'proxychains.conf');
-    const line = `socks5 127.0.0.1 ${daemon.socks.port} ${PLAYER.username} ${PLAYER.password}`;
-    await writeFile(file, `strict_chain\nproxy_dns\n[ProxyList]\n${line}\n`);
-    const { stdout } = await run(
-      'proxychains4',
-      ['-q', '-f', file, 'curl', '-sS', '-m', '20', `http://localhost:${web.v4}/`],
-      {
-        timeout: TIMEOUT_MS,
-      },
-    );
-    assert.equal(stdout, 'hello 0');
-  });
+  it(
+    'proxychains4 connects a program without support for proxies',
+    needs('proxychains4', 'curl'),
+    async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), 'interop-'));
+      t.after(() => rm(folder, { recursive: true }));
+      const file = join(folder, 'proxychains.conf');
+      const line = `socks5 127.0.0.1 ${daemon.socks.port} ${PLAYER.username} ${PLAYER.password}`;
+      await writeFile(file, `strict_chain\nproxy_dns\n[ProxyList]\n${line}\n`);
+      const { stdout } = await run(
+        'proxychains4',
+        ['-q', '-f', file, 'curl', '-sS', '-m', '20', `http://localhost:${web.v4}/`],
+        {
+          timeout: TIMEOUT_MS,
+        },
+      );
+      assert.equal(stdout, 'hello 0');
+    },
+  );
 
-  it('python3-socks connects, with the name resolved here', needs(PYTHON_SOCKS), async () => {
+  it('python3-socks connects with a name that the daemon resolves', needs(PYTHON_SOCKS), async () => {
     const program = `
 import socks, sys
 s = socks.socksocket(); s.settimeout(20)
@@ -158,9 +162,9 @@ print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1
     assert.equal(Buffer.concat(chunks).toString(), 'through npm');
   });
 
-  it('ssh runs a command through it', needs('ssh', 'sshd', 'ssh-keygen', 'ncat'), async (t) => {
+  it('ssh runs a command through the daemon', needs('ssh', 'sshd', 'ssh-keygen', 'ncat'), async (t) => {
     const ssh = await startSshServer(t);
-    // nc of OpenBSD (`nc -X 5 -x`) speaks SOCKS5 but cannot log in; ncat can, and ssh uses either as its ProxyCommand.
+    // ssh uses ncat as its ProxyCommand, because nc of OpenBSD cannot log in to a SOCKS5 proxy.
     const command = `ncat --proxy 127.0.0.1:${daemon.socks.port} --proxy-type socks5 --proxy-auth ${PLAYER.username}:${PLAYER.password} %h %p`;
     const { stdout } = await run(
       'ssh',
@@ -172,18 +176,14 @@ print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1
     assert.equal(stdout, 'through ssh\n');
   });
 
-  it(
-    'nc -X 5 -x, which cannot log in, is told that its method is not accepted',
-    needs(OPENBSD_NC),
-    async () => {
-      const failed = run(
-        'nc',
-        ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web.v4)],
-        { timeout: TIMEOUT_MS },
-      );
-      await assert.rejects(failed, (error: { stderr: string }) =>
-        /proxy|authentication|method/i.test(error.stderr),
-      );
-    },
-  );
+  it('nc -X 5 -x, which cannot log in, reports that no method is accepted', needs(OPENBSD_NC), async () => {
+    const failed = run(
+      'nc',
+      ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web.v4)],
+      { timeout: TIMEOUT_MS },
+    );
+    await assert.rejects(failed, (error: { stderr: string }) =>
+      /proxy|authentication|method/i.test(error.stderr),
+    );
+  });
 });

@@ -1,4 +1,4 @@
-// When sessions end: time limits, and what becomes of them when their account changes.
+// When sessions end: changes of their account, time limits, and the stop of the daemon.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
@@ -33,7 +33,7 @@ describe('live sessions of a changed account', () => {
     ['expired by an update', 'UpdateProxyAccount', { ExpiresAt: '2020-01-01T00:00:00' }, 'account-expired'],
     ['deleted', 'DeleteProxyAccount', null, 'account-removed'],
   ] as const) {
-    it(`end when it is ${change}`, async (t) => {
+    it(`end when the account is ${change}`, async (t) => {
       const username = `changed-${reason}`;
       const { id, client } = await liveSession(t, username);
       const url = body === null ? `/ProxyAccount/${path}?AID=${id}` : `/ProxyAccount/${path}`;
@@ -44,28 +44,28 @@ describe('live sessions of a changed account', () => {
         (each) => each.msg === 'session ended' && each['account'] === username,
       );
       assert.equal(line['end'], reason);
-      const again = await RawClient.connect(daemon.socks.port);
-      again.send(Buffer.concat([greeting(2), login(username, 'secret')]));
-      assert.equal((await again.readToEnd()).toString('hex'), '05020101');
+      const refused = await RawClient.connect(daemon.socks.port);
+      refused.send(Buffer.concat([greeting(2), login(username, 'secret')]));
+      assert.equal((await refused.readToEnd()).toString('hex'), '05020101');
     });
   }
 
-  it('end at the moment the account expires', async (t) => {
+  it('end when the account expires', async (t) => {
     const { id, client } = await liveSession(t, 'expiring');
-    // Dates on the wire have whole seconds: the second after next is 1 to 2 s away.
+    // Dates in the API have whole seconds, so this one is 1 to 2 s away.
     const expiresAtMs = (Math.floor(Date.now() / 1000) + 2) * 1000;
     const ExpiresAt = new Date(expiresAtMs).toISOString().slice(0, 19);
     const answer = await daemon.api('POST', '/ProxyAccount/UpdateProxyAccount', { AID: id, ExpiresAt });
     assert.equal(answer.status, 200, answer.text);
     await client.closed();
-    assert.ok(Date.now() >= expiresAtMs, 'too early');
+    assert.ok(Date.now() >= expiresAtMs, 'the session ended too early');
     const line = await daemon.waitForLine(
       (each) => each.msg === 'session ended' && each['account'] === 'expiring',
     );
     assert.equal(line['end'], 'account-expired');
   });
 
-  it('stay when nothing about the login changed', async (t) => {
+  it('continue after a change that does not affect the login', async (t) => {
     const { id, client } = await liveSession(t, 'staying');
     const answer = await daemon.api('POST', '/ProxyAccount/UpdateProxyAccount', {
       AID: id,
@@ -87,7 +87,7 @@ describe('live sessions of a changed account', () => {
   });
 });
 
-describe('time limits', () => {
+describe('time limits of sessions', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   const account = { port: 0, username: 'player', password: 'secret' };
@@ -99,12 +99,12 @@ describe('time limits', () => {
     account.port = daemon.socks.port;
   });
 
-  it('end a session without traffic, and leave one with traffic alone', async (t) => {
+  it('end a session without traffic, and not one with traffic', async (t) => {
     const target = await startTarget(t, echo);
     const idle = await connectThrough(account, '127.0.0.1', target.port);
     const busy = await connectThrough(account, '127.0.0.1', target.port);
-    const chatter = setInterval(() => busy.send('x'), 300);
-    t.after(() => clearInterval(chatter));
+    const traffic = setInterval(() => busy.send('x'), 300);
+    t.after(() => clearInterval(traffic));
     await idle.closed();
     assert.equal(busy.socket.destroyed, false);
     const line = await daemon.waitForLine(
@@ -114,7 +114,7 @@ describe('time limits', () => {
     busy.destroy();
   });
 
-  it('end a half-closed session whose other direction is silent', async (t) => {
+  it('end a half-closed session without traffic in the other direction', async (t) => {
     const target = await startTarget(t, hold);
     const client = await connectThrough(account, '127.0.0.1', target.port);
     client.socket.end();
@@ -123,8 +123,8 @@ describe('time limits', () => {
   });
 });
 
-describe('shutdown', () => {
-  it('lets a session finish, takes no new one, and exits 0', async (t) => {
+describe('a daemon that stops', () => {
+  it('waits for live sessions, accepts no new ones, and exits with 0', async (t) => {
     const daemon = await startTestDaemon(t, { config: { shutdownGrace: '20s' } });
     await daemon.addAccount('player', 'secret');
     const target = await startTarget(t, echo);
@@ -132,7 +132,7 @@ describe('shutdown', () => {
     const client = await connectThrough(account, '127.0.0.1', target.port);
     daemon.signal('SIGTERM');
     await daemon.waitForLine((line) => /stopping/.test(line.msg));
-    // The workers hear of it a moment later.
+    // The workers stop listening a moment later.
     await eventually(async () => {
       const late = await RawClient.connect(daemon.socks.port).catch(() => null);
       late?.destroy();
@@ -144,7 +144,7 @@ describe('shutdown', () => {
     assert.equal(await daemon.exited(), 0);
   });
 
-  it('cuts sessions at the end of the grace, and still writes them down', async (t) => {
+  it('ends live sessions after shutdownGrace, and stores their entries', async (t) => {
     const first = await startTestDaemon(t, { config: { shutdownGrace: '500ms' } });
     await first.addAccount('player', 'secret');
     const target = await startTarget(t, echo);
@@ -162,7 +162,7 @@ describe('shutdown', () => {
     assert.notEqual(shown['LastLoginAt'], null);
   });
 
-  it('ends at once on a second signal', async (t) => {
+  it('ends live sessions at once on a second signal', async (t) => {
     const daemon = await startTestDaemon(t, { config: { shutdownGrace: '60s' } });
     await daemon.addAccount('player', 'secret');
     const target = await startTarget(t, echo);

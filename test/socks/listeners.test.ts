@@ -36,7 +36,7 @@ describe('listeners', async () => {
   });
   await daemon.addAccount('player', 'secret');
 
-  it('are opened beside the first one, all of them named in the ready line', async (t) => {
+  it('can be several, and the ready line names all', async (t) => {
     const target = await startTarget(t, echo);
     const ready = daemon.lines.find((line) => line.msg === 'ready')?.['socks'] as string[];
     assert.deepEqual(
@@ -49,7 +49,7 @@ describe('listeners', async () => {
       const client = await connectThrough(account, '127.0.0.1', target.port);
       client.send('ping');
       assert.equal((await client.read(4)).toString(), 'ping');
-      // None of them is a destination.
+      // No listener can be reached as a destination.
       const other = await RawClient.connect(port, host);
       other.send(
         Buffer.concat([
@@ -65,16 +65,16 @@ describe('listeners', async () => {
     }
   });
 
-  it('may be Unix sockets, for those whom the permissions let in, with or without PROXY headers', async (t) => {
+  it('can be Unix sockets with permissions, with or without PROXY headers', async (t) => {
     await daemon.addAccount('local', 'secret');
     const target = await startTarget(t, echo);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(`${path}2`).mode & 0o777, 0o660);
-    for (const [at, header, client] of [
+    for (const [socketPath, header, client] of [
       [path, '', 'unix'],
       [`${path}2`, 'PROXY TCP4 203.0.113.9 198.51.100.1 5 6\r\n', '203.0.113.9'],
     ] as const) {
-      const peer = new RawClient(connect({ path: at, allowHalfOpen: true }));
+      const peer = new RawClient(connect({ path: socketPath, allowHalfOpen: true }));
       const handshake = [greeting(2), login('local', 'secret'), request('127.0.0.1', target.port)];
       peer.send(Buffer.concat([Buffer.from(header), ...handshake]));
       await peer.read(4);
@@ -88,20 +88,20 @@ describe('listeners', async () => {
     }
   });
 
-  it('serve UDP to programs of this machine that came by a Unix socket', async (t) => {
+  it('serve UDP to local programs that are connected by a Unix socket', async (t) => {
     const echoEnd = await startUdpEcho(t);
     const control = new RawClient(connect({ path, allowHalfOpen: true }));
     const associate = request('0.0.0.0', 0, UDP_ASSOCIATE);
     control.send(Buffer.concat([greeting(2), login('player', 'secret'), associate]));
     await control.read(4);
     const { address, port } = await readReply(control);
-    const end = await UdpEnd.open(t);
-    end.send(datagram('127.0.0.1', echoEnd.port, 'local'), port, address);
-    assert.equal(unwrap((await end.receive()).data).data.toString(), 'local');
+    const udp = await UdpEnd.open(t);
+    udp.send(datagram('127.0.0.1', echoEnd.port, 'local'), port, address);
+    assert.equal(unwrap((await udp.receive()).data).data.toString(), 'local');
     control.destroy();
   });
 
-  it('replace a Unix socket that a crash left behind, and leave one in use alone', async (t) => {
+  it('replace the Unix socket of a crashed daemon, but not one in use', async (t) => {
     const path = join(await folder(t), 'socks.sock');
     const config = { socks: { listeners: [{ path }] } };
     const first = await startTestDaemon(t, { config });
@@ -115,11 +115,11 @@ describe('listeners', async () => {
     assert.throws(() => statSync(path), { code: 'ENOENT' });
   });
 
-  it('are all or none: one that cannot be opened stops the start and says which', async (t) => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    t.after(() => taken.close());
-    await new Promise((resolve) => taken.once('listening', resolve));
-    const address = taken.address();
+  it('stop the start when one of them cannot be opened, and the error names it', async (t) => {
+    const occupied = createServer().listen(0, '127.0.0.1');
+    t.after(() => occupied.close());
+    await new Promise((resolve) => occupied.once('listening', resolve));
+    const address = occupied.address();
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
     for (const [listener, message] of [
       [{ host: '127.0.0.1', port }, /socks\.listeners\[0\].*in use/],

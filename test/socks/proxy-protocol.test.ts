@@ -69,17 +69,17 @@ describe('PROXY headers', () => {
     ['v2 wrong signature', Buffer.concat([Buffer.from('\r\n\r\n\0\r\nQUIZ\n', 'latin1'), Buffer.alloc(4)]), 'malformed'],
     ['v2 a beginning', Buffer.from('\r\n\r\n\0\r\nQ', 'latin1'), 'more'],
   ]; // biome-ignore format: a table
-  for (const [what, bytes, expected] of cases) {
-    test(what, () => {
+  for (const [name, bytes, expected] of cases) {
+    test(name, () => {
       const header = parseProxyHeader(Buffer.from(bytes));
       const client = header.kind === 'header' ? header.client : null;
-      const seen =
+      const result =
         header.kind !== 'header' ? header.kind : client ? `${client.address} ${client.port}` : 'none';
-      assert.equal(seen, expected);
+      assert.equal(result, expected);
     });
   }
 
-  test('cut anywhere, a whole header is never malformed before its end, and what follows is not touched', () => {
+  test('an incomplete header is never malformed, and the bytes after a header are not part of it', () => {
     for (const [, bytes, expected] of cases) {
       if (expected === 'malformed' || expected === 'more') continue;
       const whole = Buffer.from(bytes);
@@ -91,7 +91,7 @@ describe('PROXY headers', () => {
     }
   });
 
-  test('any bytes are read without an error', () => {
+  test('any bytes are parsed without an exception', () => {
     const start = fc.constantFrom(Buffer.alloc(0), Buffer.from('PROXY '), Buffer.from(SIGNATURE, 'hex'));
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 200 }), (prefix, bytes) => {
@@ -104,7 +104,7 @@ describe('PROXY headers', () => {
   });
 });
 
-test('trusted PROXY headers', () => {
+test('PROXY headers are trusted from the configured sources only', () => {
   const isSource = createProxySources(['10.0.0.0/8', '2001:db8::1', 'unix']);
   for (const [address, expected] of [
     ['10.1.2.3', true],
@@ -142,12 +142,12 @@ describe('a listener behind a load balancer', () => {
 
   const handshake = () => [greeting(2), login('player', 'secret'), request('127.0.0.1', target.port)];
 
-  for (const [what, header, client] of [
-    ['version 1', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321 1080\r\n', '203.0.113.9'],
-    ['version 2', v2(0x21, 0x21, TCP6), '2001:db8::9'],
+  for (const [kind, header, client] of [
+    ['a version 1 header', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321 1080\r\n', '203.0.113.9'],
+    ['a version 2 header', v2(0x21, 0x21, TCP6), '2001:db8::9'],
     ['a health check', v2(0x20, 0x00, ''), '127.0.0.1'],
   ] as const) {
-    it(`takes the client from ${what}, in one piece or byte by byte, with SOCKS behind it`, async () => {
+    it(`uses the client address of ${kind}, which arrives at once or byte by byte`, async () => {
       for (const byByte of [false, true]) {
         const before = daemon.lines.length;
         const peer = await RawClient.connect(daemon.socks.port);
@@ -168,7 +168,7 @@ describe('a listener behind a load balancer', () => {
     });
   }
 
-  it('names the client in the line of a failed login', async () => {
+  it('logs a failed login with the client address of the header', async () => {
     const peer = await RawClient.connect(daemon.socks.port);
     peer.send(Buffer.concat([v2(0x21, 0x11, TCP4), greeting(2), login('player', 'wrong')]));
     assert.equal((await peer.readToEnd()).toString('hex'), '05020101');
@@ -176,7 +176,7 @@ describe('a listener behind a load balancer', () => {
     assert.equal(line['client'], '203.0.113.9');
   });
 
-  it('holds a UDP association to the named client, not to the load balancer', async (t) => {
+  it('accepts datagrams of an association from the client of the header, not from the load balancer', async (t) => {
     const echoEnd = await startUdpEcho(t);
     const control = await RawClient.connect(daemon.socks.port);
     t.after(() => control.destroy());
@@ -187,13 +187,13 @@ describe('a listener behind a load balancer', () => {
     const { code, port } = await readReply(control);
     assert.equal(code, 0);
     const [balancer, client] = [await UdpEnd.open(t, '127.0.0.1'), await UdpEnd.open(t, '127.0.0.5')];
-    balancer.send(datagram('127.0.0.1', echoEnd.port, 'not me'), port, '127.0.0.1');
-    client.send(datagram('127.0.0.1', echoEnd.port, 'me'), port, '127.0.0.1');
-    assert.equal(unwrap((await client.receive()).data).data.toString(), 'me');
+    balancer.send(datagram('127.0.0.1', echoEnd.port, 'from the balancer'), port, '127.0.0.1');
+    client.send(datagram('127.0.0.1', echoEnd.port, 'from the client'), port, '127.0.0.1');
+    assert.equal(unwrap((await client.receive()).data).data.toString(), 'from the client');
     assert.equal(balancer.unread, 0);
   });
 
-  it('closes without a reply after a malformed header, and on SOCKS without a header', async () => {
+  it('closes the connection without a reply after a malformed or missing header', async () => {
     for (const bytes of ['PROXY TCP4 nonsense\r\n', greeting(2), v2(0x21, 0x11, 'cb007109')]) {
       const peer = await RawClient.connect(daemon.socks.port);
       peer.send(Buffer.concat([Buffer.from(bytes), ...handshake()]));
@@ -203,21 +203,21 @@ describe('a listener behind a load balancer', () => {
     await daemon.waitForLine((each) => each.msg === 'malformed PROXY header');
   });
 
-  it('closes when the header does not come in time', async () => {
+  it('closes the connection when the header does not arrive in time', async () => {
     const peer = await RawClient.connect(daemon.socks.port);
     peer.send('PROXY TCP4 ');
     await peer.closed();
   });
 
-  it('trusts no other source: from others a header is an error, and SOCKS is served', async () => {
-    const liar = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
-    liar.send(Buffer.concat([v2(0x21, 0x11, TCP4), ...handshake()]));
-    const answer = await liar.readToEnd();
+  it('refuses a header from other sources, and serves them without a header', async () => {
+    const withHeader = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
+    withHeader.send(Buffer.concat([v2(0x21, 0x11, TCP4), ...handshake()]));
+    const answer = await withHeader.readToEnd();
     assert.notEqual(answer.subarray(0, 4).toString('hex'), '05020100');
-    const honest = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
-    honest.send(Buffer.concat(handshake()));
-    assert.equal((await honest.read(4)).toString('hex'), '05020100');
-    assert.equal((await readReply(honest)).code, 0);
-    honest.destroy();
+    const withoutHeader = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
+    withoutHeader.send(Buffer.concat(handshake()));
+    assert.equal((await withoutHeader.read(4)).toString('hex'), '05020100');
+    assert.equal((await readReply(withoutHeader)).code, 0);
+    withoutHeader.destroy();
   });
 });

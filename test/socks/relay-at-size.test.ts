@@ -1,4 +1,4 @@
-// Relaying as the daemon does it, at its size: what the engines' own suites cannot see.
+// Relaying through the daemon with many associations and much traffic, which the suites of the drivers do not cover.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
@@ -12,11 +12,11 @@ import { startTarget } from '../helpers/targets.js';
 import { associateThrough, startUdpEcho, type UdpAssociationClient } from '../helpers/udp-client.js';
 
 const ASSOCIATIONS = scaled(100);
-/** More than an association moves before a worker gets it. */
+/** More datagrams than the control plane relays before a worker takes the association over. */
 const ECHOES = 20;
 const AT_ONCE = 64;
 const RATE = 500_000;
-/** What a busy machine may hold back, and then bring at once. */
+/** The traffic of this time may be delayed on a busy machine, and then arrive at once. */
 const STALL_SECONDS = 2;
 
 describe('the daemon relays', { timeout: 300_000 }, () => {
@@ -41,7 +41,7 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
     return { id, login: { port: daemon.socks.port, username, password: 'secret' } };
   };
 
-  it(`${ASSOCIATIONS} UDP associations at once, each its own datagrams, and lets go of all`, async () => {
+  it(`${ASSOCIATIONS} UDP associations at once without mixing their datagrams, and frees their descriptors`, async () => {
     const { login: player } = await login('many');
     const destination = await startUdpEcho(scope);
     const idle = openDescriptors(daemon.pid);
@@ -51,27 +51,27 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
     });
     for (let echo = 0; echo < ECHOES; echo += 1) {
       await forEach(associations, AT_ONCE, async (association, i) => {
-        const said = `${i} says ${echo}`;
-        assert.equal(await association.roundTrip('127.0.0.1', destination.port, said), said);
+        const text = `association ${i}, echo ${echo}`;
+        assert.equal(await association.roundTrip('127.0.0.1', destination.port, text), text);
       });
     }
-    // Each has its connection, its side towards the client and the one outside.
+    // Each association has its TCP connection and two UDP sockets.
     assert.ok(openDescriptors(daemon.pid) >= 3 * ASSOCIATIONS);
     for (const { control } of associations) control.destroy();
     await descriptorsBackTo(daemon.pid, idle, 60_000);
   });
 
-  it('a session that moves fast when its account gets a rate: at that rate from then on, and no byte lost', async () => {
+  it('a fast session at the new rate of its account, without losing a byte', async () => {
     const { id, login: player } = await login('slowed');
     const block = randomBytes(1 << 20);
-    let isOver = false;
+    let hasEnded = false;
     const target = await startTarget(scope, (socket) => {
       const send = (): void => {
-        if (isOver) socket.end();
+        if (hasEnded) socket.end();
         else if (socket.write(block)) setImmediate(send);
       };
       socket.on('drain', send);
-      // Not before the reader is there: what comes with the reply would be lost to it.
+      // The target waits for data, because bytes that arrive with the reply would be missed by the handler below.
       socket.once('data', send);
     });
     const { socket } = await connectThrough(player, '127.0.0.1', target.port);
@@ -87,20 +87,20 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
       }
       received += chunk.length;
     });
-    const reaches = (bytes: number) =>
+    const untilReceived = (bytes: number) =>
       new Promise<void>((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (received < bytes) return;
-          socket.off('data', look);
+          socket.off('data', check);
           resolve();
         };
-        socket.on('data', look);
+        socket.on('data', check);
       });
-    await reaches(100e6);
+    await untilReceived(100e6);
     const limits = { bytesPerSecondDown: RATE };
     const answer = await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, limits);
     assert.equal(answer.status, 200, answer.text);
-    // What was on its way arrives first: a second in which less arrives than the rate and its burst allow.
+    // Buffered bytes arrive first. They have all arrived after a second within the rate.
     for (let before = received; ; before = received) {
       const start = performance.now();
       await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -109,13 +109,13 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
     }
     const before = received;
     const start = performance.now();
-    await reaches(before + 3 * RATE);
+    await untilReceived(before + 3 * RATE);
     const seconds = (performance.now() - start) / 1000;
     assert.ok(
       received - before <= RATE * (seconds + STALL_SECONDS),
       `${received - before} bytes in ${seconds} s`,
     );
-    isOver = true;
+    hasEnded = true;
     socket.destroy();
     const ended = await daemon.waitForLine(
       (line) => line.msg === 'session ended' && line['account'] === 'slowed',

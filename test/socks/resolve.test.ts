@@ -1,4 +1,4 @@
-// Names: both families, time limits, caches, and that slow names hold up nobody else.
+// Resolution of names: both families, time limits, caches, and limits of concurrent lookups.
 import assert from 'node:assert/strict';
 import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ async function resolver(
   options: { ttl?: number; limits?: Record<string, number> } = {},
 ) {
   const names = await startNameServer(t, zone, options.ttl);
-  const made = createResolver({
+  const instance = createResolver({
     servers: [names.address],
     timeoutMs: 500,
     cacheSize: 100,
@@ -29,73 +29,73 @@ async function resolver(
     hosts: { lookup: (name) => (name === 'in-file.test' ? ['192.0.2.9'] : []), close() {} },
     ...options.limits,
   });
-  t.after(() => made.close());
-  const ask = (name: string, accountId = 'a', source = '192.0.2.77'): Promise<ResolveResult> =>
-    new Promise((resolve) => made.resolve(name, { accountId, source }, resolve));
-  return { ask, questions: names.questions };
+  t.after(() => instance.close());
+  const lookUp = (name: string, accountId = 'a', source = '192.0.2.77'): Promise<ResolveResult> =>
+    new Promise((resolve) => instance.resolve(name, { accountId, source }, resolve));
+  return { lookUp, questions: names.questions };
 }
 
 describe('resolution', () => {
-  it('asks for both families and gives all addresses', async (t) => {
-    const { ask } = await resolver(t, (_name, family) =>
+  it('queries both families and returns all addresses', async (t) => {
+    const { lookUp } = await resolver(t, (_name, family) =>
       family === 4 ? ['192.0.2.1', '192.0.2.2'] : ['2001:db8::1'],
     );
-    const result = await ask('a.test');
+    const result = await lookUp('a.test');
     assert.deepEqual(result, { ok: true, addresses: ['2001:db8::1', '192.0.2.1', '192.0.2.2'] });
   });
 
   it('does not wait for a family that never answers', async (t) => {
-    const { ask } = await resolver(t, (_name, family) => (family === 4 ? ['192.0.2.1'] : 'silence'));
-    assert.deepEqual(await ask('a.test'), { ok: true, addresses: ['192.0.2.1'] });
+    const { lookUp } = await resolver(t, (_name, family) => (family === 4 ? ['192.0.2.1'] : 'silence'));
+    assert.deepEqual(await lookUp('a.test'), { ok: true, addresses: ['192.0.2.1'] });
   });
 
-  it('keeps an answer for its TTL, and a negative one for a moment', async (t) => {
-    const { ask, questions } = await resolver(
+  it('caches an answer for its TTL, and a negative one briefly', async (t) => {
+    const { lookUp, questions } = await resolver(
       t,
       (name, family) => (name === 'a.test' && family === 4 ? ['192.0.2.1'] : undefined),
       { ttl: 60 },
     );
-    await ask('a.test');
-    await ask('a.test');
-    await ask('none.test');
-    assert.deepEqual(await ask('none.test'), { ok: false, reason: 'not-found' });
+    await lookUp('a.test');
+    await lookUp('a.test');
+    await lookUp('none.test');
+    assert.deepEqual(await lookUp('none.test'), { ok: false, reason: 'not-found' });
     assert.deepEqual([...questions].sort(), ['A a.test', 'A none.test', 'AAAA a.test', 'AAAA none.test']);
   });
 
   it('sends one query for a name that many clients request', async (t) => {
-    const { ask, questions } = await resolver(t, () => ['192.0.2.1'].filter((_, i) => i === 0));
-    const results = await Promise.all(['a', 'b', 'c', 'd'].map((account) => ask('same.test', account)));
+    const { lookUp, questions } = await resolver(t, () => ['192.0.2.1'].filter((_, i) => i === 0));
+    const results = await Promise.all(['a', 'b', 'c', 'd'].map((account) => lookUp('same.test', account)));
     assert.ok(results.every((result) => result.ok));
     assert.equal(questions.length, 2);
   });
 
   it('gives up after its time limit', async (t) => {
-    const { ask } = await resolver(t, () => 'silence');
-    assert.deepEqual(await ask('slow.test'), { ok: false, reason: 'timeout' });
+    const { lookUp } = await resolver(t, () => 'silence');
+    assert.deepEqual(await lookUp('slow.test'), { ok: false, reason: 'timeout' });
   });
 
   it('limits the concurrent lookups of one account', async (t) => {
-    const { ask } = await resolver(t, (name) => (name.startsWith('slow') ? 'silence' : ['192.0.2.1']));
-    const slow = ['slow1.test', 'slow2.test', 'slow3.test'].map((name) => ask(name));
-    assert.deepEqual(await ask('slow4.test'), { ok: false, reason: 'too-many' });
-    assert.equal((await ask('other.test', 'b')).ok, true);
+    const { lookUp } = await resolver(t, (name) => (name.startsWith('slow') ? 'silence' : ['192.0.2.1']));
+    const slow = ['slow1.test', 'slow2.test', 'slow3.test'].map((name) => lookUp(name));
+    assert.deepEqual(await lookUp('slow4.test'), { ok: false, reason: 'too-many' });
+    assert.equal((await lookUp('other.test', 'b')).ok, true);
     await Promise.all(slow);
-    assert.equal((await ask('other2.test')).ok, true);
+    assert.equal((await lookUp('other2.test')).ok, true);
   });
 
   it('reserves capacity for accounts without lookups', async (t) => {
-    const { ask } = await resolver(t, () => 'silence', {
+    const { lookUp } = await resolver(t, () => 'silence', {
       limits: { maxPending: 8, maxPendingPerAccount: 64 },
     });
-    const first = Array.from({ length: 64 }, (_, i) => ask(`dead-${i}.test`, 'greedy'));
+    const first = Array.from({ length: 64 }, (_, i) => lookUp(`dead-${i}.test`, 'greedy'));
     const refused = (await Promise.all(first.slice(6))).filter(
       (each) => !each.ok && each.reason === 'too-many',
     );
-    assert.equal(refused.length, 58, 'one account has three quarters of the places at most');
+    assert.equal(refused.length, 58, 'one account can use three quarters of the capacity at most');
     const others = await Promise.all([
-      ask('a.test', 'second'),
-      ask('b.test', 'third'),
-      ask('c.test', 'fourth'),
+      lookUp('a.test', 'second'),
+      lookUp('b.test', 'third'),
+      lookUp('c.test', 'fourth'),
     ]);
     assert.deepEqual(
       others.map((each) => !each.ok && each.reason),
@@ -105,33 +105,33 @@ describe('resolution', () => {
   });
 
   it('limits the concurrent lookups of one source', async (t) => {
-    const { ask } = await resolver(t, () => 'silence', {
+    const { lookUp } = await resolver(t, () => 'silence', {
       limits: { maxPending: 100, maxPendingPerAccount: 2, maxPendingPerSource: 3 },
     });
-    const waiting = ['a', 'b', 'c'].map((account) => ask(`${account}.test`, account, '192.0.2.1'));
-    assert.deepEqual(await ask('d.test', 'd', '192.0.2.1'), { ok: false, reason: 'too-many' });
-    assert.deepEqual(await ask('e.test', 'd', '192.0.2.2'), { ok: false, reason: 'timeout' });
+    const waiting = ['a', 'b', 'c'].map((account) => lookUp(`${account}.test`, account, '192.0.2.1'));
+    assert.deepEqual(await lookUp('d.test', 'd', '192.0.2.1'), { ok: false, reason: 'too-many' });
+    assert.deepEqual(await lookUp('e.test', 'd', '192.0.2.2'), { ok: false, reason: 'timeout' });
     await Promise.all(waiting);
   });
 
   it('limits the concurrent lookups of all accounts', async (t) => {
-    const { ask } = await resolver(t, () => 'silence', { limits: { maxPending: 2 } });
-    const slow = [ask('slow1.test', 'a'), ask('slow2.test', 'b')];
-    assert.deepEqual(await ask('slow3.test', 'c'), { ok: false, reason: 'too-many' });
+    const { lookUp } = await resolver(t, () => 'silence', { limits: { maxPending: 2 } });
+    const slow = [lookUp('slow1.test', 'a'), lookUp('slow2.test', 'b')];
+    assert.deepEqual(await lookUp('slow3.test', 'c'), { ok: false, reason: 'too-many' });
     await Promise.all(slow);
   });
 
   it('answers localhost and the hosts file without DNS', async (t) => {
-    const { ask, questions } = await resolver(t, () => undefined);
-    assert.deepEqual(await ask('localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
-    assert.deepEqual(await ask('x.localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
-    assert.deepEqual(await ask('in-file.test'), { ok: true, addresses: ['192.0.2.9'] });
+    const { lookUp, questions } = await resolver(t, () => undefined);
+    assert.deepEqual(await lookUp('localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
+    assert.deepEqual(await lookUp('x.localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
+    assert.deepEqual(await lookUp('in-file.test'), { ok: true, addresses: ['192.0.2.9'] });
     assert.deepEqual(questions, []);
   });
 });
 
 describe('the hosts file', () => {
-  it('is read as hosts(5) says', () => {
+  it('has the format of hosts(5)', () => {
     const hosts = parseHosts(
       '# comment\n127.0.0.1 localhost a.Test\t b.test # end\n::1 a.test\nnonsense x\n1.2.3 y\n\n10.0.0.1\n',
     );
@@ -161,7 +161,7 @@ describe('the hosts file', () => {
 });
 
 describe('slow names', () => {
-  it('of one player do not delay another', async (t) => {
+  it('of one account do not delay others', async (t) => {
     const target = await startTarget(t, echo);
     const names = await startNameServer(t, (name, family) =>
       name.startsWith('slow') ? 'silence' : family === 4 ? ['127.0.0.1'] : [],
@@ -175,7 +175,7 @@ describe('slow names', () => {
     for (let i = 0; i < 50; i += 1) (await loggedInClient(slow)).send(request(`slow-${i}.test`, 80));
     const startedAt = Date.now();
     const client = await connectThrough({ ...slow, username: 'quick' }, 'quick.test', target.port);
-    assert.ok(Date.now() - startedAt < 25_000, 'a quick name waited for slow ones');
+    assert.ok(Date.now() - startedAt < 25_000, 'the quick name was delayed by slow ones');
     assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200);
     client.destroy();
   });

@@ -1,4 +1,4 @@
-// The fence around socksv5: each known defect of the package, and what stands in its place.
+// Each known defect of the package socksv5 is avoided: in the parser's adapter, and in the running daemon.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SocksParser } from '../../src/proxy/protocols/socksv5.js';
@@ -16,8 +16,8 @@ import {
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-describe('the adapter of the parser', () => {
-  it('keeps every byte of an IPv6 destination, zeros too', () => {
+describe('the adapter of the socksv5 parser', () => {
+  it('keeps every byte of an IPv6 destination, also zeros', () => {
     for (const bytes of [
       [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0x0a, 0, 0, 0, 0x01, 0x01, 0],
       new Array<number>(16).fill(0),
@@ -77,20 +77,20 @@ describe('the adapter of the parser', () => {
 
   it('returns the bytes after a message, with any chunk boundaries', () => {
     const bytes = Buffer.concat([greeting(0, 2), Buffer.from('next')]);
-    for (let cut = 1; cut < bytes.length; cut += 1) {
+    for (let splitAt = 1; splitAt < bytes.length; splitAt += 1) {
       const parser = new SocksParser();
-      const first = parser.feed(bytes.subarray(0, cut));
-      const message = first ?? parser.feed(bytes.subarray(cut));
+      const first = parser.feed(bytes.subarray(0, splitAt));
+      const message = first ?? parser.feed(bytes.subarray(splitAt));
       assert.equal(message?.kind, 'methods');
       const rest = Buffer.concat([
         parser.rest ?? Buffer.alloc(0),
-        first ? bytes.subarray(cut) : Buffer.alloc(0),
+        first ? bytes.subarray(splitAt) : Buffer.alloc(0),
       ]);
-      assert.equal(rest.toString(), 'next', `cut at ${cut}`);
+      assert.equal(rest.toString(), 'next', `split at ${splitAt}`);
     }
   });
 
-  it('shares nothing between connections', () => {
+  it('shares no state between connections', () => {
     const parsers = Array.from({ length: 50 }, () => new SocksParser());
     for (const parser of parsers) parser.feed(greeting(2));
     for (const parser of parsers) parser.expectRequest();
@@ -108,12 +108,12 @@ describe('the adapter of the parser', () => {
   });
 });
 
-describe('what the package does wrong, in the running daemon', async () => {
+describe('the running daemon, despite defects of socksv5', async () => {
   const daemon = await startTestDaemon(suiteScope());
   const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
   await daemon.addAccount('player', 'secret');
 
-  it('a failed login neither throws nor ends the process', async () => {
+  it('continues after a failed login', async () => {
     for (let i = 0; i < 3; i += 1) {
       const client = await RawClient.connect(daemon.socks.port);
       client.send(Buffer.concat([greeting(2), login('player', 'wrong')]));
@@ -124,7 +124,7 @@ describe('what the package does wrong, in the running daemon', async () => {
     assert.equal(daemon.process.exitCode, null);
   });
 
-  it('two logins in the same moment keep their own credentials', async () => {
+  it('does not mix the credentials of concurrent logins', async () => {
     await daemon.addAccount('first', 'password-1');
     await daemon.addAccount('second', 'password-22');
     const [a, b] = await Promise.all([
@@ -145,7 +145,7 @@ describe('what the package does wrong, in the running daemon', async () => {
     b.destroy();
   });
 
-  it('an empty domain name is not localhost', async (t) => {
+  it('does not take an empty domain name for localhost', async (t) => {
     const target = await startTarget(t, echo);
     const client = await loggedInClient(account);
     client.send(request('', target.port));
@@ -153,18 +153,18 @@ describe('what the package does wrong, in the running daemon', async () => {
     assert.equal(target.accepted(), 0);
   });
 
-  it('refused requests with bytes behind them give their sockets back', async () => {
+  it('closes the sockets of refused requests that are followed by other bytes', async () => {
     (await loggedInClient(account)).destroy();
     const before = openDescriptors(daemon.pid);
     const clients = await Promise.all(Array.from({ length: 40 }, () => loggedInClient(account)));
     for (const client of clients)
       client.send(Buffer.concat([request('127.0.0.1', 80, 9), Buffer.alloc(20_000)]));
-    // The clients never close: the daemon must not wait for them for ever.
+    // The clients never close their connections, and the daemon must not wait for that.
     await descriptorsBackTo(daemon.pid, before);
     for (const client of clients) client.destroy();
   });
 
-  it('a destination that resets ends its client, and a half-close keeps the answer', async (t) => {
+  it('resets the client after a reset of the destination, and relays the response after a half-close', async (t) => {
     const target = await startTarget(t, (socket) => {
       socket.once('data', (chunk) => {
         if (chunk.toString() === 'reset') socket.resetAndDestroy();

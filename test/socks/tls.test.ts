@@ -1,4 +1,4 @@
-// Listeners with a certificate: SOCKS5 and the HTTP proxy inside TLS, made by a thread of its own.
+// Listeners with a certificate: SOCKS5 and the HTTP proxy inside TLS.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { makeCertificate, servedAt, type TestCertificate } from '../helpers/certificate.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { basic } from '../helpers/http.js';
 import { connectHead, connectStatus, readHead } from '../helpers/http-proxy-client.js';
 import { needs } from '../helpers/programs.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
@@ -49,7 +50,7 @@ describe('a listener with a certificate', () => {
     port = Number(address.replace(/^.*:/, ''));
   });
 
-  async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
+  async function connectTls(options: ConnectionOptions = {}): Promise<TLSSocket> {
     const socket = connect({
       port,
       host: '127.0.0.1',
@@ -61,12 +62,12 @@ describe('a listener with a certificate', () => {
   }
 
   async function loggedIn(password = 'secret'): Promise<RawClient> {
-    const client = new RawClient(await secure());
+    const client = new RawClient(await connectTls());
     client.send(Buffer.concat([greeting(2), login('player', password)]));
     return client;
   }
 
-  it('speaks SOCKS5, for the client that connected', async () => {
+  it('serves SOCKS5, with the address of the client', async () => {
     const client = await loggedIn();
     client.send(request('127.0.0.1', target.port));
     assert.equal((await client.read(4)).toString('hex'), '05020100');
@@ -78,13 +79,13 @@ describe('a listener with a certificate', () => {
       };
       assert.deepEqual(items[0]?.client, { address: '127.0.0.1', port: localPort });
     });
-    client.send('last words');
+    client.send('last bytes');
     client.socket.end();
-    assert.equal((await client.readToEnd()).toString(), 'last words');
+    assert.equal((await client.readToEnd()).toString(), 'last bytes');
     await daemon.waitForLine((line) => line.msg === 'session ended' && line['client'] === '127.0.0.1');
   });
 
-  it('carries much in both directions at once', async () => {
+  it('relays much data in both directions at once', async () => {
     const client = await loggedIn();
     client.send(request('127.0.0.1', target.port));
     await client.read(4);
@@ -94,7 +95,7 @@ describe('a listener with a certificate', () => {
     client.destroy();
   });
 
-  it('is an HTTPS proxy: curl', needs('curl'), async () => {
+  it('is an HTTPS proxy for curl', needs('curl'), async () => {
     const web = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
     await once(web, 'listening');
     scope.after(() => web.close());
@@ -106,34 +107,34 @@ describe('a listener with a certificate', () => {
     }
   });
 
-  it('agrees on HTTP/1.1 or on nothing', async () => {
-    for (const [offered, agreed] of [
+  it('negotiates HTTP/1.1 or no protocol (ALPN)', async () => {
+    for (const [offered, negotiated] of [
       [['h2', 'http/1.1'], 'http/1.1'],
       [[], false],
     ] as const) {
-      const socket = await secure({ ALPNProtocols: [...offered] });
-      assert.equal(socket.alpnProtocol, agreed);
+      const socket = await connectTls({ ALPNProtocols: [...offered] });
+      assert.equal(socket.alpnProtocol, negotiated);
       socket.destroy();
     }
-    await assert.rejects(secure({ ALPNProtocols: ['h2'] }), /alert|no application protocol/i);
+    await assert.rejects(connectTls({ ALPNProtocols: ['h2'] }), /alert|no application protocol/i);
   });
 
   it('does not renegotiate', needs('openssl'), async () => {
     const client = spawn('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, '-tls1_2'], {
       stdio: 'pipe',
     });
-    let said = '';
+    let output = '';
     const listen = (chunk: Buffer): void => {
-      said += chunk.toString();
-      // A line with R asks for it.
-      if (/^---$/m.test(said) && client.stdin.writable && !said.includes('RENEGOTIATING'))
+      output += chunk.toString();
+      // A line with R makes openssl request a renegotiation.
+      if (/^---$/m.test(output) && client.stdin.writable && !output.includes('RENEGOTIATING'))
         client.stdin.write('R\n');
     };
     client.stdout.on('data', listen);
     client.stderr.on('data', listen);
     client.stdin.on('error', () => {});
     await once(client, 'close');
-    assert.match(said, /RENEGOTIATING.*no renegotiation/s);
+    assert.match(output, /RENEGOTIATING.*no renegotiation/s);
   });
 
   it('counts failed logins for the client behind TLS', async () => {
@@ -144,31 +145,31 @@ describe('a listener with a certificate', () => {
     }
     const failed = await daemon.waitForLine(({ msg }) => msg === 'login failed');
     assert.equal(failed['client'], '127.0.0.1');
-    // The same source without TLS is the same source.
+    // The failures count for the source on listeners without TLS, too.
     assert.equal(await connectStatus(daemon.socks.port, `127.0.0.1:${target.port}`), 407);
     await daemon.addAccount('other', 'secret');
   });
 
-  it('is no destination', async () => {
-    const fields = `Proxy-Authorization: Basic ${Buffer.from('other:secret').toString('base64')}\r\n`;
+  it('cannot be reached as a destination', async () => {
+    const fields = `Proxy-Authorization: ${basic('other', 'secret')}\r\n`;
     assert.equal(await connectStatus(daemon.socks.port, `127.0.0.1:${port}`, fields), 403);
   });
 
-  it('closes clients that do not use TLS, or stall', async () => {
+  it('closes connections that do not use TLS or stall', async () => {
     const plain = await RawClient.connect(port);
     plain.send(greeting(2));
     await plain.closed();
     const silent = new RawClient(connectPlain({ port, host: '127.0.0.1', allowHalfOpen: true }));
     assert.equal((await silent.readToEnd()).length, 0);
     silent.destroy();
-    const idle = new RawClient(await secure());
+    const idle = new RawClient(await connectTls());
     assert.equal((await idle.readToEnd()).length, 0);
     idle.destroy();
   });
 
-  it('serves a renewed certificate on SIGHUP, and live connections go on', async () => {
-    const client = new RawClient(await secure());
-    const fields = `Proxy-Authorization: Basic ${Buffer.from('other:secret').toString('base64')}\r\n`;
+  it('uses a renewed certificate after SIGHUP, and keeps live connections', async () => {
+    const client = new RawClient(await connectTls());
+    const fields = `Proxy-Authorization: ${basic('other', 'secret')}\r\n`;
     client.send(connectHead(`127.0.0.1:${target.port}`, fields));
     assert.equal((await readHead(client)).status, 200);
     assert.equal(await servedAt(`https://127.0.0.1:${port}`), certificate.fingerprint);
@@ -186,7 +187,7 @@ describe('a listener with a certificate', () => {
         text,
       ) ?? [];
     assert.equal(Number(end), Date.parse(new X509Certificate(readFileSync(renewed.certFile)).validTo) / 1000);
-    // A key that does not belong to it: the old pair stays.
+    // With a key of another certificate, the old pair stays.
     copyFileSync(makeCertificate(scope).keyFile, certificate.keyFile);
     daemon.signal('SIGHUP');
     await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reload failed'));

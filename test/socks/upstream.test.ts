@@ -1,4 +1,4 @@
-// Destinations by way of an upstream proxy: rules, login, names, and what an upstream proxy may answer.
+// Destinations through an upstream proxy: rules, login, names, and the replies of upstream proxies.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
@@ -9,6 +9,7 @@ import { parseReply } from '../../src/proxy/protocols/socks5-client.js';
 import { createUpstreams, type Upstream } from '../../src/proxy/upstreams/rules.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { startNameServer } from '../helpers/name-server.js';
+import { freePort } from '../helpers/ports.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -23,19 +24,19 @@ async function codeOf(daemon: TestDaemon, host: string | Buffer, port: number): 
   return code;
 }
 
-describe('through another daemon as the upstream proxy', () => {
+describe('a daemon with another daemon as its upstream proxy', () => {
   const scope = suiteScope();
   let upstream: TestDaemon;
   let daemon: TestDaemon;
   let target: Target;
 
   before(async () => {
-    // Each knows names that the other does not.
+    // Each daemon can resolve names that the other cannot.
     const upstreamNames = await startNameServer(scope, (name, family) =>
-      family === 4 && name.endsWith('.there.test') ? ['127.0.0.1'] : undefined,
+      family === 4 && name.endsWith('.upstream.test') ? ['127.0.0.1'] : undefined,
     );
     const names = await startNameServer(scope, (name, family) =>
-      family === 4 && name.endsWith('.here.test') ? ['127.0.0.1'] : undefined,
+      family === 4 && name.endsWith('.local.test') ? ['127.0.0.1'] : undefined,
     );
     upstream = await startTestDaemon(scope, { config: { dns: { servers: [upstreamNames.address] } } });
     await upstream.addAccount('child', 'child-secret');
@@ -46,13 +47,13 @@ describe('through another daemon as the upstream proxy', () => {
     daemon = await startTestDaemon(scope, {
       config: {
         dns: { servers: [names.address] },
-        egress: { private: 'allow', deny: ['bad.there.test', '127.0.0.66', '*:25'] },
+        egress: { private: 'allow', deny: ['bad.upstream.test', '127.0.0.66', '*:25'] },
         socks: {
           upstreams: [
-            { match: { hosts: ['direct.here.test'] }, proxy: null },
-            { match: { hosts: ['*.there.test'] }, proxy, username: 'child', passwordFile, names: 'proxy' },
+            { match: { hosts: ['direct.local.test'] }, proxy: null },
+            { match: { hosts: ['*.upstream.test'] }, proxy, username: 'child', passwordFile, names: 'proxy' },
             {
-              match: { hosts: ['*.here.test', '127.0.0.66'] },
+              match: { hosts: ['*.local.test', '127.0.0.66'] },
               proxy,
               username: 'child',
               password: 'child-secret',
@@ -66,12 +67,12 @@ describe('through another daemon as the upstream proxy', () => {
     await daemon.addAccount('player', 'secret');
   });
 
-  for (const [what, name, via] of [
-    ['a name that only the upstream proxy knows', 'game.there.test', true],
-    ['a name that is resolved here', 'game.here.test', true],
-    ['an exception', 'direct.here.test', false],
+  for (const [kind, name, via] of [
+    ['a name that only the upstream proxy knows', 'game.upstream.test', true],
+    ['a name that this daemon resolves', 'game.local.test', true],
+    ['a name with a rule without an upstream proxy', 'direct.local.test', false],
   ] as const) {
-    it(`relays to ${what}${via ? '' : ' directly'}`, async () => {
+    it(`connects to ${kind}${via ? ' through it' : ' directly'}`, async () => {
       const before = { own: daemon.lines.length, upstream: upstream.lines.length };
       const client = await connectThrough(account(daemon), name, target.port);
       client.send('ping');
@@ -84,23 +85,30 @@ describe('through another daemon as the upstream proxy', () => {
       assert.equal(line['destination'], `${name}:${target.port}`);
       assert.equal(line['via'], via ? `127.0.0.1:${upstream.socks.port}` : undefined);
       if (!via) return;
-      const theirs = await upstream.waitForLine(
+      const upstreamLine = await upstream.waitForLine(
         (each) => each.msg === 'session ended' && upstream.lines.indexOf(each) >= before.upstream,
       );
-      const asked = name.endsWith('.there.test') ? name : '127.0.0.1';
-      assert.deepEqual([theirs['account'], theirs['destination']], ['child', `${asked}:${target.port}`]);
+      const requested = name.endsWith('.upstream.test') ? name : '127.0.0.1';
+      assert.deepEqual(
+        [upstreamLine['account'], upstreamLine['destination']],
+        ['child', `${requested}:${target.port}`],
+      );
     });
   }
 
-  it('passes on why the upstream proxy could not connect', async () => {
-    assert.equal(await codeOf(daemon, 'nobody.there.test.nowhere', 80), 4, 'resolved here: no such name');
-    assert.equal(await codeOf(daemon, 'closed.here.test', 1), 5);
-    assert.equal(await codeOf(daemon, 'closed.there.test', 1), 5);
+  it('replies with the reason of the upstream proxy when that could not connect', async () => {
+    assert.equal(
+      await codeOf(daemon, 'nobody.upstream.test.nowhere', 80),
+      4,
+      'this daemon resolves the name, which does not exist',
+    );
+    assert.equal(await codeOf(daemon, 'closed.local.test', 1), 5);
+    assert.equal(await codeOf(daemon, 'closed.upstream.test', 1), 5);
   });
 
-  it('applies egress rules to what is known here', async () => {
-    assert.equal(await codeOf(daemon, 'bad.there.test', target.port), 2);
-    assert.equal(await codeOf(daemon, 'game.there.test', 25), 2);
+  it('applies its egress rules to names, ports and addresses that it knows', async () => {
+    assert.equal(await codeOf(daemon, 'bad.upstream.test', target.port), 2);
+    assert.equal(await codeOf(daemon, 'game.upstream.test', 25), 2);
     assert.equal(await codeOf(daemon, '127.0.0.66', target.port), 2);
   });
 
@@ -113,17 +121,17 @@ describe('through another daemon as the upstream proxy', () => {
   });
 });
 
-describe('an upstream proxy', () => {
+describe('a request through an upstream proxy', () => {
   const scope = suiteScope();
-  /** A server that answers the messages of a client with `answers`, one each; null closes. */
+  /** Starts a server that answers each message of a client with the next of `answers`; null closes the connection. */
   async function fakeUpstream(t: Scope, answers: readonly (string | null)[]): Promise<number> {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       sockets.push(socket);
-      const left = [...answers];
+      const remaining = [...answers];
       socket.on('error', () => {});
       socket.on('data', () => {
-        const next = left.shift();
+        const next = remaining.shift();
         if (next === null) socket.destroy();
         else if (next !== undefined) socket.write(Buffer.from(next.replaceAll(' ', ''), 'hex'));
       });
@@ -140,24 +148,24 @@ describe('an upstream proxy', () => {
 
   const BOUND = '01 7f000001 1f90';
   const fakes = [
-    ['that wants no login', ['0500', `050000 ${BOUND}`], 0],
+    ['that requires no login', ['0500', `050000 ${BOUND}`], 0],
     ['that binds a name', ['0500', '050000 03 03 616263 1f90'], 0],
     ['that binds an IPv6 address', ['0500', `050000 04 ${'00'.repeat(16)} 1f90`], 0],
     ['that refuses by its rules', ['0500', `050200 ${BOUND}`], 2],
     ['that refuses with two bytes', ['0500', '0504'], 4],
     ['that refuses with an unknown code', ['0500', `055500 ${BOUND}`], 1],
     ['that accepts no method', ['05ff'], 1],
-    ['that wants a login we do not have', ['0502'], 1],
-    ['that wants GSSAPI', ['0501'], 1],
+    ['that requires a login that is not configured', ['0502'], 1],
+    ['that requires GSSAPI', ['0501'], 1],
     ['that speaks SOCKS4', ['0400'], 1],
-    ['that answers with nonsense', ['0500', '485454502f'], 1],
-    ['that closes at once', [null], 1],
-    ['that closes instead of a reply', ['0500', null], 1],
+    ['that answers with malformed bytes', ['0500', '485454502f'], 1],
+    ['that closes the connection at once', [null], 1],
+    ['that closes the connection instead of a reply', ['0500', null], 1],
     ['that binds an unknown type', ['0500', '050000 09 00 00'], 1],
-    ['that says nothing', [], 6],
+    ['that does not answer', [], 6],
     ['that stops in the middle of its reply', ['0500', '050000 01 7f'], 6],
   ] as const;
-  /** What each of them leads to. */
+  /** The destination of each upstream proxy. */
   const destination = (i: number): string => `192.0.2.${i + 1}`;
   let behindAll: TestDaemon;
   before(async () => {
@@ -170,13 +178,13 @@ describe('an upstream proxy', () => {
     behindAll = await startTestDaemon(scope, { config: { socks: { connectTimeout: '700ms', upstreams } } });
     await behindAll.addAccount('player', 'secret');
   });
-  for (const [i, [what, , code]] of fakes.entries()) {
-    it(`${what} makes it ${code}`, async () => {
+  for (const [i, [kind, , code]] of fakes.entries()) {
+    it(`${kind} gets reply ${code}`, async () => {
       assert.equal(await codeOf(behindAll, destination(i), 80), code);
     });
   }
 
-  it('may send data right behind its reply', async (t) => {
+  it('relays data that follows the reply at once', async (t) => {
     const port = await fakeUpstream(t, ['0500', `050000 ${BOUND} 68656c6c6f`]);
     const daemon = await startTestDaemon(t, {
       config: { socks: { upstreams: [{ proxy: `localhost:${port}` }] } },
@@ -187,12 +195,8 @@ describe('an upstream proxy', () => {
     client.destroy();
   });
 
-  it('that is this proxy itself is refused', async (t) => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const address = probe.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    await new Promise((resolve) => probe.close(resolve));
+  it('that is the daemon itself is refused', async (t) => {
+    const port = await freePort();
     const daemon = await startTestDaemon(t, {
       config: { socks: { port, upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
     });
@@ -202,7 +206,7 @@ describe('an upstream proxy', () => {
   });
 });
 
-test('rules: the first that matches wins; an address is known only after resolving', () => {
+test('the first matching rule selects the upstream proxy; rules for addresses match after the name is resolved', () => {
   const upstream = (host: string, names: Upstream['names'] = 'here'): Upstream => ({
     protocol: 'socks5',
     host,
@@ -227,9 +231,10 @@ test('rules: the first that matches wins; an address is known only after resolvi
   assert.equal(rules.selectForName('x.example', 80), null);
 });
 
-test('replies of an upstream proxy, cut anywhere', () => {
+test('an incomplete reply of an upstream proxy is never malformed', () => {
   const whole = Buffer.from('05000003036162631f90', 'hex');
-  for (let cut = 0; cut < whole.length; cut += 1) assert.equal(parseReply(whole.subarray(0, cut)), 'more');
+  for (let length = 0; length < whole.length; length += 1)
+    assert.equal(parseReply(whole.subarray(0, length)), 'more');
   assert.deepEqual(parseReply(Buffer.concat([whole, Buffer.from('rest')])), {
     code: 0,
     address: '0.0.0.0',

@@ -1,4 +1,4 @@
-// The unit file, judged by systemd itself.
+// The unit file, checked by systemd itself.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { needs } from '../helpers/programs.js';
 const UNIT = join(PROJECT, 'systemd/pulsegate.service');
 
 describe('the systemd unit', needs('systemd-analyze'), () => {
-  it('is exposed to 1.5 at most', () => {
+  it('has an exposure level of at most 1.5', () => {
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', UNIT], {
       encoding: 'utf8',
     });
@@ -17,9 +17,9 @@ describe('the systemd unit', needs('systemd-analyze'), () => {
     assert.ok(Number(exposure) <= 1.5, stdout);
   });
 
-  it('has nothing that systemd does not understand', () => {
+  it('has no setting that systemd does not know', () => {
     const { stderr, status } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
-    // The manual page it names is there only once it is installed.
+    // systemd checks the manual page only after it is installed.
     assert.deepEqual([status, stderr], [0, '']);
   });
 });

@@ -6,7 +6,7 @@ import { endOfProcessesIn } from '../../dist/test/helpers/processes.js';
 
 /**
  * Creates `folder`, runs `compiled` with it as TMPDIR, and removes it. The file fails when a test fails, when it does not end in
- * time, and when a process is left over, which is then killed.
+ * time, and when a process is left running, which is then killed.
  * Returns `{ failed, seconds, cpuSeconds, output }`. The CPU time includes that of daemons and commands; it is 0 without /proc.
  */
 export async function runFile(compiled, folder, timeoutMs) {
@@ -26,10 +26,10 @@ export async function runFile(compiled, folder, timeoutMs) {
   const [code] = await once(child, 'exit');
   const cpuSeconds = takeCpuSeconds();
   clearTimeout(timer);
-  // Runs before the pipes are closed: a process that is left over may keep them open.
+  // Runs before the pipes are closed: a process that is left running may keep them open.
   const leftOver = await endOfProcessesIn(folder);
   for (const { pid, command } of leftOver)
-    chunks.push(Buffer.from(`\n✖ process ${pid} was left over: ${command}\n`));
+    chunks.push(Buffer.from(`\n✖ process ${pid} was left running: ${command}\n`));
   await closed;
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   return {
@@ -41,13 +41,13 @@ export async function runFile(compiled, folder, timeoutMs) {
 }
 
 /** User and system time of all ended children and of their children, in hundredths of a second (`proc_pid_stat(5)`). */
-let taken = endedChildrenTicks();
+let lastTicks = endedChildrenTicks();
 
 /** Returns the CPU time of the child that has just ended: the growth of the sum since the last call. */
 function takeCpuSeconds() {
-  const before = taken;
-  taken = endedChildrenTicks();
-  return (taken - before) / 100;
+  const before = lastTicks;
+  lastTicks = endedChildrenTicks();
+  return (lastTicks - before) / 100;
 }
 
 function endedChildrenTicks() {

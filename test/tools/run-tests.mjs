@@ -115,10 +115,10 @@ process.exit(results.some(({ failed }) => failed) ? 1 : 0);
 /** Runs the files of the list one after another. Removes each file from the list when it starts. */
 async function runAll(list) {
   for (let file = list.shift(); file !== undefined; file = list.shift()) {
-    const place = join(folder, String(list.length));
+    const ownFolder = join(folder, String(list.length));
     if (needsPostgres(file)) await sharedPostgres;
     const compiled = join('dist/test', file.replace(/\.ts$/, '.js'));
-    const result = { file, ...(await runFile(compiled, place, timeoutMs)) };
+    const result = { file, ...(await runFile(compiled, ownFolder, timeoutMs)) };
     results.push(result);
     console.log(
       `${result.failed ? '✖' : '✔'} ${result.seconds.toFixed(1).padStart(5)} s  ${result.cpuSeconds.toFixed(1).padStart(5)} CPU s  ${file}`,

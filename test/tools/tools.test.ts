@@ -1,4 +1,4 @@
-// What contributors run: `npm start`, and the runner of these tests itself.
+// The tools of contributors: `npm start`, and the runner of these tests.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ interface FileResult {
 }
 type RunFile = (compiled: string, folder: string, timeoutMs: number) => Promise<FileResult>;
 
-async function temporary(t: TestContext): Promise<string> {
+async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tools-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -25,37 +25,37 @@ async function temporary(t: TestContext): Promise<string> {
 
 /** Runs `program` as a test file, as the runner does. */
 async function runAsTest(t: TestContext, program: string, timeoutMs = 30_000): Promise<FileResult> {
-  const folder = await temporary(t);
+  const folder = await temporaryFolder(t);
   const file = join(folder, 'a.mjs');
   await writeFile(file, program);
   const { runFile } = (await import(join(PROJECT, 'test/tools/run-file.mjs'))) as { runFile: RunFile };
   return runFile(file, join(folder, 'own'), timeoutMs);
 }
 
-test('a file whose tests pass, passes', async (t) => {
+test('the runner passes a file whose tests pass', async (t) => {
   const { failed, output } = await runAsTest(t, "import { test } from 'node:test'; test('one', () => {});");
   assert.equal(failed, false, output);
   assert.match(output, /^ℹ tests 1$/m);
 });
 
-test('a file that leaves a process running fails, and the process is killed', async (t) => {
+test('the runner fails a file that leaves a process running, and kills the process', async (t) => {
   const { failed, output } = await runAsTest(
     t,
     `import { spawn } from 'node:child_process';
     spawn('sleep', ['1000'], { detached: true, stdio: 'inherit' }).unref();`,
   );
   assert.equal(failed, true);
-  assert.match(output, /process \d+ was left over: sleep 1000/);
+  assert.match(output, /process \d+ was left running: sleep 1000/);
 });
 
-test('a file that hangs is killed', async (t) => {
+test('the runner kills a file that hangs, and fails it', async (t) => {
   const { failed, output } = await runAsTest(t, 'setInterval(() => {}, 1000);', 300);
   assert.equal(failed, true);
   assert.match(output, /not done after 0\.3 s/);
 });
 
 test('SIGTERM to npm start ends the daemon', async (t) => {
-  const folder = await temporary(t);
+  const folder = await temporaryFolder(t);
   const npm = spawn('npm', ['start', '--silent'], {
     cwd: PROJECT,
     env: {
@@ -79,7 +79,7 @@ test('SIGTERM to npm start ends the daemon', async (t) => {
     });
   });
   npm.kill('SIGTERM');
-  assert.deepEqual(await endOfProcessesIn(folder), [], 'nobody is left');
+  assert.deepEqual(await endOfProcessesIn(folder), [], 'no process is left');
   await closed;
   assert.equal(messages.at(-1), 'stopped');
 });

@@ -34,11 +34,11 @@ if [ -z "$packages" ]; then
   # The same commit makes the same bytes.
   node test/tools/package-deb.mjs --out "$work/again" >/dev/null
   cmp "$work"/new/*.deb "$work"/again/*.deb
-  # Every exception stands in etc/debian/pulsegate.lintian-overrides with its reason.
+  # Every exception is in etc/debian/pulsegate.lintian-overrides, with its reason.
   lintian --fail-on error,warning "$work"/new/*.deb
 fi
 if [ -n "$release" ]; then
-  # What the package needs, and what the checks below call.
+  # The dependencies of the package, and the programs that the checks below run.
   debootstrap --variant=minbase --include=nodejs,adduser,systemd,man-db,curl "$release" "$work/root" >"$work/debootstrap.log" 2>&1 ||
     { tail "$work/debootstrap.log" >&2; exit 1; }
   cp -r "$work/before" "$work/new" "$script" "$work/root/mnt/"
@@ -57,7 +57,7 @@ check() { # check TEXT COMMAND…
 same() { [ "$1" = "$2" ] || { echo "found '$1', expected '$2'" >&2; return 1; }; }
 absent() { [ ! -e "$1" ]; }
 
-# The unit's command, as the unit's user, with the credential that systemd would hand over.
+# The unit's command, as the unit's user, with the credential that systemd passes to it.
 serve() {
   mkdir -p "$work/credentials"
   cp /etc/pulsegate/admin-password "$work/credentials/admin-password"
@@ -84,7 +84,7 @@ stop() {
   wait "$daemon"
   daemon=
 }
-# The daemon sees within a second what the command line changed.
+# The daemon reads changes of the command line within a second.
 lists_anna() {
   for _ in $(seq 100); do
     ! accounts | grep -q '"Username":"anna"' || return 0
@@ -98,20 +98,20 @@ accounts() {
 
 echo 'pulsegate pulsegate/admin-password password asked-for-once' | debconf-set-selections
 check 'installs without a network' unshare --net dpkg -i "$packages"/before/*.deb
-check 'takes the password that was asked' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
+check 'stores the password from debconf' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
 check 'keeps the password for root' same "$(stat -c '%U %a' /etc/pulsegate/admin-password)" 'root 600'
-check 'forgets the answer' bash -c '! grep -rq asked-for-once /var/cache/debconf'
-check 'makes the data folder' same "$(stat -c '%U %a' /var/lib/pulsegate)" 'pulsegate 700'
-check 'brings a unit that systemd reads' systemd-analyze verify /lib/systemd/system/pulsegate.service
-check 'has the manual' bash -c 'gzip -t /usr/share/man/man1/pulsegate.1.gz'
-check 'has completions' bash -n /usr/share/bash-completion/completions/pulsegate
+check 'removes the password from debconf' bash -c '! grep -rq asked-for-once /var/cache/debconf'
+check 'creates the data folder' same "$(stat -c '%U %a' /var/lib/pulsegate)" 'pulsegate 700'
+check 'installs a valid systemd unit' systemd-analyze verify /lib/systemd/system/pulsegate.service
+check 'installs the manual page' bash -c 'gzip -t /usr/share/man/man1/pulsegate.1.gz'
+check 'installs completions' bash -n /usr/share/bash-completion/completions/pulsegate
 check 'finds its configuration' pulsegate config check
 serve
 check 'adds an account as root beside the service' bash -c 'printf "secret-1\n" | pulsegate account add anna --password-stdin'
-check 'takes the password, and lists the account' lists_anna
-check 'runs on its native addons' bash -c "! grep -q 'not available' '$work/log'"
+check 'accepts the password, and lists the account' lists_anna
+check 'loads its native addons' bash -c "! grep -q 'not available' '$work/log'"
 stop
-check 'leaves files of the service alone' same "$(find /var/lib/pulsegate ! -user pulsegate | wc -l)" 0
+check 'keeps the owner of the service files' same "$(find /var/lib/pulsegate ! -user pulsegate | wc -l)" 0
 
 echo '# changed by the operator' >> /etc/pulsegate/pulsegate.yaml
 check 'upgrades' unshare --net dpkg -i "$packages"/new/*.deb
@@ -122,15 +122,15 @@ check 'keeps the accounts' lists_anna
 stop
 
 check 'is removed' dpkg --remove pulsegate
-check 'takes the program along' absent /usr/lib/pulsegate
-check 'leaves the data' test -e /var/lib/pulsegate/pulsegate.db
-check 'leaves the configuration' test -e /etc/pulsegate/pulsegate.yaml
+check 'removes the program' absent /usr/lib/pulsegate
+check 'keeps the data' test -e /var/lib/pulsegate/pulsegate.db
+check 'keeps the configuration' test -e /etc/pulsegate/pulsegate.yaml
 check 'is purged' dpkg --purge pulsegate
-check 'leaves no data' absent /var/lib/pulsegate
-check 'leaves no configuration' absent /etc/pulsegate
+check 'removes the data' absent /var/lib/pulsegate
+check 'removes the configuration' absent /etc/pulsegate
 
-check 'makes a password where none was asked' dpkg -i "$packages"/new/*.deb
-check 'of 24 characters' same "$(tr -d '\n' < /etc/pulsegate/admin-password | wc -c)" 24
+check 'generates a password when debconf has none' dpkg -i "$packages"/new/*.deb
+check 'generates a password of 24 characters' same "$(tr -d '\n' < /etc/pulsegate/admin-password | wc -c)" 24
 check 'is purged again' dpkg --purge pulsegate
 
 echo "package: $passed passed, 0 failed"

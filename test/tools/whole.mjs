@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 const checks = start('npm', ['run', '--silent', 'lint'], ['ignore', 'pipe', 'pipe']);
-const said = [];
-for (const stream of [checks.stdout, checks.stderr]) stream.on('data', (chunk) => said.push(chunk));
+const output = [];
+for (const stream of [checks.stdout, checks.stderr]) stream.on('data', (chunk) => output.push(chunk));
 const checked = once(checks, 'close');
 
 const passed = (await ends(node('build.mjs'))) && (await ends(node('run-tests.mjs', process.argv.slice(2))));
 const [code] = await checked;
-process.stdout.write(Buffer.concat(said));
+process.stdout.write(Buffer.concat(output));
 if (code !== 0) console.log('FAILED: npm run lint');
 process.exit(passed && code === 0 ? 0 : 1);
 

@@ -1,4 +1,4 @@
-// A console session of a removed operator does not authenticate, and never as the administrator.
+// A console session of a removed operator must not authenticate as the administrator.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import Koa from 'koa';
 import { type AuthenticateDeps, authenticate } from '../../../src/http/guards/authenticate.js';
 import type { AdminState } from '../../../src/http/state.js';
 
-test('a session of a missing operator is signed out', async (t) => {
+test('a console session of a removed operator does not authenticate', async (t) => {
   const session = { hash: 'h', username: 'kim', operatorId: 'gone' };
   const deps = {
     principals: { get: (id: string | null) => (id === null ? { operator: null } : null), verify: () => null },

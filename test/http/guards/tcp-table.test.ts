@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { it, type TestContext } from 'node:test';
 import { isConnectedHere } from '../../../src/http/guards/tcp-table.js';
 
-const isLinux = { skip: process.platform === 'linux' ? false : 'the table is one of Linux' };
+const isLinux = { skip: process.platform === 'linux' ? false : 'only Linux has this table' };
 
-/** A connection to a listener on `listenOn`, seen from its client. */
+/** Connects to a listener on `listenOn`; returns the client's socket. */
 async function connection(t: TestContext, listenOn: string, host: string): Promise<Socket> {
   const server = createServer((socket) => t.after(() => socket.destroy())).listen(0, listenOn);
   await once(server, 'listening');
@@ -23,7 +23,7 @@ for (const [listenOn, host, address] of [
   ['::1', '::1', '::1'],
   ['::', '::ffff:127.0.0.1', '127.0.0.1'],
 ] as const) {
-  it(`finds a connection to ${host}`, isLinux, async (t) => {
+  it(`the TCP table contains a connection to ${host}`, isLinux, async (t) => {
     const { localPort: from = 0, remotePort: to = 0 } = await connection(t, listenOn, host);
     const ends = (localPort: number, remotePort: number) =>
       [
@@ -31,14 +31,14 @@ for (const [listenOn, host, address] of [
         { address, port: remotePort },
       ] as const;
     assert.equal(await isConnectedHere(...ends(from, to)), true);
-    // Its other side is a socket too, but the listener is not, and nor is what differs in one end.
+    // The server's side of the connection is a socket, too. A pair that differs in one endpoint is not.
     assert.equal(await isConnectedHere(...ends(to, from)), true);
     assert.equal(await isConnectedHere(...ends(from, to === 65_535 ? 1 : to + 1)), false);
     assert.equal(await isConnectedHere({ address, port: from }, { address: '127.0.0.9', port: to }), false);
   });
 }
 
-it('finds nothing for an invalid address', isLinux, async () => {
+it('the TCP table contains no connection of an invalid address', isLinux, async () => {
   const nowhere = { address: '', port: 0 };
   assert.equal(await isConnectedHere(nowhere, nowhere), false);
 });

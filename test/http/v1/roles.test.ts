@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
 import { routes } from '../../../src/http/v1/routes.js';
+import { fromBase32 } from '../../helpers/base32.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
+import { basic } from '../../helpers/http.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 /**
@@ -120,11 +122,9 @@ describe('operators', async () => {
     return added.json as { id: string; name: string };
   }
   const signInAs = (username: string, more = {}) => signIn(daemon, { username, password: PASSWORD, ...more });
-  const basic = (name: string, password = PASSWORD) => ({
-    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
-  });
+  const credentials = (name: string, password = PASSWORD) => ({ authorization: basic(name, password) });
 
-  it('a decision is made for every route', () => {
+  it('every route has a decision in this file', () => {
     assert.deepEqual(routes.map(({ operationId }) => operationId).sort(), Object.keys(DECISIONS).sort());
   });
 
@@ -156,7 +156,7 @@ describe('operators', async () => {
     }
   });
 
-  it('an operator signs in by name, learns its role, and has its own password, tokens and audit entries', async () => {
+  it('an operator signs in by name, and has its own role, password and audit entries', async () => {
     const { name } = await addOperator('operator');
     const signedIn = await signInAs(name);
     const other = await signInAs(name);
@@ -174,7 +174,7 @@ describe('operators', async () => {
       audit.items.map(({ actor, action }) => [actor, action]),
       [[name, 'account.create']],
     );
-    assert.equal(audit.total, 1, 'nor is it told how much others did');
+    assert.equal(audit.total, 1, 'the total does not count the entries of others');
 
     const wrong = { current: 'not-this-one', next: 'another-password' };
     const changePassword = '/api/v1/settings/admin-password';
@@ -183,11 +183,11 @@ describe('operators', async () => {
     assert.equal((await signedIn.api('PUT', changePassword, right)).status, 204);
     assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 200);
     assert.equal((await other.api('GET', '/api/v1/me')).status, 401, 'its other session ended');
-    assert.equal((await admin.api('GET', '/api/v1/me')).status, 200, "the administrator's did not");
-    assert.equal((await daemon.api('GET', LIST)).status, 200, "nor is the administrator's password another");
+    assert.equal((await admin.api('GET', '/api/v1/me')).status, 200, "the administrator's session did not");
+    assert.equal((await daemon.api('GET', LIST)).status, 200, "the administrator's password is unchanged");
   });
 
-  it("a token has no more rights than its maker's role, is listed for its maker, and ends with it", async () => {
+  it('a token has at most the rights of its operator, is listed for the operator alone, and is removed with the operator', async () => {
     const { id, name } = await addOperator('operator');
     const signedIn = await signInAs(name);
     const ask = (scopes: string[]) => signedIn.api('POST', '/api/v1/tokens', { name: 'bill', scopes });
@@ -200,7 +200,7 @@ describe('operators', async () => {
     const use = (method: string, path: string, body?: unknown) =>
       fetchFrom(daemon, method, path, { authorization: `Bearer ${secret}` }, body);
     assert.equal((await use('POST', '/api/v1/accounts', { username: `t-${name}` })).status, 201);
-    const { actor } = (await audited(`t-${name}`))[0] ?? {};
+    const { actor } = (await auditEntriesOf(`t-${name}`))[0] ?? {};
     assert.equal(actor, `${name}/bill`);
 
     const another = await signInAs((await addOperator('operator')).name);
@@ -209,7 +209,7 @@ describe('operators', async () => {
     assert.equal((await another.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
     assert.ok(
       (await admin.api('GET', '/api/v1/tokens')).text.includes(token.id),
-      'the administrator sees all',
+      'the administrator sees all tokens',
     );
 
     const change = (fields: object) => admin.api('PATCH', `/api/v1/operators/${id}`, fields);
@@ -225,7 +225,7 @@ describe('operators', async () => {
     assert.ok(!(await admin.api('GET', '/api/v1/tokens')).text.includes(token.id));
   });
 
-  it('sessions end when password, role or name change, and when the operator is disabled or removed', async () => {
+  it("an operator's sessions end when its password, role or name changes, and when it is disabled or removed", async () => {
     const changes = [
       { password: 'another-password' },
       { role: 'operator' },
@@ -238,18 +238,18 @@ describe('operators', async () => {
       const signedIn = await signInAs(name);
       assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 200);
       const path = `/api/v1/operators/${id}`;
-      const done = change ? await admin.api('PATCH', path, change) : await admin.api('DELETE', path);
-      assert.ok(done.status < 300, done.text);
+      const answer = change ? await admin.api('PATCH', path, change) : await admin.api('DELETE', path);
+      assert.ok(answer.status < 300, answer.text);
       assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 401, JSON.stringify(change));
     }
     assert.equal((await admin.api('GET', '/api/v1/me')).status, 200);
   });
 
-  it('each has its own second factor, which the administrator can reset', async () => {
+  it('each operator has its own second factor, which the administrator can reset', async () => {
     const { id, name } = await addOperator('viewer');
     const signedIn = await signInAs(name);
-    assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(name))).status, 200);
-    const secret = await switchOn(signedIn);
+    assert.equal((await fetchFrom(daemon, 'GET', LIST, credentials(name))).status, 200);
+    const secret = await turnOnTotp(signedIn);
     const attempt = (code?: string) =>
       fetchFrom(
         daemon,
@@ -263,34 +263,34 @@ describe('operators', async () => {
     const codes = (await signedIn.api('POST', '/api/v1/session/recovery-codes')).json as { codes: string[] };
     assert.equal((await attempt(codes.codes[0])).status, 200);
     assert.equal(
-      (await fetchFrom(daemon, 'GET', LIST, basic(name))).status,
+      (await fetchFrom(daemon, 'GET', LIST, credentials(name))).status,
       401,
-      'Basic is no way around it',
+      'Basic is refused with a second factor',
     );
     const me = (await admin.api('GET', '/api/v1/me')).json as { totpEnabled: boolean };
-    assert.equal(me.totpEnabled, false, "it is not the administrator's");
+    assert.equal(me.totpEnabled, false, 'the administrator has no second factor');
     assert.equal((await admin.api('DELETE', `/api/v1/operators/${id}/totp`)).status, 204);
     assert.equal((await admin.api('DELETE', `/api/v1/operators/${id}/totp`)).status, 409);
     assert.equal((await attempt()).status, 200);
   });
 
-  it('the account API accepts operators with their rights, and has its own texts', async () => {
+  it('the account API accepts operators with their rights, and answers with its own texts', async () => {
     const viewer = (await addOperator('viewer')).name;
     const operator = (await addOperator('operator')).name;
     const add = (name: string, username: string) =>
-      fetchFrom(daemon, 'POST', '/ProxyAccount/AddProxyAccount', basic(name), {
+      fetchFrom(daemon, 'POST', '/ProxyAccount/AddProxyAccount', credentials(name), {
         Username: username,
         Password: 'p',
       });
-    assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(viewer))).status, 200);
+    assert.equal((await fetchFrom(daemon, 'GET', LIST, credentials(viewer))).status, 200);
     const refused = await add(viewer, 'by-viewer');
     assert.deepEqual([refused.status, refused.json], [403, '没有权限']);
     assert.equal((await add(operator, `by-${operator}`)).json, '添加账号成功');
-    assert.equal((await audited(`by-${operator}`))[0]?.actor, operator);
-    assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(operator, 'wrong-password'))).status, 401);
+    assert.equal((await auditEntriesOf(`by-${operator}`))[0]?.actor, operator);
+    assert.equal((await fetchFrom(daemon, 'GET', LIST, credentials(operator, 'wrong-password'))).status, 401);
   });
 
-  it('names are unique and differ from the administrator’s; short passwords are refused', async () => {
+  it('the name of an operator is unique and not the administrator’s; short passwords are refused', async () => {
     const { name } = await addOperator('viewer');
     const add = (fields: object) =>
       admin.api('POST', '/api/v1/operators', {
@@ -311,7 +311,7 @@ describe('operators', async () => {
     assert.ok(!log.includes(PASSWORD) && !log.includes('sha256$'));
   });
 
-  async function audited(search: string): Promise<{ actor: string }[]> {
+  async function auditEntriesOf(search: string): Promise<{ actor: string }[]> {
     const answer = await admin.api('GET', `/api/v1/audit?search=${encodeURIComponent(search)}`);
     return (answer.json as { items: { actor: string }[] }).items;
   }
@@ -319,13 +319,10 @@ describe('operators', async () => {
 
 const codesOf = (answer: ApiAnswer) => [answer.status, codeOf(answer)];
 
-async function switchOn(signedIn: Console): Promise<Buffer> {
+async function turnOnTotp(signedIn: Console): Promise<Buffer> {
   const offered = (await signedIn.api('POST', '/api/v1/session/totp')).json as { secret: string };
-  const bits = [...offered.secret]
-    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
-    .join('');
-  const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  // The code of the previous step leaves the present code for the next use.
+  const secret = fromBase32(offered.secret);
+  // Each code works once, so this uses the previous one and leaves the present one to the test.
   const code = totpCode(secret, totpStep(Date.now()) - 1);
   assert.equal((await signedIn.api('PUT', '/api/v1/session/totp', { code })).status, 204);
   return secret;

@@ -1,4 +1,4 @@
-// A seller works on its own accounts, within its budget, and learns nothing of others. Tests every route.
+// A seller uses its own accounts, within its budget, and gets no data of other accounts on any route.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it } from 'node:test';
@@ -6,6 +6,7 @@ import { routes } from '../../../src/http/v1/routes.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
+import { basic } from '../../helpers/http.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { hold, startTarget } from '../../helpers/targets.js';
@@ -17,7 +18,7 @@ const SECRET = 'zz-hidden';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-describe('sellers', async () => {
+describe('a seller', async () => {
   const scope = suiteScope();
   const playerPage = { enabled: true, mayChange: ['password', 'authorizedAddresses'] };
   const daemon = await startTestDaemon(scope, {
@@ -64,12 +65,12 @@ describe('sellers', async () => {
     });
     foreignId = idOf(made);
     seller = (await addSeller()).console;
-    const play = (username: string, password: string) =>
+    const openSession = (username: string, password: string) =>
       connectThrough({ port: daemon.socks.port, username, password }, '127.0.0.1', target.port);
     const own = await create(seller, { username: 'own-player', password: 'secret', tags: ['own-tag'] });
     idOf(own);
-    await Promise.all([play(SECRET, 'secret'), play('own-player', 'secret')]);
-    await assert.rejects(play(SECRET, 'wrong'));
+    await Promise.all([openSession(SECRET, 'secret'), openSession('own-player', 'secret')]);
+    await assert.rejects(openSession(SECRET, 'wrong'));
     await eventually(async () => {
       const sessions = await admin.api('GET', '/api/v1/sessions');
       const found = (sessions.json as { items: { id: string; username: string }[] }).items;
@@ -80,7 +81,7 @@ describe('sellers', async () => {
     });
   });
 
-  it('every route refuses a seller, or reads and changes nothing of the accounts of others', async () => {
+  it('is refused by every route, or gets and changes no data of the accounts of others', async () => {
     // The bodies for routes that take one. A new route needs an entry.
     const bodies: Readonly<Record<string, () => Fields>> = {
       createAccount: () => ({ username: SECRET, password: 'x' }),
@@ -97,44 +98,44 @@ describe('sellers', async () => {
       createToken: () => ({ name: 't', scopes: ['accounts:read'] }),
       setAdminPassword: () => ({ current: 'x', next: 'another-password' }),
     };
-    // These routes end or lock the session of the request, or their answers do not end. Other tests cover them.
-    const apart = ['signOut', 'signIn', 'streamEvents', 'enrolTotp'];
+    // Other tests cover these routes: they end or lock the session of the request, or their responses do not end.
+    const excluded = ['signOut', 'signIn', 'streamEvents', 'enrolTotp'];
     const unchanged = (await admin.api('GET', `/api/v1/accounts/${foreignId}`)).json as Fields;
-    for (const route of routes.filter(({ operationId }) => !apart.includes(operationId))) {
+    for (const route of routes.filter(({ operationId }) => !excluded.includes(operationId))) {
       const { method, path, operationId, request } = route;
       const id = path.includes('/sessions/') ? foreignSession : foreignId;
       const filters =
         request.query && 'accountId' in request.query.shape ? [`accountId=${foreignId}`, ''] : [''];
       for (const search of filters) {
         const body = bodies[operationId]?.();
-        judge(route, body, await seller.api(method, `${path.replace(/\{\w+\}/g, id)}?${search}`, body));
+        checkAnswer(route, body, await seller.api(method, `${path.replace(/\{\w+\}/g, id)}?${search}`, body));
       }
     }
     const after = (await admin.api('GET', `/api/v1/accounts/${foreignId}`)).json as Fields;
     assert.equal(after['etag'], unchanged['etag']);
     assert.ok(
       (await admin.api('GET', '/api/v1/sessions')).text.includes(foreignSession),
-      'its session goes on',
+      'the session of the other account continues',
     );
   });
 
-  function judge(
+  function checkAnswer(
     { operationId, path, access, request }: (typeof routes)[number],
     body: unknown,
     answer: ApiAnswer,
   ) {
-    const what = `${operationId}: ${answer.status} ${answer.text.slice(0, 300)}`;
-    if (answer.status === 403) return assert.equal(codeOf(answer), 'wrong-role', what);
-    assert.notEqual(access, 'administrator', what);
-    assert.ok(!request.body || body, `${operationId} takes a body: say which is to be tried`);
-    assert.ok(answer.status < 500, what);
+    const message = `${operationId}: ${answer.status} ${answer.text.slice(0, 300)}`;
+    if (answer.status === 403) return assert.equal(codeOf(answer), 'wrong-role', message);
+    assert.notEqual(access, 'administrator', message);
+    assert.ok(!request.body || body, `${operationId} takes a body: add one to \`bodies\``);
+    assert.ok(answer.status < 500, message);
     // When the request names SECRET, the answer may repeat it: a user name is either taken or free.
-    if (!JSON.stringify(body ?? null).includes(SECRET)) assert.ok(!answer.text.includes(SECRET), what);
-    if (!body) assert.ok(!answer.text.includes(foreignId), what);
-    if (path.includes('{')) assert.equal(answer.status, 404, what);
+    if (!JSON.stringify(body ?? null).includes(SECRET)) assert.ok(!answer.text.includes(SECRET), message);
+    if (!body) assert.ok(!answer.text.includes(foreignId), message);
+    if (path.includes('{')) assert.equal(answer.status, 404, message);
   }
 
-  it('a preview shows what a change needs of the budget, and whether enough is left', async () => {
+  it('sees in a preview what a change needs of its budget, and whether enough is left', async () => {
     const { console: shop } = await addSeller({ accounts: 3, days: 100, bytes: null });
     const name = randomUUID();
     const previewOf = async (path: string, body: Fields) => {
@@ -175,7 +176,7 @@ describe('sellers', async () => {
     const { isShort, parts } = await previewOf(bulk, extend(30));
     assert.deepEqual([isShort, parts[1]?.slice(2), parts[0]], [true, [60, true], ['accounts', 1, 0, false]]);
     assert.equal(codeOf(await shop.api('POST', bulk, { ...extend(30), dryRun: false })), 'over-budget');
-    // A file is previewed by the same rule. What its accounts have already costs nothing again.
+    // The preview of a file follows the same rule. Existing accounts cost only what they gain.
     const importOf = (usernames: readonly string[], days: number, dryRun: boolean) => {
       const lines = usernames.map((username) => `${name}-${username},word,${inDays(days)}`);
       const file = ['username,password,expiresAt', ...lines, ''].join('\n');
@@ -207,7 +208,7 @@ describe('sellers', async () => {
     assert.equal(((await admin.api('POST', bulk, toAll)).json as Fields)['budget'], null);
   });
 
-  it('an import that exceeds the budget in a later part says so of each line of that part', async () => {
+  it('gets the reason for each line of an import that exceeds the budget', async () => {
     const { console: shop } = await addSeller({ accounts: 201, days: null, bytes: null });
     const name = randomUUID();
     // 200 lines are written together: the second part needs 200 accounts where one is left, the third needs that one.
@@ -231,7 +232,7 @@ describe('sellers', async () => {
     assert.equal((await usedOf(shop)).accounts, 201);
   });
 
-  it('at sign-in a seller learns the number of its own accounts, and that it may authorize no address', async () => {
+  it('gets at sign-in the number of its own accounts, and the limit of no authorized address', async () => {
     const { name } = await addSeller();
     const signedIn = await fetchFrom(
       daemon,
@@ -244,7 +245,7 @@ describe('sellers', async () => {
     assert.deepEqual([accounts, maxAuthorizedAddresses], [0, 0]);
   });
 
-  it('a seller sees its own accounts, sessions, logins, heartbeats, tags, exports and audit entries', async () => {
+  it('sees its own accounts, sessions, logins, heartbeats, tags, exports and audit entries', async () => {
     for (const path of [
       '/accounts',
       '/sessions',
@@ -265,7 +266,7 @@ describe('sellers', async () => {
     assert.deepEqual([me.accounts, me.role], [1, 'seller']);
   });
 
-  it('a bulk action with an empty filter changes only its own accounts; an import uses no name or id of others', async () => {
+  it('changes only its own accounts by a bulk action without a filter or by an import', async () => {
     const { console: shop } = await addSeller();
     idOf(await create(shop));
     const bulk = await shop.api('POST', '/api/v1/accounts/bulk', {
@@ -289,14 +290,14 @@ describe('sellers', async () => {
     assert.equal(foreign['isEnabled'], true);
   });
 
-  it('a seller may set neither authorized addresses nor egress classes', async () => {
+  it('may set neither authorized addresses nor egress classes', async () => {
     const addresses = await create(seller, { authorizedAddresses: ['203.0.113.7'] });
     assert.deepEqual([addresses.status, codeOf(addresses)], [400, 'validation']);
     const egress = await create(seller, { limits: { egressClass: 'x' } });
     assert.deepEqual([egress.status, codeOf(egress)], [403, 'wrong-role']);
   });
 
-  it('the player page of its accounts cannot set authorized addresses either', async () => {
+  it("cannot have authorized addresses set by its accounts' player pages", async () => {
     const pageOf = async (by: Console) => {
       const made = await by.api('POST', `/api/v1/accounts/${idOf(await create(by))}/player-link`);
       return new URL((made.json as { url: string }).url).pathname;
@@ -314,8 +315,8 @@ describe('sellers', async () => {
     assert.deepEqual(await changeable(await pageOf(admin)), playerPage.mayChange);
   });
 
-  it('an import gives its accounts new ids, so that none is the id of a deleted account', async () => {
-    const load = async (by: Console, id: string) => {
+  it('imports accounts under new ids, so that none has the id of a deleted account', async () => {
+    const importOne = async (by: Console, id: string) => {
       const username = `imported-${randomUUID()}`;
       const path = '/api/v1/accounts/import?format=json&dryRun=false';
       const file = JSON.stringify([{ id, username, password: 'p' }]);
@@ -326,16 +327,15 @@ describe('sellers', async () => {
     };
     const deleted = idOf(await create(admin));
     await admin.api('DELETE', `/api/v1/accounts/${deleted}`);
-    const imported = await load((await addSeller()).console, deleted);
+    const imported = await importOne((await addSeller()).console, deleted);
     assert.ok(imported !== undefined && imported !== deleted);
-    assert.equal(await load(admin, deleted), deleted, 'the administrator restores accounts');
+    assert.equal(await importOne(admin, deleted), deleted, 'the administrator restores the id');
   });
 
-  it('the account API shows only its own accounts', async () => {
+  it('sees only its own accounts in the account API', async () => {
     const { name, console: shop } = await addSeller({ accounts: 1, days: null, bytes: null });
-    const basic = { authorization: `Basic ${Buffer.from(`${name}:${PASSWORD}`).toString('base64')}` };
     const ask = (method: string, path: string, body?: unknown) =>
-      fetchFrom(daemon, method, `/ProxyAccount/${path}`, basic, body);
+      fetchFrom(daemon, method, `/ProxyAccount/${path}`, { authorization: basic(name, PASSWORD) }, body);
     assert.deepEqual((await ask('GET', 'GetProxyAccountList')).json, []);
     const add = () => ask('POST', 'AddProxyAccount', { Username: `w-${randomUUID()}`, Password: 'p' });
     assert.equal((await add()).json, '添加账号成功');
@@ -350,7 +350,7 @@ describe('sellers', async () => {
     assert.equal((await usedOf(shop)).accounts, 1);
   });
 
-  it('the event stream reports only its own accounts', async () => {
+  it('gets events of only its own accounts', async () => {
     const { console: shop } = await addSeller();
     const events = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: shop.cookie } });
     let text = '';
@@ -365,13 +365,13 @@ describe('sellers', async () => {
     await eventually(() => assert.match(text, /"topic":"accounts"/));
     assert.ok(!text.includes(foreignId));
     assert.ok(!text.includes('event: overview'));
-    await shop.api('PATCH', `/api/v1/accounts/${own}`, { remarks: 'mine' });
+    await shop.api('PATCH', `/api/v1/accounts/${own}`, { remarks: 'own' });
     await eventually(() => assert.ok(text.includes(own)));
     await shop.api('DELETE', '/api/v1/session');
     await reading;
   });
 
-  it('the administrator hands accounts over to a seller, one and many, and gets them back when the seller is removed', async () => {
+  it('gets accounts that the administrator hands over, and loses them when it is removed', async () => {
     const { id, name, console: shop } = await addSeller({ accounts: 0, days: 0, bytes: 0 });
     const accounts = [idOf(await create(admin)), idOf(await create(admin))];
     const [first = '', second = ''] = accounts;
@@ -393,11 +393,11 @@ describe('sellers', async () => {
     assert.deepEqual(
       await usedOf(shop),
       { accounts: 0, days: 0, bytes: 0 },
-      'what is handed over costs nothing',
+      'accounts that are handed over cost nothing',
     );
-    assert.equal((await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'mine' })).status, 200);
-    const back = await shop.api('PATCH', `/api/v1/accounts/${first}`, { owner: null });
-    assert.deepEqual([back.status, codeOf(back)], [403, 'wrong-role']);
+    assert.equal((await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'own' })).status, 200);
+    const handedBack = await shop.api('PATCH', `/api/v1/accounts/${first}`, { owner: null });
+    assert.deepEqual([handedBack.status, codeOf(handedBack)], [403, 'wrong-role']);
     const toNobody = await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: randomUUID() });
     assert.deepEqual([toNobody.status, codeOf(toNobody)], [400, 'validation']);
     await admin.api('DELETE', `/api/v1/operators/${id}`);
@@ -405,37 +405,37 @@ describe('sellers', async () => {
     assert.equal(orphan['owner'], null);
   });
 
-  it('the secret addresses of players end when the owner changes', async () => {
+  it('leaves no valid player link when the owner of an account changes', async () => {
     const { id, console: shop } = await addSeller();
     const accounts = [idOf(await create(shop)), idOf(await create(shop))];
     const [first = '', second = ''] = accounts;
-    const link = (of: string) => `/api/v1/accounts/${of}/player-link`;
-    for (const of of accounts) assert.equal((await shop.api('POST', link(of))).status, 201);
-    await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'still mine' });
-    const linked = async (of: string) => (await admin.api('DELETE', link(of))).status;
+    const link = (id: string) => `/api/v1/accounts/${id}/player-link`;
+    for (const account of accounts) assert.equal((await shop.api('POST', link(account))).status, 201);
+    await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'own' });
+    const revoke = async (account: string) => (await admin.api('DELETE', link(account))).status;
     await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: (await addSeller()).id });
-    assert.equal(await linked(first), 404, 'handed over');
+    assert.equal(await revoke(first), 404, 'handed over');
     await admin.api('DELETE', `/api/v1/operators/${id}`);
-    assert.equal(await linked(second), 404, 'its seller was removed');
+    assert.equal(await revoke(second), 404, 'its seller was removed');
   });
 
-  it('an import that counts the days from the first login again is charged for all of them', async () => {
+  it('is charged for all days of an import that counts them from the first login again', async () => {
     const { console: shop } = await addSeller({ accounts: null, days: 15, bytes: null });
     const username = `p-${randomUUID()}`;
     idOf(await create(shop, { username, expiresAt: inDays(10) }));
-    const load = (days: number) =>
+    const importDays = (days: number) =>
       shop.api(
         'POST',
         '/api/v1/accounts/import?format=json&existing=replace&dryRun=false',
         JSON.stringify([{ username, daysFromFirstLogin: days }]),
         { 'content-type': 'application/json' },
       );
-    assert.equal(codeOf(await load(10)), 'over-budget');
-    assert.equal((await load(4)).status, 200);
+    assert.equal(codeOf(await importDays(10)), 'over-budget');
+    assert.equal((await importDays(4)).status, 200);
     assert.ok(Math.abs((await usedOf(shop)).days - 14) < 0.1);
   });
 
-  it('twenty concurrent creations with a budget of five create five', async () => {
+  it('creates five accounts of a budget of five by twenty concurrent requests', async () => {
     const { console: shop } = await addSeller({ accounts: 5, days: null, bytes: null });
     const made = await Promise.all(Array.from({ length: 20 }, () => create(shop)));
     const refused = made.filter(({ status }) => status !== 201);
@@ -447,18 +447,18 @@ describe('sellers', async () => {
     assert.equal((await usedOf(shop)).accounts, 5);
     const [one] = made.filter(({ status }) => status === 201);
     await shop.api('DELETE', `/api/v1/accounts/${one ? idOf(one) : ''}`);
-    assert.equal((await create(shop)).status, 409, 'a deleted account gives nothing back');
+    assert.equal((await create(shop)).status, 409, 'a deleted account is not refunded');
     const batch = await shop.api('POST', '/api/v1/accounts/batch', { pattern: 'b{1-3}' });
     assert.deepEqual([batch.status, codeOf(batch)], [409, 'over-budget']);
   });
 
-  it('days are charged exactly at creation, extension and renewal', async () => {
+  it('is charged for days exactly at creation, extension and renewal', async () => {
     const { console: shop } = await addSeller({ accounts: null, days: 40, bytes: null });
     const endless = await create(shop);
     assert.deepEqual(
       [endless.status, codeOf(endless)],
       [409, 'over-budget'],
-      'without an expiry there is no bound',
+      'an account without an expiry has no bounded cost',
     );
     const id = idOf(await create(shop, { expiresAt: inDays(10) }));
     assert.ok(Math.abs((await usedOf(shop)).days - 10) < 0.1);
@@ -474,7 +474,7 @@ describe('sellers', async () => {
     assert.match(over.text, /the budget has 5(\.\d+)? days left/);
     assert.equal((await extend(5)).status, 200);
     await extend(-20);
-    assert.ok((await usedOf(shop)).days > 39.9, 'days taken away give nothing back');
+    assert.ok((await usedOf(shop)).days > 39.9, 'days taken away are not refunded');
     assert.equal(
       (await shop.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'x', isEnabled: false })).status,
       200,
@@ -486,16 +486,20 @@ describe('sellers', async () => {
       ((await admin.api('GET', `/api/v1/accounts/${id}`)).json as Fields)['expiresAt'],
       before['expiresAt'],
     );
-    assert.ok((await usedOf(shop)).days < 40.1, 'what the administrator gives costs nothing');
+    assert.ok((await usedOf(shop)).days < 40.1, 'days that the administrator gives cost nothing');
   });
 
-  it('traffic is charged for the quota of every period, and for a reset', async () => {
+  it('is charged for the quota of every period, and for a reset', async () => {
     const { console: shop } = await addSeller({ accounts: null, days: null, bytes: 10_000 });
     const quota = (quotaBytes: number | null, quotaPeriod: string) => ({
       limits: { quotaBytes, quotaPeriod },
     });
-    assert.equal((await create(shop)).status, 409, 'without a quota there is no bound');
-    assert.equal((await create(shop, quota(10, 'day'))).status, 409, 'nor without an end of its days');
+    assert.equal((await create(shop)).status, 409, 'an account without a quota has no bounded cost');
+    assert.equal(
+      (await create(shop, quota(10, 'day'))).status,
+      409,
+      'nor has a daily quota without an expiry',
+    );
     const id = idOf(await create(shop, quota(4_000, 'never')));
     assert.equal((await usedOf(shop)).bytes, 4_000);
     const midnight = new Date(Math.floor(Date.now() / DAY_MS + 10) * DAY_MS).toISOString();

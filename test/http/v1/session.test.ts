@@ -8,34 +8,38 @@ import { commandLine, runCommand } from '../../helpers/command.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
+import { basic } from '../../helpers/http.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 const ME = '/api/v1/me';
 const LIST = '/ProxyAccount/GetProxyAccountList';
 
-describe('a daemon', async () => {
-  // Only one test turns the second factor on: of two in the same minute the later would come too late with its code.
+describe('sign-in, cookies and tokens', async () => {
+  // Only one test turns the second factor on: in the same minute, a second test would find its code used.
   const daemon = await startTestDaemon(suiteScope(), {
     config: { egress: { classes: { friends: { private: 'allow' } } } },
   });
 
-  it('sign-in sets a cookie for the own origin only, and sign-out ends it', async () => {
+  it('sign-in sets a cookie for the same origin only, and sign-out deletes it', async () => {
     const signedIn = await signIn(daemon);
     const { cookie } = signedIn;
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/'])
       assert.ok(signedIn.setCookie.includes(part));
-    assert.ok(!signedIn.setCookie.includes('Secure'), 'over plain HTTP the browser would drop it');
+    assert.ok(!signedIn.setCookie.includes('Secure'), 'a browser refuses a Secure cookie over plain HTTP');
 
     const me = await signedIn.api('GET', ME);
     assert.equal(me.status, 200, me.text);
-    const told = me.json as Record<string, unknown>;
-    assert.deepEqual([told['username'], told['via'], told['scopes']], [ADMIN.username, 'console', null]);
-    assert.deepEqual(told['socks'], [`${daemon.socks.host}:${daemon.socks.port}`]);
+    const fields = me.json as Record<string, unknown>;
+    assert.deepEqual(
+      [fields['username'], fields['via'], fields['scopes']],
+      [ADMIN.username, 'console', null],
+    );
+    assert.deepEqual(fields['socks'], [`${daemon.socks.host}:${daemon.socks.port}`]);
 
     assert.equal(
       (await fetchFrom(daemon, 'GET', LIST, { cookie })).status,
       401,
-      'the account API wants Basic',
+      'the account API accepts only Basic',
     );
     const out = await signedIn.api('DELETE', '/api/v1/session');
     assert.equal(out.status, 204);
@@ -44,12 +48,12 @@ describe('a daemon', async () => {
     assert.deepEqual([after.status, codeOf(after)], [401, 'signed-out']);
   });
 
-  it('behind TLS the cookie is Secure', async () => {
+  it('the cookie is Secure behind a proxy with TLS', async () => {
     const signedIn = await signIn(daemon, {}, { 'x-forwarded-proto': 'https' });
     assert.ok(signedIn.setCookie.includes('Secure'));
   });
 
-  it('a change with the cookie needs the own origin in the headers of the browser', async () => {
+  it('a change with the cookie needs the same origin in the headers of the browser', async () => {
     const { cookie } = await signIn(daemon);
     const put = (headers: Record<string, string>) =>
       fetchFrom(daemon, 'PUT', '/api/v1/settings/whitelist', { cookie, ...headers }, { whitelist: '' });
@@ -66,10 +70,10 @@ describe('a daemon', async () => {
     assert.equal((await put({ origin: daemon.adminUrl })).status, 200);
     assert.equal((await put({ 'sec-fetch-site': 'same-origin' })).status, 200);
     const read = await fetchFrom(daemon, 'GET', ME, { cookie, 'sec-fetch-site': 'cross-site' });
-    assert.equal(read.status, 403, 'nor does another site read');
+    assert.equal(read.status, 403, 'a request from another site may not read either');
   });
 
-  it('a page gets no Basic challenge, which would open a dialog; a program does', async () => {
+  it('a 401 challenges programs for Basic, and browsers not, because they would open a dialog', async () => {
     const page = await fetchFrom(daemon, 'GET', ME, { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' });
     assert.deepEqual([page.status, codeOf(page)], [401, 'signed-out']);
     assert.ok(!page.headers.get('www-authenticate')?.includes('Basic'));
@@ -79,7 +83,7 @@ describe('a daemon', async () => {
 
   it('with the second factor a sign-in needs a code, and each code works once', async () => {
     const signedIn = await signIn(daemon);
-    const secret = await switchOn(signedIn);
+    const secret = await turnOnTotp(signedIn);
     const attempt = (code?: string) =>
       fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
     assert.equal(codeOf(await attempt()), 'totp-required');
@@ -88,9 +92,17 @@ describe('a daemon', async () => {
     assert.equal((await attempt(code)).status, 200);
     assert.equal((await attempt(code)).status, 401, 'the same code again');
     for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
-      assert.equal((await daemon.api('GET', path)).status, 200, 'Basic has no place for a code');
+      assert.equal(
+        (await daemon.api('GET', path)).status,
+        200,
+        'the administrator can use Basic, which has no code',
+      );
     }
-    assert.equal((await signedIn.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
+    assert.equal(
+      (await signedIn.api('POST', '/api/v1/session/totp')).status,
+      409,
+      'the second factor is on already',
+    );
     const next = totpCode(secret, totpStep(Date.now()) + 1);
     assert.equal((await signedIn.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
     assert.equal((await attempt()).status, 200);
@@ -107,7 +119,7 @@ describe('a daemon', async () => {
       'settings:read',
     ]);
     const egress = await createToken(daemon, ['accounts:write', 'egress:write']);
-    const asked = async (token: { secret: string }, method: string, path: string, body: unknown) => {
+    const request = async (token: { secret: string }, method: string, path: string, body: unknown) => {
       const answer = await fetchFrom(daemon, method, `/api/v1${path}`, bearer(token.secret), body);
       return [answer.status, codeOf(answer)];
     };
@@ -122,18 +134,18 @@ describe('a daemon', async () => {
       ['POST', '/accounts/bulk', bulk],
       ['POST', '/accounts/batch', { pattern: 'b{1-2}', limits }],
     ] as const) {
-      assert.deepEqual(await asked(plain, method, path, body), [403, 'wrong-scope'], path);
+      assert.deepEqual(await request(plain, method, path, body), [403, 'wrong-scope'], path);
     }
     assert.equal(
-      (await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }))[0],
+      (await request(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }))[0],
       200,
-      'as it is',
+      'a change that keeps the class',
     );
-    assert.equal((await asked(egress, 'PATCH', `/accounts/${id}/limits`, limits))[0], 200);
+    assert.equal((await request(egress, 'PATCH', `/accounts/${id}/limits`, limits))[0], 200);
     assert.deepEqual(
-      await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }),
+      await request(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }),
       [403, 'wrong-scope'],
-      'nor out of its class',
+      'a change that removes the class',
     );
     const file = JSON.stringify([{ username: 'c', password: 'secret', ...limits }]);
     const imports = async (token: { secret: string }) => {
@@ -147,7 +159,7 @@ describe('a daemon', async () => {
     assert.match(String(refused.lines[0]?.message), /egress:write/);
 
     const now = (await daemon.api('GET', '/api/v1/settings/retention')).json as { auditDays: number };
-    const keep = (auditDays: number) => asked(plain, 'PUT', '/settings/retention', { ...now, auditDays });
+    const keep = (auditDays: number) => request(plain, 'PUT', '/settings/retention', { ...now, auditDays });
     assert.deepEqual(await keep(now.auditDays - 1), [403, 'wrong-scope']);
     assert.equal((await keep(now.auditDays + 1))[0], 200);
   });
@@ -173,10 +185,10 @@ describe('a daemon with at most two sessions and two tokens', async () => {
     const use = (path: string, method = 'GET') => fetchFrom(daemon, method, path, bearer(token.secret));
     assert.equal((await use('/api/v1/audit')).status, 200);
     assert.equal(((await use(ME)).json as { via: string }).via, 'token');
-    const lacks = await use('/api/v1/runs');
-    assert.deepEqual([lacks.status, codeOf(lacks)], [403, 'wrong-scope']);
-    assert.equal(codeOf(await use('/api/v1/tokens')), 'wrong-scope', 'tokens make no tokens');
-    assert.equal((await use(LIST)).status, 401, 'the account API wants Basic');
+    const refused = await use('/api/v1/runs');
+    assert.deepEqual([refused.status, codeOf(refused)], [403, 'wrong-scope']);
+    assert.equal(codeOf(await use('/api/v1/tokens')), 'wrong-scope', 'a token cannot manage tokens');
+    assert.equal((await use(LIST)).status, 401, 'the account API accepts only Basic');
     assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`))).status, 401);
 
     const list = await daemon.api('GET', '/api/v1/tokens');
@@ -204,9 +216,9 @@ describe('a daemon with at most two sessions and two tokens', async () => {
     assert.ok(!audit.text.includes(token.secret));
   });
 
-  it('the command line helps after lost codes, a forgotten password and a lock-out', async () => {
+  it('the command line turns the second factor off and opens the whitelist after a lock-out', async () => {
     const signedIn = await signIn(daemon);
-    await switchOn(signedIn);
+    await turnOnTotp(signedIn);
     await signedIn.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
     assert.equal((await signedIn.api('GET', ME)).status, 403);
     const run = (...args: string[]) => runCli(daemon, args);
@@ -224,7 +236,7 @@ describe('a daemon with at most two sessions and two tokens', async () => {
   });
 });
 
-test('failed sign-ins get the same delayed answer, and too many are refused for a while', async (t) => {
+test('failed sign-ins get the same delayed response, and too many are refused for some minutes', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 2 } } } });
   const attempt = (username: string, password: string) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username, password });
@@ -239,24 +251,32 @@ test('failed sign-ins get the same delayed answer, and too many are refused for 
   assert.deepEqual([locked.status, codeOf(locked)], [429, 'too-many-requests']);
   const wait = Number(locked.headers.get('retry-after'));
   assert.ok(wait > 250 && wait <= 300, `${wait} s`);
-  const basic = await daemon.api('GET', LIST);
-  assert.deepEqual([basic.status, basic.json], [429, '失败次数过多，请稍后再试'], 'nor does Basic get in');
-  assert.ok(Number(basic.headers.get('retry-after')) > 250);
+  const byBasic = await daemon.api('GET', LIST);
+  assert.deepEqual(
+    [byBasic.status, byBasic.json],
+    [429, '失败次数过多，请稍后再试'],
+    'Basic is refused, too',
+  );
+  assert.ok(Number(byBasic.headers.get('retry-after')) > 250);
   assert.equal(codeOf(await fetchFrom(daemon, 'GET', ME, bearer('pg_x'))), 'too-many-requests');
-  assert.equal((await fetchFrom(daemon, 'GET', LIST, {})).status, 401, 'who brings nothing guesses nothing');
+  assert.equal(
+    (await fetchFrom(daemon, 'GET', LIST, {})).status,
+    401,
+    'a request without credentials is no guess',
+  );
   const blocks = daemon.lines.filter(({ msg }) => msg === 'admin logins refused: too many failures');
   assert.equal(blocks.length, 1);
 });
 
-test('all kinds of login share one limit, which neither a sign-in without its code nor another kind clears', async (t) => {
+test('all kinds of login share one limit of failures, which a correct login of another kind does not reset', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 6 } } } });
   const signedIn = await signIn(daemon);
   const token = await createToken(signedIn, ['audit:read']);
-  const secret = await switchOn(signedIn);
+  const secret = await turnOnTotp(signedIn);
   const signsIn = (fields: Record<string, string>) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...fields });
-  const half = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
-  const wrongBasic = { authorization: `Basic ${Buffer.from('admin:guess').toString('base64')}` };
+  const signInWithoutCode = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
+  const wrongBasic = { authorization: basic(ADMIN.username, 'guess') };
   const guesses = [
     () => signsIn({ code: wrongCode(secret) }),
     () => fetchFrom(daemon, 'GET', LIST, wrongBasic),
@@ -266,22 +286,26 @@ test('all kinds of login share one limit, which neither a sign-in without its co
   ];
   for (const guess of guesses) {
     assert.ok([400, 401].includes((await guess()).status));
-    // What is right forgives itself, and nothing else.
-    await half();
+    // A correct login does not count, and does not reset earlier failures.
+    await signInWithoutCode();
     assert.equal((await daemon.api('GET', LIST)).status, 200);
     assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(token.secret))).status, 200);
   }
-  assert.equal((await fetchFrom(daemon, 'GET', LIST, wrongBasic)).status, 401, 'the last that is allowed');
+  assert.equal(
+    (await fetchFrom(daemon, 'GET', LIST, wrongBasic)).status,
+    401,
+    'the last failure that is allowed',
+  );
   for (const guess of guesses) assert.equal((await guess()).status, 429);
   const code = totpCode(secret, totpStep(Date.now()));
-  assert.equal((await signsIn({ code })).status, 429, 'not even compared');
-  assert.equal((await signedIn.api('GET', ME)).status, 200, 'who is signed in goes on');
+  assert.equal((await signsIn({ code })).status, 429, 'the code is not compared');
+  assert.equal((await signedIn.api('GET', ME)).status, 200, 'a signed-in session continues');
 });
 
 test('a session ends after an idle time, and at a maximum age', async (t) => {
   const idle = await startTestDaemon(t, { config: { admin: { session: { idleTimeout: '1s' } } } });
-  const idler = await signIn(idle);
-  await untilSignedOut(idler, 1_050);
+  const idleSession = await signIn(idle);
+  await untilSignedOut(idleSession, 1_050);
   const old = await startTestDaemon(t, { config: { admin: { session: { maxAge: '1s' } } } });
   await untilSignedOut(await signIn(old), 50);
 });
@@ -294,22 +318,22 @@ async function untilSignedOut(signedIn: Console, pauseMs: number): Promise<void>
   assert.fail('the session did not end');
 }
 
-test('sessions, tokens and the second factor outlive a restart', async (t) => {
+test('sessions, tokens and the second factor are kept over a restart', async (t) => {
   const daemon = await startTestDaemon(t);
   const signedIn = await signIn(daemon);
   const made = await createToken(signedIn, ['audit:read']);
-  await switchOn(signedIn);
+  await turnOnTotp(signedIn);
   daemon.signal('SIGTERM');
   await daemon.exited();
-  const again = await startTestDaemon(t, { dataDir: daemon.dataDir });
-  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: signedIn.cookie })).status, 200);
-  assert.equal((await fetchFrom(again, 'GET', ME, bearer(made.secret))).status, 200);
+  const restarted = await startTestDaemon(t, { dataDir: daemon.dataDir });
+  assert.equal((await fetchFrom(restarted, 'GET', ME, { cookie: signedIn.cookie })).status, 200);
+  assert.equal((await fetchFrom(restarted, 'GET', ME, bearer(made.secret))).status, 200);
   const body = { username: ADMIN.username, password: ADMIN.password };
-  assert.equal(codeOf(await fetchFrom(again, 'POST', '/api/v1/session', {}, body)), 'totp-required');
+  assert.equal(codeOf(await fetchFrom(restarted, 'POST', '/api/v1/session', {}, body)), 'totp-required');
 });
 
-/** Turns the second factor on and returns its secret. */
-async function switchOn(signedIn: Console): Promise<Buffer> {
+/** Turns the second factor on, and returns its secret. */
+async function turnOnTotp(signedIn: Console): Promise<Buffer> {
   const offered = (await signedIn.api('POST', '/api/v1/session/totp')).json as {
     secret: string;
     uri: string;
@@ -318,7 +342,7 @@ async function switchOn(signedIn: Console): Promise<Buffer> {
   const secret = fromBase32(offered.secret);
   const wrong = await signedIn.api('PUT', '/api/v1/session/totp', { code: wrongCode(secret) });
   assert.equal(wrong.status, 400);
-  // One step back, so that the present code is left for the next use.
+  // Each code works once, so this uses the previous one and leaves the present one to the test.
   const code = totpCode(secret, totpStep(Date.now()) - 1);
   const on = await signedIn.api('PUT', '/api/v1/session/totp', { code });
   assert.equal(on.status, 204, on.text);
@@ -347,7 +371,7 @@ async function createToken(
 }
 
 test('console sessions end when the password or the second factor changes, by any interface', async (t) => {
-  // A password from the environment would undo that of the command with the next start, so the command refuses then.
+  // The command refuses to set a password that the next start would overwrite with one from the environment.
   const cli = await commandLine(t);
   const set = await cli.run(['admin', 'set-password', '--password-stdin'], { stdin: ADMIN.password });
   assert.equal(set.code, 0, set.stderr);
@@ -356,41 +380,46 @@ test('console sessions end when the password or the second factor changes, by an
     env: { PULSEGATE_ADMIN_PASSWORD: '' },
   });
   const statusOf = async (signedIn: Console) => (await signedIn.api('GET', ME)).status;
-  const ends = (signedIn: Console) => eventually(async () => assert.equal(await statusOf(signedIn), 401));
+  const untilEnded = (signedIn: Console) =>
+    eventually(async () => assert.equal(await statusOf(signedIn), 401));
   const own = await signIn(daemon);
   const stolen = await signIn(daemon);
   const basicStream = await fetch(`${daemon.adminUrl}/api/v1/events`, {
-    headers: { authorization: `Basic ${Buffer.from(`admin:${ADMIN.password}`).toString('base64')}` },
+    headers: { authorization: basic(ADMIN.username, ADMIN.password) },
   });
   const changed = await own.api('PUT', '/api/v1/settings/admin-password', {
     current: ADMIN.password,
     next: 'second-password',
   });
   assert.equal(changed.status, 204, changed.text);
-  assert.deepEqual([await statusOf(own), await statusOf(stolen)], [200, 401], 'by the API');
+  assert.deepEqual([await statusOf(own), await statusOf(stolen)], [200, 401], 'after a change by the API');
   await basicStream.text();
 
   const beforeFactor = await signIn(daemon, { password: 'second-password' });
-  await switchOn(own);
-  assert.deepEqual([await statusOf(own), await statusOf(beforeFactor)], [200, 401], 'second factor on');
+  await turnOnTotp(own);
+  assert.deepEqual(
+    [await statusOf(own), await statusOf(beforeFactor)],
+    [200, 401],
+    'after the second factor was turned on',
+  );
   await runCli(daemon, ['admin', 'second-factor-off']);
-  await ends(own);
+  await untilEnded(own);
 
   const beforeCommand = await signIn(daemon, { password: 'second-password' });
   await runCli(daemon, ['admin', 'set-password', '--password-stdin'], 'third-password');
-  await ends(beforeCommand);
+  await untilEnded(beforeCommand);
 
   const beforeRestart = await signIn(daemon, { password: 'third-password' });
   daemon.signal('SIGTERM');
   await daemon.exited();
   const env = { PULSEGATE_ADMIN_PASSWORD: 'fourth' };
-  const again = await startTestDaemon(t, { dataDir: daemon.dataDir, env });
-  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: beforeRestart.cookie })).status, 401);
-  const warning = await again.waitForLine(({ msg }) => msg === 'administrator password is too short');
+  const restarted = await startTestDaemon(t, { dataDir: daemon.dataDir, env });
+  assert.equal((await fetchFrom(restarted, 'GET', ME, { cookie: beforeRestart.cookie })).status, 401);
+  const warning = await restarted.waitForLine(({ msg }) => msg === 'administrator password is too short');
   assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
 });
 
-/** Runs a command of the command line beside the daemon. */
+/** Runs a command on the daemon's configuration. */
 async function runCli(daemon: TestDaemon, args: readonly string[], stdin = ''): Promise<void> {
   const { code, stderr } = await runCommand(dirname(daemon.configFile), args, { stdin });
   assert.equal(code, 0, stderr);

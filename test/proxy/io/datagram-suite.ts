@@ -1,4 +1,4 @@
-// What the datagram engine of every driver must do. The owner of its associations is the test.
+// What the datagram engine of every driver must do. The test is the owner of the associations.
 import assert from 'node:assert/strict';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -19,8 +19,8 @@ interface Received {
   readonly from: Endpoint;
 }
 
-/** A socket on loopback that keeps what it receives. */
-class End {
+/** A UDP socket on loopback that keeps the datagrams that it receives. */
+class UdpPeer {
   readonly received: Received[] = [];
 
   private constructor(
@@ -28,23 +28,23 @@ class End {
     readonly at: Endpoint,
   ) {}
 
-  static async open(address = '127.0.0.1', isEcho = false): Promise<End> {
+  static async open(address = '127.0.0.1', isEcho = false): Promise<UdpPeer> {
     const socket = createSocket({ type: address.includes(':') ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 });
     socket.bind(0, address);
     await once(socket, 'listening');
-    const end = new End(socket, { address, port: socket.address().port });
+    const peer = new UdpPeer(socket, { address, port: socket.address().port });
     socket.on('message', (data: Buffer, { address: host, port }: RemoteInfo) => {
       if (isEcho) socket.send(data, port, host);
-      else end.received.push({ data, from: { address: host, port } });
+      else peer.received.push({ data, from: { address: host, port } });
     });
-    return end;
+    return peer;
   }
 
   send(data: Uint8Array, { port, address }: Endpoint): void {
     this.socket.send(data, port, address);
   }
 
-  /** The datagrams once there are so many. */
+  /** Resolves with all received datagrams once there are `count`. */
   async receive(count: number): Promise<readonly Received[]> {
     await eventually(() => this.received.length >= count);
     return this.received;
@@ -68,7 +68,7 @@ class Association {
     readonly driver: Driver,
     readonly relay: Remote,
     readonly local: Endpoint,
-    readonly client: End,
+    readonly client: UdpPeer,
     readonly countAt: number,
   ) {}
 
@@ -81,8 +81,8 @@ class Association {
     return [counts[this.countAt] ?? 0, counts[this.countAt + 1] ?? 0];
   }
 
-  /** What came up to the owner. */
-  shown(side: 'client' | 'outside'): readonly Received[] {
+  /** The datagrams that the driver has passed to the owner. */
+  passedToOwner(side: 'client' | 'outside'): readonly Received[] {
     const events = this.relay.events<{ data: Uint8Array; from: Endpoint }>(`${side} datagram`);
     return events.map(({ data, from }) => ({ data: Buffer.from(data), from }));
   }
@@ -91,13 +91,13 @@ class Association {
     this.client.send(Buffer.concat([headerFor(to), data]), this.local);
   }
 
-  /** Covers `to` in both directions. */
-  async cover(to: Endpoint): Promise<void> {
+  /** Sets the routes of `to` in both directions. */
+  async addRoutes(to: Endpoint): Promise<void> {
     await this.relay.call('setRoute', headerFor(to), to);
     await this.relay.call('setSource', to, headerFor(to));
   }
 
-  /** `count` echoes from a covered destination, one by one. */
+  /** `count` echoes from a destination with routes, one by one. */
   async echo(to: Endpoint, count: number): Promise<void> {
     for (let i = 1; i <= count; i += 1) {
       this.send(to, Buffer.from(`echo ${i}`));
@@ -108,9 +108,9 @@ class Association {
 }
 
 export function datagramSuite(driver: () => Driver): void {
-  let echo: End;
-  let echo6: End;
-  const ends: End[] = [];
+  let echo: UdpPeer;
+  let echo6: UdpPeer;
+  const peers: UdpPeer[] = [];
   const used: Association[] = [];
 
   before(async () => {
@@ -119,13 +119,13 @@ export function datagramSuite(driver: () => Driver): void {
   });
   after(async () => {
     await Promise.all(used.map(({ relay }) => relay.call('close')));
-    for (const { socket } of ends) socket.close();
+    for (const { socket } of peers) socket.close();
   });
 
-  async function open(address?: string, isEcho?: boolean): Promise<End> {
-    const end = await End.open(address, isEcho);
-    ends.push(end);
-    return end;
+  async function open(address?: string, isEcho?: boolean): Promise<UdpPeer> {
+    const peer = await UdpPeer.open(address, isEcho);
+    peers.push(peer);
+    return peer;
   }
 
   async function associate(
@@ -140,14 +140,14 @@ export function datagramSuite(driver: () => Driver): void {
     return association;
   }
 
-  async function covered(settings?: Parameters<typeof associate>[0]): Promise<Association> {
+  async function routedAssociation(settings?: Parameters<typeof associate>[0]): Promise<Association> {
     const association = await associate(settings);
-    await association.cover(echo.at);
+    await association.addRoutes(echo.at);
     return association;
   }
 
-  it('carries what is covered, byte for byte and counted', async () => {
-    const association = await covered();
+  it('relays datagrams with routes unchanged, and counts them', async () => {
+    const association = await routedAssociation();
     const { client, local } = association;
     const sizes = [0, 1, 200, 1472, 9000, 65_000];
     for (const [i, size] of sizes.entries()) {
@@ -160,14 +160,14 @@ export function datagramSuite(driver: () => Driver): void {
     assert.deepEqual(association.bytes(), [total, total]);
     const { datagramsUp, datagramsDown } = await association.counts();
     assert.deepEqual([datagramsUp, datagramsDown], [sizes.length, sizes.length]);
-    assert.deepEqual([association.shown('client'), association.shown('outside')], [[], []]);
+    assert.deepEqual([association.passedToOwner('client'), association.passedToOwner('outside')], [[], []]);
   });
 
-  it('bursts of one size, and of many sizes and destinations, arrive whole and in order', async () => {
+  it('relays bursts of one size, and of many sizes and destinations, completely and in order', async () => {
     const [one, other] = [await open(), await open()];
     const association = await associate();
-    for (const end of [one, other]) await association.cover(end.at);
-    // Runs of equal length, a shorter last one, an empty one, and two destinations in turn.
+    for (const peer of [one, other]) await association.addRoutes(peer.at);
+    // Runs of equal length, a shorter last one, an empty one, and two destinations alternately.
     const sizes = [...Array<number>(40).fill(200), 100, 200, 200, 0, 300, 300, 1472, 1472, 2000, 2000, 5];
     const bursts = [
       sizes.map((size, i) => ({ to: one, data: Buffer.alloc(size, i) })),
@@ -175,113 +175,113 @@ export function datagramSuite(driver: () => Driver): void {
     ];
     for (const burst of bursts) {
       for (const { to, data } of burst) association.send(to.at, data);
-      for (const end of [one, other]) {
-        const sent = burst.filter(({ to }) => to === end).map(({ data }) => data.toString('latin1'));
-        const received = await end.receive(sent.length);
+      for (const peer of [one, other]) {
+        const sent = burst.filter(({ to }) => to === peer).map(({ data }) => data.toString('latin1'));
+        const received = await peer.receive(sent.length);
         assert.deepEqual(
           received.map(({ data }) => data.toString('latin1')),
           sent,
         );
       }
-      // The same back to the client: from each destination in its order.
+      // The same burst back to the client, in order for each destination.
       const outside = one.received[0]?.from ?? assert.fail();
       for (const { to, data } of burst) to.send(data, { address: '127.0.0.1', port: outside.port });
       const received = await association.client.receive(burst.length);
-      for (const end of [one, other]) {
-        const header = headerFor(end.at);
-        const mine = received.filter(({ data }) => data.subarray(0, header.length).equals(header));
-        const sent = burst.filter(({ to }) => to === end).map(({ data }) => data.toString('latin1'));
+      for (const peer of [one, other]) {
+        const header = headerFor(peer.at);
+        const fromPeer = received.filter(({ data }) => data.subarray(0, header.length).equals(header));
+        const sent = burst.filter(({ to }) => to === peer).map(({ data }) => data.toString('latin1'));
         assert.deepEqual(
-          mine.map(({ data }) => data.toString('latin1', header.length)),
+          fromPeer.map(({ data }) => data.toString('latin1', header.length)),
           sent,
         );
-        end.received.length = 0;
+        peer.received.length = 0;
       }
       association.client.received.length = 0;
     }
   });
 
-  it('leaves to the owner what is not covered, and sends what it says', async () => {
-    const association = await covered();
+  it('passes datagrams without a route to the owner, and sends those of the owner', async () => {
+    const association = await routedAssociation();
     const { relay, client } = association;
     const other = await open();
     association.send(other.at, Buffer.from('new'));
     await relay.event('client datagram');
-    const { data, from } = association.shown('client')[0] ?? assert.fail();
+    const { data, from } = association.passedToOwner('client')[0] ?? assert.fail();
     assert.deepEqual(from, client.at);
     await relay.call('sendOutside', data, headerFor(other.at).length, other.at);
-    const [seen] = await other.receive(1);
-    assert.equal(seen?.data.toString(), 'new');
-    other.send(Buffer.from('back'), { address: '127.0.0.1', port: seen?.from.port ?? 0 });
+    const [received] = await other.receive(1);
+    assert.equal(received?.data.toString(), 'new');
+    other.send(Buffer.from('back'), { address: '127.0.0.1', port: received?.from.port ?? 0 });
     await relay.event('outside datagram');
-    assert.deepEqual(association.shown('outside')[0], { data: Buffer.from('back'), from: other.at });
+    assert.deepEqual(association.passedToOwner('outside')[0], { data: Buffer.from('back'), from: other.at });
     await relay.call('sendToClient', headerFor(other.at), Buffer.from('back'));
     const [answer] = await client.receive(1);
     assert.deepEqual(answer?.data, Buffer.concat([headerFor(other.at), Buffer.from('back')]));
     assert.deepEqual(association.bytes(), [3, 4]);
   });
 
-  it('sends to an upstream proxy behind a header that does not count, and shows what it sends as it came', async () => {
+  it('sends to an upstream proxy with a header that is not counted, and passes its datagrams to the owner unchanged', async () => {
     const association = await associate();
     const { relay } = association;
     const proxy = await open();
     const socket = new Remote(driver(), await relay.call<number>('openUpstream', '127.0.0.1', proxy.at));
     const header = headerFor(echo.at);
     await socket.call('send', header, Buffer.from('skipped, sent'), 'skipped, '.length);
-    // The largest that fits, and one more.
+    // The largest datagram that fits, and one that is a byte larger.
     await socket.call('send', header, Buffer.alloc(MAX_DATAGRAM_BYTES - header.length), 0);
     await socket.call('send', header, Buffer.alloc(MAX_DATAGRAM_BYTES - header.length + 1), 0);
     const [first] = await proxy.receive(2);
     assert.deepEqual(first?.data, Buffer.concat([header, Buffer.from('sent')]));
     assert.deepEqual(association.bytes(), ['sent'.length + MAX_DATAGRAM_BYTES - header.length, 0]);
     assert.equal((await association.counts()).unsendable, 1);
-    proxy.send(Buffer.from('as it came'), { address: '127.0.0.1', port: first?.from.port ?? 0 });
+    proxy.send(Buffer.from('unchanged'), { address: '127.0.0.1', port: first?.from.port ?? 0 });
     const { data, from } = await socket.event<{ data: Uint8Array; from: Endpoint }>('datagram');
-    assert.deepEqual([Buffer.from(data).toString(), from], ['as it came', proxy.at]);
+    assert.deepEqual([Buffer.from(data).toString(), from], ['unchanged', proxy.at]);
     for (let i = 0; i < 2; i += 1) await socket.call('close');
     await socket.call('send', header, Buffer.from('too late'), 0);
     assert.equal((await association.counts()).datagramsUp, 2);
   });
 
-  it('routes and sources come and go', async () => {
-    const association = await covered();
+  it('follows changes of routes and sources', async () => {
+    const association = await routedAssociation();
     const { relay, client } = association;
     await association.echo(echo.at, 3);
     await relay.call('removeRoute', headerFor(echo.at));
-    association.send(echo.at, Buffer.from('uncovered'));
+    association.send(echo.at, Buffer.from('no route'));
     await relay.event('client datagram');
     await relay.call('setRoute', headerFor(echo.at), echo.at);
     await relay.call('removeSource', echo.at);
     association.send(echo.at, Buffer.from('unknown source'));
     await relay.event('outside datagram');
     assert.deepEqual(client.received, []);
-    await association.cover(echo.at);
+    await association.addRoutes(echo.at);
     await association.echo(echo.at, 3);
   });
 
-  it('takes routes from the client alone', async () => {
-    const { relay, local } = await covered();
+  it('uses routes only for datagrams of the client', async () => {
+    const { relay, local } = await routedAssociation();
     const stranger = await open();
     const datagram = Buffer.concat([headerFor(echo.at), Buffer.from('x')]);
     stranger.send(datagram, local);
-    const shown = await relay.event<{ from: Endpoint }>('client datagram');
-    assert.deepEqual(shown.from, stranger.at);
+    const passedToOwner = await relay.event<{ from: Endpoint }>('client datagram');
+    assert.deepEqual(passedToOwner.from, stranger.at);
     await relay.call('setClient', stranger.at);
     stranger.send(datagram, local);
     await stranger.receive(1);
   });
 
-  it('shows fragments, and every datagram while the client is watched', async () => {
-    const association = await covered();
+  it('passes fragments to the owner, and every datagram while the client is watched', async () => {
+    const association = await routedAssociation();
     const { relay, client } = association;
     const fragment = Buffer.concat([headerFor(echo.at), Buffer.from('part')]);
     fragment[FRAGMENT_AT] = 1;
     client.send(fragment, association.local);
     await relay.event('client datagram');
-    // A fragment that the owner makes nothing of holds nothing up.
+    // A fragment that the owner ignores delays no other datagram.
     await association.echo(echo.at, 1);
     await relay.call('watchClient', true);
-    association.send(echo.at, Buffer.from('seen'));
+    association.send(echo.at, Buffer.from('received'));
     await relay.event('client datagram', 1);
     assert.deepEqual(client.received, []);
     await relay.call('watchClient', false);
@@ -290,20 +290,20 @@ export function datagramSuite(driver: () => Driver): void {
 
   for (const bindAddress of ['127.0.0.1', '::1']) {
     it(`reaches both families for a client at ${bindAddress}`, async () => {
-      const association = await covered({ bindAddress });
-      await association.cover(echo6.at);
+      const association = await routedAssociation({ bindAddress });
+      await association.addRoutes(echo6.at);
       await association.echo(echo.at, 20);
       await association.echo(echo6.at, 20);
     });
   }
 
-  it('what cannot be sent is lost alone', async () => {
-    const association = await covered();
+  it('loses no other datagrams than those that cannot be sent', async () => {
+    const association = await routedAssociation();
     const lost = [
       { address: '127.0.0.1', port: 9 },
       { address: '255.255.255.255', port: 9 },
     ];
-    for (const to of lost) await association.cover(to);
+    for (const to of lost) await association.addRoutes(to);
     for (let i = 0; i < 20; i += 1) {
       association.send(lost[i % 2] ?? assert.fail(), Buffer.alloc(50));
       association.send(echo.at, Buffer.from(`between ${i}`));
@@ -313,13 +313,13 @@ export function datagramSuite(driver: () => Driver): void {
     assert.equal((await association.counts()).unsendable, 1);
   });
 
-  it('drops what is beyond the rates, in both directions, until they are lifted', async () => {
-    const association = await covered({ rates: [5000, 1_000_000] });
+  it('drops datagrams beyond the rates in both directions, until the rates are removed', async () => {
+    const association = await routedAssociation({ rates: [5000, 1_000_000] });
     const { relay, client } = association;
     for (let i = 0; i < 50; i += 1) association.send(echo.at, Buffer.alloc(1000));
     await eventually(() => client.received.length > 0);
     await settled(() => client.received.length);
-    // A burst of a tenth of a second, at least 2048 bytes, and what came meanwhile.
+    // A burst of a tenth of a second (at least 2048 bytes), and the bytes that the rate permits meanwhile.
     assert.ok(client.received.length >= 2 && client.received.length < 10, `${client.received.length}`);
     const { overRate, datagramsUp } = await association.counts();
     assert.equal(overRate + datagramsUp, 50);
@@ -337,11 +337,11 @@ export function datagramSuite(driver: () => Driver): void {
     await client.receive(50);
   });
 
-  it('keeps to the port range, says which ports it has, and gives them back', async () => {
+  it('uses ports of the range, reports them, and frees them', async () => {
     const probe = await open();
     const { port } = probe.at;
     assert.equal(await driver().openDatagrams({ portRange: [port, port] }), 'EADDRINUSE');
-    const association = await covered();
+    const association = await routedAssociation();
     await association.echo(echo.at, 1);
     const added = association.relay.events<{ use: string; port: number }>('port added');
     assert.deepEqual(
@@ -354,8 +354,8 @@ export function datagramSuite(driver: () => Driver): void {
     assert.equal(await driver().openDatagrams({ bindAddress: '192.0.2.1' }), 'EADDRNOTAVAIL');
   });
 
-  it('after close() nothing is shown, counted or sent', async () => {
-    const association = await covered();
+  it('passes, counts and sends no datagram after close()', async () => {
+    const association = await routedAssociation();
     await association.echo(echo.at, 1);
     const { relay, client } = association;
     const before = await association.counts();
@@ -365,13 +365,13 @@ export function datagramSuite(driver: () => Driver): void {
     association.send({ address: '127.0.0.1', port: 1 }, Buffer.from('late'));
     await relay.call('sendToClient', headerFor(echo.at), Buffer.from('late'));
     await settled(() => client.received.length);
-    assert.deepEqual([client.received, association.shown('client')], [[], []]);
+    assert.deepEqual([client.received, association.passedToOwner('client')], [[], []]);
     const { datagramsUp, datagramsDown } = await association.counts();
     assert.deepEqual([datagramsUp, datagramsDown], [before.datagramsUp, before.datagramsDown]);
   });
 
-  it('200 associations at once, each with its own bytes', async () => {
-    const all = await Promise.all(Array.from({ length: 200 }, () => covered()));
+  it('relays for 200 associations at once without mixing their datagrams', async () => {
+    const all = await Promise.all(Array.from({ length: 200 }, () => routedAssociation()));
     await Promise.all(all.map((association) => association.echo(echo.at, 5)));
     for (const [i, association] of all.entries()) association.send(echo.at, Buffer.from(`I am ${i}`));
     for (const [i, { client }] of all.entries()) {
@@ -380,32 +380,27 @@ export function datagramSuite(driver: () => Driver): void {
     }
   });
 
-  it('a flood on one association does not keep another from its turn', async () => {
-    const [flooded, playing] = [await associate(), await covered()];
+  it('relays for one association during a flood on another', async () => {
+    const [flooded, playing] = [await associate(), await routedAssociation()];
     const sink = createSocket('udp4');
     sink.bind(0, '127.0.0.1');
     await once(sink, 'listening');
     const to = { address: '127.0.0.1', port: sink.address().port };
-    await flooded.cover(to);
+    await flooded.addRoutes(to);
     const datagram = Buffer.concat([headerFor(to), Buffer.alloc(200)]);
-    let isOver = false;
+    let hasEnded = false;
     const flood = (): void => {
       for (let i = 0; i < 32; i += 1) flooded.client.send(datagram, flooded.local);
-      if (!isOver) setImmediate(flood);
+      if (!hasEnded) setImmediate(flood);
     };
     flood();
-    const tripsMs: number[] = [];
+    // An association that waited for the flood would wait for its end.
     for (let i = 0; i < 50; i += 1) {
-      const startedAt = performance.now();
       playing.send(echo.at, Buffer.alloc(50));
       await once(playing.client.socket, 'message');
-      tripsMs.push(performance.now() - startedAt);
     }
-    isOver = true;
+    hasEnded = true;
     sink.close();
-    tripsMs.sort((a, b) => a - b);
-    // Behind the flood it would wait for all of it: for ever.
-    assert.ok((tripsMs[25] ?? Number.NaN) < 20_000, `p50 ${tripsMs[25]} ms`);
     assert.ok((await flooded.counts()).datagramsUp > 100);
   });
 }

@@ -1,4 +1,4 @@
-// What a test may do with a driver that runs in another thread: its streams, relays and sockets as numbered objects.
+// Lets a test use a driver in another thread: the streams, relays and sockets of the driver are numbered objects.
 import type { DatagramRelay, UpstreamSocket } from '../../../src/proxy/io/datagrams.js';
 import type { Endpoint, Io, Relay, Stream } from '../../../src/proxy/io/io.js';
 import { type AccountRates, createSharedRate } from '../../../src/proxy/io/rates.js';
@@ -21,10 +21,10 @@ export type Rates = readonly [up: number, down: number];
 
 export interface RelaySettings {
   readonly early?: Uint8Array | null;
-  /** How many bytes the inspector wants to see. */
+  /** The number of bytes that the inspector reads. */
   readonly inspect?: number;
   readonly rates?: Rates | null;
-  /** Where this relay counts. */
+  /** The index of this relay's counters. */
   readonly countAt: number;
 }
 
@@ -35,7 +35,7 @@ export interface DatagramSettings {
   readonly countAt: number;
 }
 
-/** Lets calls in at `obey` reach `io`. `counts` is shared with the test. */
+/** Executes calls on `io`. `counts` is shared with the test. */
 export function createObjects(io: Io, counts: Float64Array, report: (message: Report) => void) {
   const objects = new Map<number, unknown>();
   let lastObject = 0;
@@ -52,28 +52,28 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
 
   function addStream(stream: Stream): { object: number; peer: Endpoint; local: Endpoint } {
     const object = add(stream);
-    const tell = (event: string, value: unknown): void => {
+    const reportEvent = (event: string, value: unknown): void => {
       if (calling === stream) throw new Error(`"${event}" from within a call of the stream`);
       report({ object, event, value });
-      // What the listener does in answer to an event: one of the stream's own methods.
-      const answer = answers.get(object)?.get(event);
-      if (answer !== undefined) stream[answer]();
+      // The listener reacts to the event with one of the stream's own methods.
+      const reaction = reactions.get(object)?.get(event);
+      if (reaction !== undefined) stream[reaction]();
     };
     stream.listener = {
-      onData: (chunk) => tell('data', Uint8Array.from(chunk)),
-      onEnd: () => tell('end', null),
-      onFailed: (code) => tell('failed', code),
-      onDrain: () => tell('drain', null),
+      onData: (chunk) => reportEvent('data', Uint8Array.from(chunk)),
+      onEnd: () => reportEvent('end', null),
+      onFailed: (code) => reportEvent('failed', code),
+      onDrain: () => reportEvent('drain', null),
     };
     return { object, peer: stream.peer, local: stream.local };
   }
-  const answers = new Map<number, Map<string, 'close' | 'pause' | 'shutdown'>>();
+  const reactions = new Map<number, Map<string, 'close' | 'pause' | 'shutdown'>>();
 
   const root: Record<string, (...args: never[]) => unknown> = {
     now: () => io.now(),
-    answer(object: number, event: string, method: 'close' | 'pause' | 'shutdown') {
-      const known = answers.get(object) ?? new Map();
-      answers.set(object, known.set(event, method));
+    react(object: number, event: string, method: 'close' | 'pause' | 'shutdown') {
+      const known = reactions.get(object) ?? new Map();
+      reactions.set(object, known.set(event, method));
     },
     acceptFrom(fd: number) {
       const listener: { close(): void } = { close() {} };
@@ -88,14 +88,14 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       const attempt = { cancel() {} };
       const object = add(attempt);
       let isCalling = true;
-      const tell = (event: string, value: unknown): void =>
+      const reportEvent = (event: string, value: unknown): void =>
         report({ object, event: isCalling ? 'too early' : event, value });
-      const made = io.connect(to, {
-        onConnected: (stream) => tell('connected', addStream(stream)),
-        onFailed: (code) => tell('failed', code),
+      const pending = io.connect(to, {
+        onConnected: (stream) => reportEvent('connected', addStream(stream)),
+        onFailed: (code) => reportEvent('failed', code),
       });
       isCalling = false;
-      attempt.cancel = () => made.cancel();
+      attempt.cancel = () => pending.cancel();
       return object;
     },
     adopt: (fd: number) => addStream(io.adopt(fd)),
@@ -103,18 +103,18 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
     detach: (object: number) => io.detach(get<Stream>(object)),
     relay(client: number, destination: number, settings: RelaySettings) {
       const object = add(null);
-      let toSee = settings.inspect ?? 0;
+      let remaining = settings.inspect ?? 0;
       const relay = io.relay({
         client: get<Stream>(client),
         destination: get<Stream>(destination),
         early: settings.early ? Buffer.from(settings.early) : null,
         inspect:
-          toSee === 0
+          remaining === 0
             ? null
             : (chunk) => {
                 report({ object, event: 'inspected', value: Uint8Array.from(chunk) });
-                toSee -= chunk.length;
-                return toSee > 0;
+                remaining -= chunk.length;
+                return remaining > 0;
               },
         rates: rates(settings.rates),
         counts,
@@ -138,8 +138,8 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
     },
   };
 
-  // The native loop is synchronous: no promise is ever settled in it.
-  const rootLater: Record<string, (reply: (value: unknown) => void, ...args: never[]) => void> = {
+  // The native loop is synchronous, so these methods reply by a callback and not by a promise.
+  const rootWithReply: Record<string, (reply: (value: unknown) => void, ...args: never[]) => void> = {
     listen(reply, address: string, port: number) {
       const listener = { close() {} };
       const object = add(listener);
@@ -155,7 +155,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
     },
     openDatagrams(reply, settings: DatagramSettings) {
       const object = add(null);
-      const tell =
+      const reportEvent =
         (event: string) =>
         (data: Buffer, { address, port }: Endpoint): void =>
           report({ object, event, value: { data: Uint8Array.from(data), from: { address, port } } });
@@ -168,8 +168,8 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
             add: (use, port) => report({ object, event: 'port added', value: { use, port } }),
             remove: (use, port) => report({ object, event: 'port removed', value: { use, port } }),
           },
-          onClientDatagram: tell('client datagram'),
-          onOutsideDatagram: tell('outside datagram'),
+          onClientDatagram: reportEvent('client datagram'),
+          onOutsideDatagram: reportEvent('outside datagram'),
         },
         (opened) => {
           if (opened.ok) objects.set(object, datagramObject(opened.relay));
@@ -179,7 +179,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
     },
   };
 
-  /** Buffers cross the border of a thread as Uint8Arrays. */
+  /** Buffers arrive in another thread as Uint8Arrays. */
   function datagramObject(relay: DatagramRelay): Record<keyof DatagramRelay, unknown> {
     return {
       local: () => relay.local,
@@ -220,10 +220,11 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
   }
 
   return {
-    obey({ call, object, method, args }: Call): void {
+    execute({ call, object, method, args }: Call): void {
       try {
-        const later = object === 0 ? rootLater[method] : undefined;
-        if (later !== undefined) return later((value) => report({ call, value }), ...(args as never[]));
+        const withReply = object === 0 ? rootWithReply[method] : undefined;
+        if (withReply !== undefined)
+          return withReply((value) => report({ call, value }), ...(args as never[]));
         const target = object === 0 ? root : get<typeof root>(object);
         const run = target[method];
         if (run === undefined) throw new Error(`no ${method}`);

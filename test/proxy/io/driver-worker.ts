@@ -1,4 +1,4 @@
-// Runs a driver in a thread of its own, since the native one never returns to Node's event loop, and lets a test use it.
+// Runs a driver in its own thread for a test, because the native driver never returns to Node's event loop.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { allocateOwnedDescriptors, OwnedDescriptors } from '../../../src/proxy/owned-descriptors.js';
 import { type Call, createObjects, type Report } from './driver-objects.js';
@@ -17,7 +17,7 @@ if (engine === 'node') {
   const objects = createObjects(createNodeIo(), new Float64Array(counts), report);
   calls.on('message', (message: Call | 'stop') => {
     if (message === 'stop') calls.close();
-    else objects.obey(message);
+    else objects.execute(message);
   });
   calls.postMessage({ wakeFd: -1 });
 } else {
@@ -33,12 +33,12 @@ if (engine === 'node') {
       for (let next = receiveMessageOnPort(calls); next; next = receiveMessageOnPort(calls)) {
         const message = next.message as Call | 'stop';
         if (message === 'stop') loop.stop();
-        else objects.obey(message);
+        else objects.execute(message);
       }
     },
     beforeSleep: () => Number.POSITIVE_INFINITY,
   });
-  // A worker that ends closes what is its own.
+  // A worker closes its own descriptors when it ends.
   owned.closeAll((fd) => void loop.libc.close(fd));
   calls.close();
 }

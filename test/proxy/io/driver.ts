@@ -1,5 +1,5 @@
-// A driver in its thread, as a test uses it: every method of a remote object answers with a promise, and what the object
-// reports is an event that can be waited for.
+// A driver in its thread, as a test uses it: every method of a remote object returns a promise, and the reports of the object are
+// events that a test can wait for.
 import { EventEmitter, once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Endpoint, RelayEnd } from '../../../src/proxy/io/io.js';
@@ -12,7 +12,7 @@ export type Engine = DriverWorkerData['engine'];
 /** Relays that a driver can count for at once. */
 const COUNTED = 4096;
 
-/** An object in the driver's thread. Its events are kept from the beginning: `events(name)` has what came so far. */
+/** An object in the driver's thread. `events(name)` returns all its events so far. */
 export class Remote extends EventEmitter {
   readonly #seen = new Map<string, unknown[]>();
 
@@ -35,12 +35,12 @@ export class Remote extends EventEmitter {
     return seen as T[];
   }
 
-  happened(name: string, value: unknown): void {
+  record(name: string, value: unknown): void {
     this.events(name).push(value);
     this.emit('event', name);
   }
 
-  /** The first event of this name, or the one at `index`; now if it has come already. */
+  /** Resolves with the first event of this name, or the one at `index`. */
   async event<T>(name: string, index = 0): Promise<T> {
     while (this.events(name).length <= index) await once(this, 'event');
     return this.events<T>(name)[index] as T;
@@ -61,7 +61,7 @@ export class RemoteStream extends Remote {
     return Buffer.concat(this.events<Uint8Array>('data'));
   }
 
-  /** Resolves with all data so far once it is at least so many bytes. */
+  /** Resolves with all data so far once it has at least `bytes` bytes. */
   async data(bytes: number): Promise<Buffer> {
     while (this.received.length < bytes) await once(this, 'event');
     return this.received;
@@ -80,8 +80,8 @@ export class Driver {
   readonly #port: MessageChannel['port1'];
   readonly #worker: Worker;
   readonly #answers = new Map<number, (report: Report) => void>();
-  /** Events of objects that the test has not been told of yet. */
-  readonly #early: Extract<Report, { object: number }>[] = [];
+  /** Events of objects that the test does not know yet. */
+  readonly #unclaimed: Extract<Report, { object: number }>[] = [];
   #wakeFd = -1;
   #libc: Libc | null = null;
   #calls = 0;
@@ -111,7 +111,7 @@ export class Driver {
     return driver;
   }
 
-  /** Where a relay of this driver may count: up there, down behind it. */
+  /** Returns the index of a relay's counter of bytes up; the one of bytes down is the next. */
   nextCountAt(): number {
     this.#countedUntil = (this.#countedUntil + 2) % (2 * COUNTED);
     this.counts.fill(0, this.#countedUntil, this.#countedUntil + 2);
@@ -130,17 +130,17 @@ export class Driver {
     });
   }
 
-  /** Listens on `address`; the code when it cannot. */
+  /** Listens on `address`. Returns the error code when that fails. */
   async listen(address = '127.0.0.1', port = 0): Promise<{ listener: Remote; local: Endpoint } | string> {
     type Result = { ok: true; object: number; local: Endpoint } | { ok: false; code: string };
     const result = await this.call<Result>(0, 'listen', address, port);
     return result.ok
-      ? { listener: this.own(new Remote(this, result.object)), local: result.local }
+      ? { listener: this.adoptEvents(new Remote(this, result.object)), local: result.local }
       : result.code;
   }
 
   async connect(to: Endpoint): Promise<RemoteStream | string> {
-    const attempt = this.own(new Remote(this, await this.call<number>(0, 'connect', to)));
+    const attempt = this.adoptEvents(new Remote(this, await this.call<number>(0, 'connect', to)));
     while (attempt.events('connected').length + attempt.events('failed').length === 0)
       await once(attempt, 'event');
     const [code] = attempt.events<string>('failed');
@@ -148,10 +148,12 @@ export class Driver {
   }
 
   stream(made: unknown): RemoteStream {
-    return this.own(new RemoteStream(this, made as { object: number; peer: Endpoint; local: Endpoint }));
+    return this.adoptEvents(
+      new RemoteStream(this, made as { object: number; peer: Endpoint; local: Endpoint }),
+    );
   }
 
-  /** The next connection of a listener. */
+  /** Returns the connection of a listener at `index`. */
   async accepted(listener: Remote, index = 0): Promise<RemoteStream> {
     return this.stream(await listener.event('connection', index));
   }
@@ -167,7 +169,7 @@ export class Driver {
   ): Promise<{ relay: RemoteRelay; bytesUp(): number; bytesDown(): number }> {
     const countAt = settings.countAt ?? this.nextCountAt();
     const args = [client.object, destination.object, { ...settings, countAt }];
-    const relay = this.own(new RemoteRelay(this, await this.call<number>(0, 'relay', ...args)));
+    const relay = this.adoptEvents(new RemoteRelay(this, await this.call<number>(0, 'relay', ...args)));
     return {
       relay,
       bytesUp: () => this.counts[countAt] ?? 0,
@@ -180,27 +182,27 @@ export class Driver {
   ): Promise<{ relay: Remote; local: Endpoint; countAt: number } | string> {
     type Result = { ok: true; object: number; local: Endpoint } | { ok: false; code: string };
     const countAt = this.nextCountAt();
-    const all: DatagramSettings = {
+    const complete: DatagramSettings = {
       bindAddress: '127.0.0.1',
       portRange: null,
       rates: null,
       ...settings,
       countAt,
     };
-    const result = await this.call<Result>(0, 'openDatagrams', all);
+    const result = await this.call<Result>(0, 'openDatagrams', complete);
     return result.ok
-      ? { relay: this.own(new Remote(this, result.object)), local: result.local, countAt }
+      ? { relay: this.adoptEvents(new Remote(this, result.object)), local: result.local, countAt }
       : result.code;
   }
 
-  /** Hands over what an object reported before the test knew of it. */
-  own<T extends Remote>(remote: T): T {
-    for (let i = 0; i < this.#early.length; i += 1) {
-      const early = this.#early[i];
-      if (early?.object !== remote.object) continue;
-      this.#early.splice(i, 1);
+  /** Passes to a new object the events that were reported before the test knew it. */
+  adoptEvents<T extends Remote>(remote: T): T {
+    for (let i = 0; i < this.#unclaimed.length; i += 1) {
+      const report = this.#unclaimed[i];
+      if (report?.object !== remote.object) continue;
+      this.#unclaimed.splice(i, 1);
       i -= 1;
-      remote.happened(early.event, early.value);
+      remote.record(report.event, report.value);
     }
     return remote;
   }
@@ -223,8 +225,8 @@ export class Driver {
       answer?.(report);
     } else {
       const remote = this.objects.get(report.object);
-      if (remote) remote.happened(report.event, report.value);
-      else this.#early.push(report);
+      if (remote) remote.record(report.event, report.value);
+      else this.#unclaimed.push(report);
     }
   };
 }

@@ -1,4 +1,4 @@
-// What the suites of the drivers wait with and read from.
+// Helpers of the drivers' suites: waiting, reading, and a target server.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -8,12 +8,12 @@ import { scaled } from '../../helpers/scale.js';
 
 const TIMEOUT_MS = scaled(30_000);
 
-/** A test that waits in vain says so, and does not hold up the others. */
+/** Defines a test with a time limit, so that a test that waits forever does not stop the others. */
 export function it(name: string, run: () => Promise<void>): void {
   test(name, { timeout: TIMEOUT_MS }, run);
 }
 
-/** Resolves once `read()` has returned the same value for 100 ms: for what must stop growing. */
+/** Resolves once `read()` has returned the same value for 100 ms. For values that must stop growing. */
 export async function settled(read: () => number): Promise<number> {
   let last = read();
   for (let same = 0; same < 10; ) {
@@ -34,7 +34,7 @@ export async function readAll(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Resolves when the socket is closed, now or already, in whichever way. */
+/** Resolves when the socket is closed, or at once if it is closed already. */
 export async function closed(socket: Socket): Promise<void> {
   if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()));
 }
@@ -43,7 +43,7 @@ export function openDescriptors(): number {
   return readdirSync('/proc/self/fd').length;
 }
 
-/** A server of the test's own thread, whose connections are found by the port they come from. */
+/** A TCP server in the test's thread. Connections are found by their remote port. */
 export class Target {
   readonly #connections = new Map<number, Socket>();
   readonly #open = new Set<Socket>();

@@ -1,4 +1,4 @@
-// The native driver against the suite that every driver passes.
+// The native driver passes the suite of all drivers.
 import { ioSuite } from './suite.js';
 
 ioSuite('native');

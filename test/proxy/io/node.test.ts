@@ -1,4 +1,4 @@
-// The node driver against the suite that every driver passes.
+// The node driver passes the suite of all drivers.
 import { ioSuite } from './suite.js';
 
 ioSuite('node');

@@ -1,9 +1,9 @@
-// A shared rate under a clock of our own: never more than it may, the same for every flow, and no long gaps.
+// A shared rate under a test clock: never exceeded, equal for all flows, and without long gaps.
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { createSharedRate } from '../../../src/proxy/io/rates.js';
 
-/** A clock of the test, with Node's timers, which the test moves too. */
+/** The test's clock, with mocked timers of Node. */
 const clock = (now: () => number) => ({
   now,
   timer(delayMs: number, callback: () => void) {
@@ -12,7 +12,7 @@ const clock = (now: () => number) => ({
   },
 });
 
-/** Runs `seconds` of flows that always want more; returns what each moved, and in which 100 ms. */
+/** Runs greedy flows for `seconds`. Returns the bytes of each flow, and of all flows in each 100 ms. */
 function run(rate: number, flows: readonly number[], seconds: number, change?: { atMs: number; to: number }) {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
@@ -21,7 +21,7 @@ function run(rate: number, flows: readonly number[], seconds: number, change?: {
       rate,
       clock(() => nowMs),
     );
-    const moved = flows.map(() => 0);
+    const bytesOf = flows.map(() => 0);
     const perTick: number[] = new Array(seconds * 10).fill(0);
     const pumps = flows.map((chunk, i) => {
       const share = shared.join(() => pump());
@@ -30,7 +30,7 @@ function run(rate: number, flows: readonly number[], seconds: number, change?: {
           const taken = share.take(chunk);
           assert.ok(taken >= 0 && taken <= chunk, `${taken} of ${chunk}`);
           if (taken === 0) return;
-          moved[i] = (moved[i] ?? 0) + taken;
+          bytesOf[i] = (bytesOf[i] ?? 0) + taken;
           const tick = Math.floor(nowMs / 100);
           perTick[tick] = (perTick[tick] ?? 0) + taken;
         }
@@ -43,7 +43,7 @@ function run(rate: number, flows: readonly number[], seconds: number, change?: {
       if (change && nowMs === change.atMs) shared.setRate(change.to);
       mock.timers.tick(1);
     }
-    return { moved, perTick };
+    return { bytesOf, perTick };
   } finally {
     mock.timers.reset();
   }
@@ -53,12 +53,12 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 
 describe('a shared rate', () => {
   for (const rate of [1_000, 20_000, 1_000_000, 50_000_000]) {
-    it(`lets ${rate} bytes a second through, smoothly`, () => {
-      const { moved, perTick } = run(rate, [65_536], 10);
+    it(`passes ${rate} bytes a second without bursts`, () => {
+      const { bytesOf, perTick } = run(rate, [65_536], 10);
       const burst = Math.max(2048, rate / 10);
-      assert.ok(sum(moved) <= rate * 10 + burst, `${sum(moved)}`);
-      assert.ok(sum(moved) >= rate * 9.5, `${sum(moved)}`);
-      // After the first moment every half second looks like every other.
+      assert.ok(sum(bytesOf) <= rate * 10 + burst, `${sum(bytesOf)}`);
+      assert.ok(sum(bytesOf) >= rate * 9.5, `${sum(bytesOf)}`);
+      // After the first half second, each half second has the same number of bytes.
       for (let at = 5; at + 5 <= perTick.length; at += 5) {
         const half = sum(perTick.slice(at, at + 5));
         assert.ok(Math.abs(half - rate / 2) <= Math.max(1100, rate * 0.15), `${half} at ${at}`);
@@ -66,43 +66,43 @@ describe('a shared rate', () => {
     });
   }
 
-  it('is the same for flows with chunks of different size', () => {
-    const { moved } = run(100_000, [65_536, 1_000, 200, 16_384], 10);
-    const fair = sum(moved) / moved.length;
-    for (const each of moved) assert.ok(Math.abs(each - fair) <= fair * 0.05, moved.join(' '));
+  it('is shared equally by flows with chunks of different sizes', () => {
+    const { bytesOf } = run(100_000, [65_536, 1_000, 200, 16_384], 10);
+    const fair = sum(bytesOf) / bytesOf.length;
+    for (const each of bytesOf) assert.ok(Math.abs(each - fair) <= fair * 0.05, bytesOf.join(' '));
   });
 
-  it('gives an idle flow no credit for its idle time', () => {
+  it('gives a flow no credit for its idle time', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let nowMs = 0;
     const shared = createSharedRate(
       10_000,
       clock(() => nowMs),
     );
-    const moved = [0, 0];
+    const bytesOf = [0, 0];
     const active = [true, false];
     const pumps = [0, 1].map((i) => {
       const share = shared.join(() => pump());
       const pump = (): void => {
-        for (let taken = 1; active[i] && taken > 0; moved[i] = (moved[i] ?? 0) + taken)
+        for (let taken = 1; active[i] && taken > 0; bytesOf[i] = (bytesOf[i] ?? 0) + taken)
           taken = share.take(4_000);
       };
       return pump;
     });
     pumps[0]?.();
     for (; nowMs < 5_000; mock.timers.tick(1)) nowMs += 1;
-    const [before = 0] = moved;
+    const [before = 0] = bytesOf;
     active[1] = true;
     pumps[1]?.();
     for (; nowMs < 10_000; mock.timers.tick(1)) nowMs += 1;
     mock.timers.reset();
-    const [first = 0, second = 0] = [(moved[0] ?? 0) - before, moved[1]];
+    const [first = 0, second = 0] = [(bytesOf[0] ?? 0) - before, bytesOf[1]];
     assert.ok(Math.abs(first - second) <= (first + second) * 0.1, `${first} and ${second}`);
   });
 
-  it('goes on at a new rate at once, and without one when there is none any more', () => {
+  it('applies a new rate at once, and no limit when the rate is infinite', () => {
     const slower = run(100_000, [65_536], 10, { atMs: 5_000, to: 10_000 });
-    assert.ok(Math.abs(sum(slower.moved) - 550_000) < 30_000, `${sum(slower.moved)}`);
+    assert.ok(Math.abs(sum(slower.bytesOf) - 550_000) < 30_000, `${sum(slower.bytesOf)}`);
     mock.timers.enable({ apis: ['setTimeout'] });
     let nowMs = 0;
     const shared = createSharedRate(
@@ -121,7 +121,7 @@ describe('a shared rate', () => {
     mock.timers.reset();
   });
 
-  it('leaves no timer behind when the last flow ends', () => {
+  it('has no timer after the last flow has ended', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let turns = 0;
     const shared = createSharedRate(
@@ -138,7 +138,7 @@ describe('a shared rate', () => {
     assert.equal(turns, 0);
   });
 
-  it('lets datagrams pass up to the rate, a large one now and then', () => {
+  it('passes datagrams up to the rate, also those larger than the burst', () => {
     let nowMs = 0;
     const shared = createSharedRate(
       10_000,

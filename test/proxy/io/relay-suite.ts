@@ -9,103 +9,103 @@ import { scaled } from '../../helpers/scale.js';
 import type { Driver } from './driver.js';
 import { runFlows } from './flows.js';
 import { closed, it, readAll, settled } from './helpers.js';
-import { type Lane, Lanes } from './lanes.js';
+import { type RelayedPair, RelayedPairs } from './relayed-pairs.js';
 
-/** Bytes each way before the event of a test: none, and enough for a driver that changes its way to have done so. */
+/** Bytes each way before the event of a test: none, and enough for a driver that changes its method during a flow. */
 const WARM_UPS = [0, 1 << 20];
 const FLOWS = scaled(150);
 const MIB = 1 << 20;
 
 export function relaySuite(driver: () => Driver): void {
-  let lanes: Lanes;
+  let pairs: RelayedPairs;
   before(async () => {
-    lanes = await Lanes.start(driver());
+    pairs = await RelayedPairs.start(driver());
   });
-  after(() => lanes.close());
+  after(() => pairs.close());
 
-  async function warm(bytes: number): Promise<Lane> {
-    const lane = await lanes.open();
+  async function warm(bytes: number): Promise<RelayedPair> {
+    const pair = await pairs.open();
     for (const [from, to] of bytes > 0
       ? ([
-          [lane.player, lane.far],
-          [lane.far, lane.player],
+          [pair.player, pair.destination],
+          [pair.destination, pair.player],
         ] as const)
       : []) {
       from.write(randomBytes(bytes));
       await take(to, bytes);
     }
-    return lane;
+    return pair;
   }
 
   for (const warmUp of WARM_UPS) {
     const moment = warmUp === 0 ? 'at once' : `after ${warmUp} bytes each way`;
 
-    it(`the client's half-close leaves the answer open, ${moment}`, async () => {
-      const lane = await warm(warmUp);
-      lane.player.end('question');
-      assert.equal((await readAll(lane.far)).toString(), 'question');
-      assert.equal(await lane.relay.call('isHalfClosed'), true);
-      lane.far.end('answer');
-      assert.equal((await readAll(lane.player)).toString(), 'answer');
-      assert.equal(await lane.relay.ended(), 'client-closed');
-      assert.equal(await lane.relay.call('isHalfClosed'), false);
-      assert.deepEqual([lane.bytesUp(), lane.bytesDown()], [warmUp + 8, warmUp + 6]);
+    it(`the client's half-close leaves the other direction open, ${moment}`, async () => {
+      const pair = await warm(warmUp);
+      pair.player.end('question');
+      assert.equal((await readAll(pair.destination)).toString(), 'question');
+      assert.equal(await pair.relay.call('isHalfClosed'), true);
+      pair.destination.end('answer');
+      assert.equal((await readAll(pair.player)).toString(), 'answer');
+      assert.equal(await pair.relay.ended(), 'client-closed');
+      assert.equal(await pair.relay.call('isHalfClosed'), false);
+      assert.deepEqual([pair.bytesUp(), pair.bytesDown()], [warmUp + 8, warmUp + 6]);
     });
 
-    it(`the destination's half-close leaves the question open, ${moment}`, async () => {
-      const lane = await warm(warmUp);
-      lane.far.end('banner');
-      assert.equal((await readAll(lane.player)).toString(), 'banner');
-      assert.equal(await lane.relay.call('isHalfClosed'), true);
-      lane.player.end('bye');
-      assert.equal((await readAll(lane.far)).toString(), 'bye');
-      assert.equal(await lane.relay.ended(), 'destination-closed');
+    it(`the destination's half-close leaves the other direction open, ${moment}`, async () => {
+      const pair = await warm(warmUp);
+      pair.destination.end('banner');
+      assert.equal((await readAll(pair.player)).toString(), 'banner');
+      assert.equal(await pair.relay.call('isHalfClosed'), true);
+      pair.player.end('bye');
+      assert.equal((await readAll(pair.destination)).toString(), 'bye');
+      assert.equal(await pair.relay.ended(), 'destination-closed');
     });
 
-    for (const side of ['player', 'far'] as const) {
+    for (const side of ['player', 'destination'] as const) {
       const reset = side === 'player' ? 'client-reset' : 'destination-reset';
 
       it(`a reset of the ${side} resets the other side, ${moment}`, async () => {
-        const lane = await warm(warmUp);
-        const other = side === 'player' ? lane.far : lane.player;
+        const pair = await warm(warmUp);
+        const other = side === 'player' ? pair.destination : pair.player;
         const failed = once(other.resume(), 'error');
-        lane[side].resetAndDestroy();
+        pair[side].resetAndDestroy();
         const [error] = (await failed) as [NodeJS.ErrnoException];
         assert.equal(error.code, 'ECONNRESET');
-        assert.equal(await lane.relay.ended(), reset);
+        assert.equal(await pair.relay.ended(), reset);
       });
 
       it(`a reset of the ${side} in the middle of bulk data ends the other side, ${moment}`, async () => {
-        const lane = await warm(warmUp);
-        const other = side === 'player' ? lane.far : lane.player;
-        // Behind data Node may see a reset as an end.
+        const pair = await warm(warmUp);
+        const other = side === 'player' ? pair.destination : pair.player;
+        // Node may report a reset after data as an end.
         other.on('end', () => other.end()).resume();
         const before = other.bytesRead;
         const block = randomBytes(1 << 16);
-        for (let i = 0; i < 64; i += 1) lane[side].write(block);
+        for (let i = 0; i < 64; i += 1) pair[side].write(block);
         await eventually(() => other.bytesRead - before > 1 << 17);
-        lane[side].resetAndDestroy();
+        pair[side].resetAndDestroy();
         await closed(other);
-        const end = await lane.relay.ended();
+        const end = await pair.relay.ended();
         const orderly = side === 'player' ? 'client-closed' : 'destination-closed';
         assert.ok(end === reset || (driver().engine === 'node' && end === orderly), end);
       });
 
-      it(`the ${side} stops reading: the sender stops too, then every byte arrives, ${moment}`, async () => {
-        const lane = await warm(warmUp);
-        const sender = side === 'player' ? lane.far : lane.player;
-        const count = side === 'player' ? lane.bytesDown : lane.bytesUp;
+      it(`the relay stops reading while the ${side} does not read, and then relays every byte, ${moment}`, async () => {
+        const pair = await warm(warmUp);
+        const sender = side === 'player' ? pair.destination : pair.player;
+        const count = side === 'player' ? pair.bytesDown : pair.bytesUp;
         const block = randomBytes(MIB);
-        lane[side].pause();
+        pair[side].pause();
         for (let i = 0; i < 40; i += 1) sender.write(block);
         sender.end();
-        const taken = await settled(count);
-        assert.ok(taken < 24 * MIB, `took ${taken} bytes that nobody reads`);
-        const received = await readAll(lane[side].resume());
+        const relayed = await settled(count);
+        assert.ok(relayed < 24 * MIB, `the relay read ${relayed} bytes while its receiver did not read`);
+        const received = await readAll(pair[side].resume());
         assert.ok(received.equals(Buffer.concat(Array.from({ length: 40 }, () => block))));
         assert.equal(count(), warmUp + received.length);
-        lane[side].end();
-        await lane.relay.ended();
+        pair[side].end();
+        await pair.relay.ended();
       });
     }
 
@@ -113,153 +113,153 @@ export function relaySuite(driver: () => Driver): void {
       ['idle', async () => {}],
       [
         'blocked',
-        async (lane: Lane) => {
-          lane.far.pause();
-          lane.player.write(randomBytes(16 * MIB));
-          await settled(lane.bytesUp);
+        async (pair: RelayedPair) => {
+          pair.destination.pause();
+          pair.player.write(randomBytes(16 * MIB));
+          await settled(pair.bytesUp);
         },
       ],
       [
         'half-closed',
-        async (lane: Lane) => {
-          lane.player.end();
-          await once(lane.far.resume(), 'end');
+        async (pair: RelayedPair) => {
+          pair.player.end();
+          await once(pair.destination.resume(), 'end');
         },
       ],
     ] as const) {
       it(`close() of a relay that is ${state} closes both sides and reports nothing, ${moment}`, async () => {
-        const lane = await warm(warmUp);
-        await prepare(lane);
-        await lane.relay.call('close');
-        await lane.relay.call('close');
-        const gone = [closed(lane.player.resume()), closed(lane.far.resume())];
-        lane.player.end();
-        lane.far.end();
-        await Promise.all(gone);
-        assert.deepEqual(lane.relay.events('ended'), []);
+        const pair = await warm(warmUp);
+        await prepare(pair);
+        await pair.relay.call('close');
+        await pair.relay.call('close');
+        const bothClosed = [closed(pair.player.resume()), closed(pair.destination.resume())];
+        pair.player.end();
+        pair.destination.end();
+        await Promise.all(bothClosed);
+        assert.deepEqual(pair.relay.events('ended'), []);
       });
     }
   }
 
-  it('what came before the relay goes first, and is counted', async () => {
+  it('bytes from before the relay are sent first, and are counted', async () => {
     const early = randomBytes(40_000);
-    const lane = await lanes.open({ early });
-    lane.player.end('later');
-    assert.ok((await readAll(lane.far)).equals(Buffer.concat([early, Buffer.from('later')])));
-    assert.equal(lane.bytesUp(), 40_005);
-    lane.far.end();
-    assert.equal(await lane.relay.ended(), 'client-closed');
-    assert.equal(lane.bytesDown(), 0);
-    lane.player.destroy();
+    const pair = await pairs.open({ early });
+    pair.player.end('later');
+    assert.ok((await readAll(pair.destination)).equals(Buffer.concat([early, Buffer.from('later')])));
+    assert.equal(pair.bytesUp(), 40_005);
+    pair.destination.end();
+    assert.equal(await pair.relay.ended(), 'client-closed');
+    assert.equal(pair.bytesDown(), 0);
+    pair.player.destroy();
   });
 
-  it('the inspector sees the first bytes in order until it has seen enough, and alters nothing', async () => {
-    const lane = await lanes.open({ early: Buffer.from('ab'), inspect: 5 });
+  it('the inspector gets the first bytes in order until it has enough, and changes none', async () => {
+    const pair = await pairs.open({ early: Buffer.from('ab'), inspect: 5 });
     for (const letter of 'cdefgh') {
-      lane.player.write(letter);
-      await once(lane.far.resume(), 'data');
+      pair.player.write(letter);
+      await once(pair.destination.resume(), 'data');
     }
-    const seen = Buffer.concat(lane.relay.events<Uint8Array>('inspected'));
+    const seen = Buffer.concat(pair.relay.events<Uint8Array>('inspected'));
     assert.equal(seen.toString(), 'abcde');
-    assert.equal(lane.bytesUp(), 8);
-    await lane.relay.call('close');
+    assert.equal(pair.bytesUp(), 8);
+    await pair.relay.call('close');
   });
 
-  it('the inspector sees bulk data too', async () => {
+  it('the inspector gets the beginning of bulk data', async () => {
     const sent = randomBytes(2 * MIB);
-    const lane = await lanes.open({ inspect: 100_000 });
-    lane.player.end(sent);
-    assert.ok((await readAll(lane.far)).equals(sent));
-    const seen = Buffer.concat(lane.relay.events<Uint8Array>('inspected'));
+    const pair = await pairs.open({ inspect: 100_000 });
+    pair.player.end(sent);
+    assert.ok((await readAll(pair.destination)).equals(sent));
+    const seen = Buffer.concat(pair.relay.events<Uint8Array>('inspected'));
     assert.ok(seen.length >= 100_000 && seen.equals(sent.subarray(0, seen.length)));
-    lane.far.end();
-    await lane.relay.ended();
+    pair.destination.end();
+    await pair.relay.ended();
   });
 
-  it('the bytes that the reader has are counted by then', async () => {
-    const lane = await lanes.open();
+  it('bytes are counted before the receiver gets them', async () => {
+    const pair = await pairs.open();
     let received = 0;
-    lane.far.on('data', (chunk: Buffer) => {
+    pair.destination.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      assert.ok(lane.bytesUp() >= received, `${lane.bytesUp()} counted, ${received} received`);
+      assert.ok(pair.bytesUp() >= received, `${pair.bytesUp()} counted, ${received} received`);
     });
-    for (let i = 0; i < 200; i += 1) lane.player.write(randomBytes(1 + (i % 7) * 3000));
-    lane.player.end();
-    await once(lane.far.resume(), 'end');
-    lane.far.end();
-    await lane.relay.ended();
+    for (let i = 0; i < 200; i += 1) pair.player.write(randomBytes(1 + (i % 7) * 3000));
+    pair.player.end();
+    await once(pair.destination.resume(), 'end');
+    pair.destination.end();
+    await pair.relay.ended();
   });
 
-  it('a connection that was gone before the relay began ends it', async () => {
-    const lane = await lanes.open();
-    lane.player.resetAndDestroy();
-    lane.far.resume();
-    assert.match(await lane.relay.ended(), /^client-(reset|closed)$/);
+  it('a connection that was reset before the relay began ends it', async () => {
+    const pair = await pairs.open();
+    pair.player.resetAndDestroy();
+    pair.destination.resume();
+    assert.match(await pair.relay.ended(), /^client-(reset|closed)$/);
   });
 
-  it('rates hold in both directions, for what came early too', async () => {
+  it('rates limit both directions, also bytes from before the relay', async () => {
     const early = randomBytes(60_000);
-    const lane = await lanes.open({ early, rates: [400_000, 800_000] });
+    const pair = await pairs.open({ early, rates: [400_000, 800_000] });
     const startedAt = performance.now();
     const [up, down] = [randomBytes(100_000), randomBytes(320_000)];
-    lane.player.end(up);
-    lane.far.end(down);
+    pair.player.end(up);
+    pair.destination.end(down);
     const times: number[] = [];
     const timed = async (socket: Socket): Promise<Buffer> => {
       const all = await readAll(socket);
       times.push(performance.now() - startedAt);
       return all;
     };
-    const [atFar, atPlayer] = await Promise.all([timed(lane.far), timed(lane.player)]);
-    assert.ok(atFar.equals(Buffer.concat([early, up])));
+    const [atDestination, atPlayer] = await Promise.all([timed(pair.destination), timed(pair.player)]);
+    assert.ok(atDestination.equals(Buffer.concat([early, up])));
     assert.ok(atPlayer.equals(down));
-    // A tenth of a second passes at once; the rest of 160 and 320 KB takes 0.3 s.
+    // The bytes of a tenth of a second pass at once. The rest of 160 and 320 KB takes 0.3 s.
     for (const ms of times) assert.ok(ms > 200 && ms < 30_000, `${ms} ms`);
-    assert.deepEqual([lane.bytesUp(), lane.bytesDown()], [160_000, 320_000]);
-    assert.equal(await lane.relay.ended().then((end) => end.endsWith('-closed')), true);
+    assert.deepEqual([pair.bytesUp(), pair.bytesDown()], [160_000, 320_000]);
+    assert.equal(await pair.relay.ended().then((end) => end.endsWith('-closed')), true);
   });
 
   for (const warmUp of WARM_UPS) {
-    it(`rates come and go in the middle of a flow, after ${warmUp} bytes`, async () => {
-      const lane = await warm(warmUp);
+    it(`rates can be set and removed during a flow, after ${warmUp} bytes`, async () => {
+      const pair = await warm(warmUp);
       const sent = randomBytes(4 * MIB);
-      await lane.relay.call('setRates', [20_000, 20_000]);
-      const received = readAll(lane.far);
-      lane.player.end(sent);
-      await eventually(() => lane.bytesUp() > warmUp);
+      await pair.relay.call('setRates', [20_000, 20_000]);
+      const received = readAll(pair.destination);
+      pair.player.end(sent);
+      await eventually(() => pair.bytesUp() > warmUp);
       await new Promise((resolve) => setTimeout(resolve, 100));
-      assert.ok(lane.bytesUp() < warmUp + 400_000, `${lane.bytesUp()} bytes at 20 KB/s`);
-      await lane.relay.call('setRates', null);
+      assert.ok(pair.bytesUp() < warmUp + 400_000, `${pair.bytesUp()} bytes at 20 KB/s`);
+      await pair.relay.call('setRates', null);
       assert.ok((await received).equals(sent));
-      assert.equal(lane.bytesUp(), warmUp + sent.length);
-      lane.far.end();
-      await lane.relay.ended();
+      assert.equal(pair.bytesUp(), warmUp + sent.length);
+      pair.destination.end();
+      await pair.relay.ended();
     });
   }
 
-  it('a relay at a low rate is reset, ended and closed at once', async () => {
+  it('a relay at a low rate is reset or closed at once', async () => {
     for (const end of ['reset', 'close'] as const) {
-      const lane = await lanes.open({ rates: [1000, 1000] });
-      lane.player.write(randomBytes(MIB));
-      lane.far.resume();
-      await eventually(() => lane.bytesUp() > 0);
+      const pair = await pairs.open({ rates: [1000, 1000] });
+      pair.player.write(randomBytes(MIB));
+      pair.destination.resume();
+      await eventually(() => pair.bytesUp() > 0);
       if (end === 'close') {
-        await lane.relay.call('close');
-        await closed(lane.far.end());
+        await pair.relay.call('close');
+        await closed(pair.destination.end());
       } else {
-        lane.far.resetAndDestroy();
-        assert.equal(await lane.relay.ended(), 'destination-reset');
+        pair.destination.resetAndDestroy();
+        assert.equal(await pair.relay.ended(), 'destination-reset');
       }
     }
   });
 
-  it(`${FLOWS} flows of random size, chunks and aborts arrive byte for byte`, async () => {
-    const { bytes, aborted } = await runFlows(lanes, { flows: FLOWS, atOnce: 50 });
+  it(`every byte of ${FLOWS} flows with random sizes, chunks and aborts arrives`, async () => {
+    const { bytes, aborted } = await runFlows(pairs, { flows: FLOWS, atOnce: 50 });
     assert.ok(bytes > 0 && aborted > 0);
   });
 }
 
-/** Reads so many bytes, and pauses again. */
+/** Reads `bytes` bytes, and pauses again. */
 async function take(socket: Socket, bytes: number): Promise<void> {
   let left = bytes;
   await new Promise<void>((resolve) => {

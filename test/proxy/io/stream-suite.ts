@@ -17,6 +17,7 @@ import {
 } from '../../../src/proxy/io/native/libc.js';
 import { readSockaddr, writeSockaddr } from '../../../src/proxy/io/native/sockaddr.js';
 import { eventually } from '../../helpers/eventually.js';
+import { freePort } from '../../helpers/ports.js';
 import { type Driver, Remote, type RemoteStream } from './driver.js';
 import { closed, it, readAll, settled, Target } from './helpers.js';
 
@@ -43,7 +44,7 @@ export function streamSuite(driver: () => Driver): void {
     return typeof result === 'string' ? assert.fail(result) : result;
   }
 
-  /** A connection from a client of the test to the driver. */
+  /** Connects a client of the test to the driver. */
   async function pair(): Promise<{ client: Socket; stream: RemoteStream }> {
     const client = connect({
       port: listener.local.port,
@@ -56,12 +57,12 @@ export function streamSuite(driver: () => Driver): void {
     return { client, stream };
   }
 
-  async function dialled(to: { address: string; port: number }): Promise<RemoteStream> {
+  async function dialStream(to: { address: string; port: number }): Promise<RemoteStream> {
     const result = await driver().connect(to);
     return typeof result === 'string' ? assert.fail(result) : result;
   }
 
-  it('an accepted stream knows both ends, and carries bytes and ends both ways', async () => {
+  it('an accepted stream has both endpoints, and transfers bytes and FIN both ways', async () => {
     const { client, stream } = await pair();
     assert.deepEqual(stream.peer, { address: '127.0.0.1', port: client.localPort });
     assert.deepEqual(stream.local, listener.local);
@@ -79,8 +80,8 @@ export function streamSuite(driver: () => Driver): void {
     assert.equal(stream.events('end').length + stream.events('failed').length, 1);
   });
 
-  it('a dialled stream knows both ends, and carries bytes and ends both ways', async () => {
-    const stream = await dialled({ address: '127.0.0.1', port: target.port });
+  it('a dialled stream has both endpoints, and transfers bytes and FIN both ways', async () => {
+    const stream = await dialStream({ address: '127.0.0.1', port: target.port });
     const far = await target.connectionFrom(stream.local.port);
     assert.deepEqual(stream.peer, { address: '127.0.0.1', port: target.port });
     assert.equal(stream.local.address, '127.0.0.1');
@@ -95,11 +96,14 @@ export function streamSuite(driver: () => Driver): void {
     await closed(far);
   });
 
-  it('what the far host sends at once is there when the stream is read', async () => {
+  it('bytes that the peer sends at once are kept until the stream is read', async () => {
     const banner = createServer((socket) => socket.end('220 ready'));
     banner.listen(0, '127.0.0.1');
     await once(banner, 'listening');
-    const stream = await dialled({ address: '127.0.0.1', port: (banner.address() as { port: number }).port });
+    const stream = await dialStream({
+      address: '127.0.0.1',
+      port: (banner.address() as { port: number }).port,
+    });
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual([stream.events('data'), stream.events('end')], [[], []]);
     await stream.call('resume');
@@ -109,7 +113,7 @@ export function streamSuite(driver: () => Driver): void {
     banner.close();
   });
 
-  it('a stream begins paused, and nothing is reported until it is resumed', async () => {
+  it('a stream begins paused, and reports no event until it is resumed', async () => {
     const { client, stream } = await pair();
     client.end('x'.repeat(100));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -120,10 +124,10 @@ export function streamSuite(driver: () => Driver): void {
     await stream.call('close');
   });
 
-  it('pause() from within a callback holds at once, and nothing is lost', async () => {
+  it('pause() within a callback takes effect at once, and loses no byte', async () => {
     const { client, stream } = await pair();
     const sent = randomBytes(200_000);
-    await driver().call(0, 'answer', stream.object, 'data', 'pause');
+    await driver().call(0, 'react', stream.object, 'data', 'pause');
     client.end(sent);
     for (let chunks = 1; stream.received.length < sent.length; chunks += 1) {
       await stream.call('resume');
@@ -142,9 +146,9 @@ export function streamSuite(driver: () => Driver): void {
     ['data', 200_000],
     ['end', 10],
   ] as const) {
-    it(`nothing is reported after close() from within a callback (${event})`, async () => {
+    it(`no event is reported after close() within a callback (${event})`, async () => {
       const { client, stream } = await pair();
-      await driver().call(0, 'answer', stream.object, event, 'close');
+      await driver().call(0, 'react', stream.object, event, 'close');
       client.end(randomBytes(bytes));
       await stream.call('resume');
       await stream.event(event);
@@ -176,7 +180,7 @@ export function streamSuite(driver: () => Driver): void {
     assert.equal(stream.events('failed').length, 1);
   });
 
-  it('is blocked by a peer that does not read, until that has read', async () => {
+  it('a stream is blocked while its peer does not read', async () => {
     const { client, stream } = await pair();
     let written = 0;
     while (!(await driver().isBlocked(stream))) {
@@ -193,7 +197,7 @@ export function streamSuite(driver: () => Driver): void {
     await stream.call('close');
   });
 
-  it('many small writes arrive in order, and FIN behind them', async () => {
+  it('many small writes arrive in order, and then FIN', async () => {
     const { client, stream } = await pair();
     const parts = Array.from({ length: 60 }, () => randomBytes(1000));
     await Promise.all(parts.map((part) => stream.call('write', part)));
@@ -203,7 +207,7 @@ export function streamSuite(driver: () => Driver): void {
     await stream.call('close');
   });
 
-  it('keepalive can be turned on, and changes nothing for the bytes', async () => {
+  it('keep-alive can be turned on, and does not affect the bytes', async () => {
     const { client, stream } = await pair();
     await stream.call('keepAlive');
     await stream.call('resume');
@@ -212,16 +216,12 @@ export function streamSuite(driver: () => Driver): void {
     await stream.call('close');
   });
 
-  it('a connection that fails says why', async () => {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as { port: number };
-    free.close();
-    await once(free, 'close');
+  it('a failed connection has an error code', async () => {
+    const port = await freePort();
     assert.equal(await driver().connect({ address: '127.0.0.1', port }), 'ECONNREFUSED');
     assert.equal(await driver().connect({ address: '::1', port }), 'ECONNREFUSED');
     assert.equal(await driver().connect({ address: '255.255.255.255', port }), 'ENETUNREACH');
-    // Link-local without its zone: newer versions of Node choose one.
+    // A link-local address without its zone. Newer versions of Node choose one.
     if (driver().engine === 'native') {
       assert.equal(await driver().connect({ address: 'fe80::1', port }), 'EINVAL');
     }
@@ -239,7 +239,7 @@ export function streamSuite(driver: () => Driver): void {
       }),
     );
     await settled(() => attempts.reduce((sum, each) => sum + each.events('connected').length, 0));
-    // Over loopback some were connected before they could be cancelled; these are not touched any more.
+    // Over loopback, some attempts were connected before they could be cancelled.
     for (const each of attempts)
       assert.equal(each.events('failed').length + each.events('too early').length, 0);
     for (const each of attempts) {
@@ -247,7 +247,7 @@ export function streamSuite(driver: () => Driver): void {
     }
   });
 
-  it('a port in use is said, and is free again once its listener is closed', async () => {
+  it('a port in use is reported, and is free again once its listener is closed', async () => {
     const { listener: first, local } = await listen('127.0.0.1');
     assert.equal(await driver().listen('127.0.0.1', local.port), 'EADDRINUSE');
     assert.equal(await driver().listen('192.0.2.1', 0), 'EADDRNOTAVAIL');
@@ -258,7 +258,7 @@ export function streamSuite(driver: () => Driver): void {
     await again.listener.call('close');
   });
 
-  it('a listener on an IPv6 address takes IPv6 alone', async () => {
+  it('a listener on an IPv6 address accepts only IPv6', async () => {
     const { listener: every, local } = await listen('::');
     assert.equal(local.address, '::');
     const four = connect({ port: local.port, host: '127.0.0.1' });
@@ -273,25 +273,23 @@ export function streamSuite(driver: () => Driver): void {
     await every.call('close');
   });
 
-  it('300 connections at once are all accepted', async () => {
-    const crowd = await listen('127.0.0.1');
-    const many = Array.from({ length: 300 }, () => connect({ port: crowd.local.port, host: '127.0.0.1' }));
-    await eventually(() => crowd.listener.events('connection').length === 300);
-    const ports = crowd.listener
-      .events<{ peer: { port: number } }>('connection')
-      .map(({ peer }) => peer.port);
+  it('all of 300 connections at once are accepted', async () => {
+    const busy = await listen('127.0.0.1');
+    const many = Array.from({ length: 300 }, () => connect({ port: busy.local.port, host: '127.0.0.1' }));
+    await eventually(() => busy.listener.events('connection').length === 300);
+    const ports = busy.listener.events<{ peer: { port: number } }>('connection').map(({ peer }) => peer.port);
     assert.deepEqual(ports.sort(), many.map((client) => client.localPort ?? 0).sort());
-    const streams = crowd.listener.events('connection').map((made) => driver().stream(made));
+    const streams = busy.listener.events('connection').map((made) => driver().stream(made));
     await Promise.all(streams.map((stream) => stream.call('close')));
     for (const client of many) client.destroy();
-    await crowd.listener.call('close');
+    await busy.listener.call('close');
   });
 
-  for (const [what, open] of [
+  for (const [kind, open] of [
     ['TCP', listenTcp],
     ['Unix', listenUnix],
   ] as const) {
-    it(`accepts from a ${what} socket that somebody else made`, async () => {
+    it(`a listener accepts from an existing ${kind} socket`, async () => {
       const libc = loadLibc();
       const { fd, where, close } = open(libc);
       const listener = new Remote(driver(), await driver().call<number>(0, 'acceptFrom', fd));
@@ -302,7 +300,7 @@ export function streamSuite(driver: () => Driver): void {
         await stream.call('resume');
         await stream.event('end');
         assert.match(stream.received.toString(), /^from [0-4]$/);
-        if (what === 'Unix')
+        if (kind === 'Unix')
           assert.deepEqual([stream.peer, stream.local], Array(2).fill({ address: '', port: 0 }));
         else assert.equal(stream.peer.address, '127.0.0.1');
         await stream.call('write', Buffer.from('answer'));
@@ -318,7 +316,7 @@ export function streamSuite(driver: () => Driver): void {
     });
   }
 
-  it('a stream is let go of and taken over, with what nobody has read', async () => {
+  it('a stream can be detached and adopted with its unread bytes', async () => {
     const { client, stream } = await pair();
     client.write('before');
     const fd = await driver().call<number>(0, 'detach', stream.object);
@@ -342,7 +340,7 @@ export function streamSuite(driver: () => Driver): void {
     await adopted.call('close');
   });
 
-  it('timers call back once, in their order, and not early', async () => {
+  it('timers fire once, in their order, and not early', async () => {
     const delays = [0, 1, 5, 20, 21, 60, 60_000];
     const timers = await Promise.all(
       delays.map(async (ms) => new Remote(driver(), await driver().call<number>(0, 'timer', ms))),
@@ -357,7 +355,7 @@ export function streamSuite(driver: () => Driver): void {
         continue;
       }
       const late = await timer.event<number>('due');
-      // However late it is on a busy machine, it is not as late as the last one.
+      // On a busy machine a timer may fire late, but before the last one.
       assert.ok(late >= ms - 1 && late < 60_000, `${late} ms instead of ${ms}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -367,19 +365,19 @@ export function streamSuite(driver: () => Driver): void {
     );
   });
 
-  it('the address that a peer sees is asked of the routing table', async () => {
+  it('the source address for a destination is that of the routing table', async () => {
     assert.equal(await driver().call(0, 'sourceAddressFor', '127.0.0.1'), '127.0.0.1');
     assert.equal(await driver().call(0, 'sourceAddressFor', '::1'), '::1');
   });
 }
 
-interface Made {
+interface ListeningSocket {
   readonly fd: number;
   readonly where: NetConnectOpts;
   close(): void;
 }
 
-function listenTcp(libc: Libc): Made {
+function listenTcp(libc: Libc): ListeningSocket {
   const fd = libc.socket(AF_INET, SOCK_STREAM);
   const sockaddr = new Uint8Array(SOCKADDR_BYTES);
   const bytes = writeSockaddr(sockaddr, { address: '127.0.0.1', port: 0 });
@@ -387,7 +385,7 @@ function listenTcp(libc: Libc): Made {
   return { fd, where: { host: '127.0.0.1', port: readSockaddr(sockaddr).port }, close() {} };
 }
 
-function listenUnix(libc: Libc): Made {
+function listenUnix(libc: Libc): ListeningSocket {
   const folder = mkdtempSync(join(tmpdir(), 'io-'));
   const path = join(folder, 'socket');
   const fd = libc.socket(AF_UNIX, SOCK_STREAM);

@@ -1,4 +1,4 @@
-// What every driver of Io must do. The driver runs in a thread of its own; clients and destinations are the test's.
+// What every driver of Io must do. The driver runs in its own thread; clients and destinations run in the test's thread.
 import { after, before, describe } from 'node:test';
 import { eventually } from '../../helpers/eventually.js';
 import { scaled } from '../../helpers/scale.js';
@@ -8,7 +8,7 @@ import { openDescriptors, settled } from './helpers.js';
 import { relaySuite } from './relay-suite.js';
 import { streamSuite } from './stream-suite.js';
 
-/** What stays open: pipes that the native driver keeps for the next flows, and a descriptor of each loop of Node that listens. */
+/** Descriptors that stay open: pipes that the native driver keeps for later flows, and one of each Node event loop that listens. */
 const KEPT: Record<Engine, number> = { native: 130, node: 2 };
 
 export function ioSuite(engine: Engine): void {

@@ -1,4 +1,4 @@
-// However the network cuts what a peer sends, the steps are the same.
+// The steps of a handshake do not depend on how the network splits the peer's bytes.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { Socks5Client } from '../../../src/proxy/protocols/socks5-client.js';
 import { Socks5Handshake } from '../../../src/proxy/protocols/socks5-handshake.js';
 import { greeting, login, request } from '../../helpers/socks-client.js';
 
-/** The bytes in pieces that end at these places. */
+/** Splits the bytes at these positions. */
 function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1))), bytes.length].sort((a, b) => a - b);
   return ends
@@ -18,7 +18,7 @@ function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 type Step = { readonly kind: string };
 type Machine<S extends Step> = { feed(bytes: Buffer): void; next(): S };
 
-/** Every step but "more"; what came behind the last one is put together, as the connection does. */
+/** Returns all steps except "more", and the bytes after the last step, joined as by a connection. */
 function steps<S extends Step>(
   machine: Machine<S>,
   parts: readonly Buffer[],
@@ -26,21 +26,21 @@ function steps<S extends Step>(
 ): unknown[] {
   const all: unknown[] = [];
   let rest: Buffer[] | null = null;
-  let isOver = false;
+  let hasEnded = false;
   const run = (): void => {
     for (let step = machine.next(); step.kind !== 'more'; step = machine.next()) {
-      const { rest: behind = null, ...fields } = step as S & { rest?: Buffer | null };
+      const { rest: after = null, ...fields } = step as S & { rest?: Buffer | null };
       all.push(JSON.stringify(fields));
       if (onStep(step)) continue;
-      // What comes behind a refusal counts for nothing.
-      isOver = true;
-      if ('rest' in step) rest = behind ? [behind] : [];
+      // Bytes after a refusal are ignored.
+      hasEnded = true;
+      if ('rest' in step) rest = after ? [after] : [];
       return;
     }
   };
   run();
   for (const part of parts) {
-    if (isOver) (rest as Buffer[] | null)?.push(part);
+    if (hasEnded) (rest as Buffer[] | null)?.push(part);
     else {
       machine.feed(part);
       run();
@@ -64,7 +64,7 @@ const host = fc.oneof(
 );
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
-it('a client of ours: the whole handshake', () => {
+it("a client's handshake has the same steps with any chunk boundaries", () => {
   fc.assert(
     fc.property(
       text(40),
@@ -81,7 +81,7 @@ it('a client of ours: the whole handshake', () => {
           early,
         ]);
         const whole = serverSteps([bytes]);
-        assert.equal(whole.length, 4, 'a method, a login, a request, and what came behind it');
+        assert.equal(whole.length, 4, 'a method, a login, a request, and the bytes after it');
         assert.equal(whole.at(-1), Buffer.from(early).toString('hex'));
         assert.deepEqual(serverSteps(pieces(bytes, at)), whole);
       },
@@ -89,7 +89,7 @@ it('a client of ours: the whole handshake', () => {
   );
 });
 
-it('an upstream proxy: its answers, good and bad', () => {
+it("an upstream proxy's replies have the same steps with any chunk boundaries", () => {
   const upstreamSteps = (parts: readonly Buffer[], command: 'connect' | 'associate') => {
     const machine = new Socks5Client({
       command,

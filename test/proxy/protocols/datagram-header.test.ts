@@ -11,7 +11,7 @@ import {
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
-test('headers as clients write them', async (t) => {
+test('valid headers are read, and invalid ones refused', async (t) => {
   const long = 'aa'.repeat(255);
   const cases: [string, string, { fragment: number; type: number; address: string; port: number; length: number } | null][] = [
     ['IPv4', '0000 00 01 7f000001 1f90 68', { fragment: 0, type: 1, address: '7f000001', port: 8080, length: 10 }],
@@ -42,17 +42,17 @@ test('headers as clients write them', async (t) => {
     ['a SOCKS request by mistake', '05 01 00 01 7f000001 1f90', null],
     ['text', Buffer.from('hello relay').toString('hex'), null],
   ]; // biome-ignore format: a table
-  for (const [what, bytes, expected] of cases) {
-    await t.test(what, () => {
+  for (const [name, bytes, expected] of cases) {
+    await t.test(name, () => {
       const header = readDatagramHeader(hex(bytes));
-      const seen = header && {
+      const fields = header && {
         fragment: header.fragment,
         type: header.addressType,
         address: Buffer.from(header.address).toString('hex'),
         port: header.port,
         length: header.length,
       };
-      assert.deepEqual(seen, expected);
+      assert.deepEqual(fields, expected);
     });
   }
 });
@@ -61,7 +61,7 @@ const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 });
 const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const anyPort = fc.integer({ min: 1, max: 65535 });
 
-test('what is written is read back, whatever stands behind it', () => {
+test('a written header is read back unchanged, before any data', () => {
   fc.assert(
     fc.property(fc.oneof(ipv4, ipv6), anyPort, fc.uint8Array({ maxLength: 50 }), (ip, port, data) => {
       const header = writeDatagramHeader(ip, port);
@@ -70,7 +70,7 @@ test('what is written is read back, whatever stands behind it', () => {
       assert.equal(read.length, header.length);
       assert.equal(read.port, port);
       assert.equal(read.fragment, 0);
-      // An IPv4-mapped address is written as the IPv4 address it is.
+      // An IPv4-mapped address is written as IPv4.
       const isMapped = read.address.length === 4 && ip.length === 16;
       assert.equal(formatIp(read.address), isMapped ? formatIp(ip).slice('::ffff:'.length) : formatIp(ip));
     }),
@@ -88,7 +88,7 @@ test('any bytes are read without an error, and never beyond their end', () => {
       const datagram = Buffer.from(bytes);
       const header = readDatagramHeader(datagram);
       const length = headerLengthOf(datagram);
-      // Whatever can be read and is no fragment has a key.
+      // Every valid header that is no fragment has a key.
       assert.equal(headerKey(datagram) !== null, length > 0 && datagram.readUIntBE(0, 3) === 0);
       assert.ok(length <= datagram.length);
       if (header === null) return;
@@ -120,6 +120,6 @@ test('keys are equal exactly for equal standalone headers', () => {
     { numRuns: 2_000 },
   );
   assert.notEqual(headerKey(hex('0000 00 03 01 61 0035')), null, 'the shortest header');
-  assert.equal(headerKey(hex('0000 01 01 7f000001 1f90')), null, 'a fragment has none');
-  assert.equal(headerKey(hex('0100 00 01 7f000001 1f90')), null, 'nor has what is no header');
+  assert.equal(headerKey(hex('0000 01 01 7f000001 1f90')), null, 'a fragment has no key');
+  assert.equal(headerKey(hex('0100 00 01 7f000001 1f90')), null, 'an invalid header has no key');
 });

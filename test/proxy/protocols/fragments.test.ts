@@ -16,10 +16,10 @@ const LIMIT_BYTES = 200_000;
 let memory: FragmentMemory;
 let reassembly: Reassembly;
 beforeEach(() => {
-  let taken = 0;
+  let acquired = 0;
   memory = createFragmentMemory(LIMIT_BYTES, (bytes) => {
-    taken += bytes;
-    return taken;
+    acquired += bytes;
+    return acquired;
   });
   reassembly = new Reassembly(memory);
 });
@@ -32,7 +32,7 @@ function add(fragment: number, data: string | Buffer, { now = 0, port = 7000, to
   return outcome.data === null ? outcome.lost : outcome.data.toString();
 }
 
-/** Whether all of the shared memory can be taken: nothing is held. */
+/** Returns whether no shared memory is in use. */
 function isAllFree(): boolean {
   const isFree = memory.tryAcquire(LIMIT_BYTES);
   if (isFree) memory.release(LIMIT_BYTES);
@@ -48,7 +48,7 @@ test('fragments in order become one datagram', () => {
   assert.ok(isAllFree());
 });
 
-test('a sequence may have one fragment, 127 of them, and empty ones', () => {
+test('a sequence may have one fragment, 127 fragments, and empty fragments', () => {
   assert.equal(add(1 | LAST, 'alone'), 'alone');
   for (let i = 1; i < 127; i += 1) assert.equal(add(i, i === 5 ? '' : 'x'), 0);
   assert.equal(add(127 | LAST, 'y'), `${'x'.repeat(125)}y`);
@@ -60,7 +60,7 @@ test('a repeated fragment changes nothing', () => {
   add(2, 'two ');
   assert.equal(add(2, 'two '), 0);
   assert.equal(add(3 | LAST, 'three'), 'one two three');
-  assert.equal(add(3 | LAST, 'three'), 1, 'the sequence is over: this one is of no use');
+  assert.equal(add(3 | LAST, 'three'), 1, 'the sequence is complete, so the fragment is dropped');
 });
 
 test('a lower number drops the sequence (RFC 1928 §7) and may begin a new one', () => {
@@ -70,7 +70,7 @@ test('a lower number drops the sequence (RFC 1928 §7) and may begin a new one',
   assert.equal(add(2 | LAST, 'sequence'), 'new sequence');
 });
 
-test('a number that is skipped is never waited for', () => {
+test('a skipped number drops the sequence', () => {
   add(1, 'one ');
   assert.equal(add(3, 'three'), 2);
   assert.equal(reassembly.isActive, false);
@@ -85,7 +85,7 @@ test('a first fragment with other data starts a new sequence', () => {
   assert.equal(add(2 | LAST, 'too'), 'kept too');
 });
 
-test('a sequence has one destination', () => {
+test('fragments to another destination belong to another sequence', () => {
   add(1, 'one ');
   assert.equal(add(2 | LAST, 'two', { port: 7001 }), 2);
   add(1, 'one ');
@@ -124,7 +124,7 @@ test('the memory for incomplete sequences is limited over all associations', () 
   assert.ok(isAllFree());
 });
 
-test('whatever comes, a completed datagram is a run of fragments 1 to n of one destination, and memory is given back', () => {
+test('any completed datagram consists of fragments 1 to n of one destination, and memory is released', () => {
   const fragment = fc.record({
     position: fc.integer({ min: 1, max: 5 }),
     isLast: fc.boolean(),

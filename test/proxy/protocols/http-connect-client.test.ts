@@ -1,4 +1,4 @@
-// HTTP CONNECT towards an upstream proxy: the request, and every answer, cut anywhere.
+// HTTP CONNECT to an upstream proxy: the request, and responses with any chunk boundaries.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -7,16 +7,16 @@ import { HttpConnectClient } from '../../../src/proxy/protocols/http-connect-cli
 
 const LOGIN = { username: 'anna', password: 'p:w' };
 
-function ask(host: string, login: typeof LOGIN | null = null) {
+function connectTo(host: string, login: typeof LOGIN | null = null) {
   const client = new HttpConnectClient({ destination: { host, port: 443 }, login });
   const first = client.next();
   assert.equal(first.kind, 'send');
   return { client, request: first.kind === 'send' ? Buffer.from(first.bytes).toString('latin1') : '' };
 }
 
-/** The last step once all of `answer` has come, in pieces. */
-function answered(answer: string, cuts: readonly number[] = []): ClientStep {
-  const { client } = ask('game.example');
+/** Returns the last step after `answer`, which is split at `cuts`. */
+function stepAfter(answer: string, cuts: readonly number[] = []): ClientStep {
+  const { client } = connectTo('game.example');
   const bytes = Buffer.from(answer, 'latin1');
   const ends = [...new Set([...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort(
     (a, b) => a - b,
@@ -38,16 +38,19 @@ function answered(answer: string, cuts: readonly number[] = []): ClientStep {
 }
 
 describe('HTTP CONNECT as a client', () => {
-  it('asks in the form of RFC 9110 §9.3.6', () => {
+  it('sends a request in the form of RFC 9110 §9.3.6', () => {
     assert.equal(
-      ask('game.example').request,
+      connectTo('game.example').request,
       'CONNECT game.example:443 HTTP/1.1\r\nHost: game.example:443\r\n\r\n',
     );
     assert.match(
-      ask('2001:db8::1').request,
+      connectTo('2001:db8::1').request,
       /^CONNECT \[2001:db8::1\]:443 HTTP\/1\.1\r\nHost: \[2001:db8::1\]:443\r\n/,
     );
-    assert.match(ask('game.example', LOGIN).request, /\r\nProxy-Authorization: Basic YW5uYTpwOnc=\r\n\r\n$/);
+    assert.match(
+      connectTo('game.example', LOGIN).request,
+      /\r\nProxy-Authorization: Basic YW5uYTpwOnc=\r\n\r\n$/,
+    );
   });
 
   for (const [answer, expected] of [
@@ -63,16 +66,16 @@ describe('HTTP CONNECT as a client', () => {
     ['HTTP/1.1 200 OK\r\nVia: x\r\n', 'more'],
   ] as const) {
     it(`reads ${JSON.stringify(answer.slice(0, 40))} as ${expected}`, () => {
-      const step = answered(answer);
+      const step = stepAfter(answer);
       assert.equal(step.kind === 'failed' ? step.reason : step.kind, expected);
     });
   }
 
-  it('keeps what follows the answer, wherever it is cut', () => {
+  it('keeps the bytes after the response with any chunk boundaries', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(500), { maxLength: 6 }), fc.string({ maxLength: 40 }), (cuts, text) => {
         const after = Buffer.from(text).toString('latin1');
-        const step = answered(`HTTP/1.1 200 OK\r\nX: y\r\n\r\n${after}`, cuts);
+        const step = stepAfter(`HTTP/1.1 200 OK\r\nX: y\r\n\r\n${after}`, cuts);
         assert.equal(step.kind, 'done');
         if (step.kind === 'done') assert.equal((step.rest ?? Buffer.alloc(0)).toString('latin1'), after);
       }),

@@ -1,4 +1,4 @@
-// SOCKS4 and SOCKS4A as tables of bytes: what is read, what is answered, cut anywhere.
+// SOCKS4 and SOCKS4A as tables of bytes: requests with any chunk boundaries, and replies.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -9,19 +9,19 @@ import { Reply } from '../../../src/proxy/protocols/socks5.js';
 const hex = (text: string): Buffer => Buffer.from(text.replace(/ /g, ''), 'hex');
 const REJECTED = '005b000000000000';
 
-/** Feeds bytes in pieces and accepts the login; the steps that were not 'more'. */
+/** Feeds pieces, and accepts the login. Returns the steps except 'more'. */
 function steps(...pieces: Uint8Array[]): HandshakeStep[] {
   const socks = new Socks4Handshake();
-  const seen: HandshakeStep[] = [];
+  const found: HandshakeStep[] = [];
   for (const piece of pieces) {
     socks.feed(Buffer.from(piece));
     for (let step = socks.next(); step.kind !== 'more'; step = socks.next()) {
-      seen.push(step);
+      found.push(step);
       if (step.kind === 'address-login') assert.equal(socks.accept(), null);
-      else return seen;
+      else return found;
     }
   }
-  return seen;
+  return found;
 }
 
 const outcome = (last: HandshakeStep | undefined): unknown => {
@@ -38,15 +38,15 @@ const CASES: readonly (readonly [name: string, bytes: string, outcome: unknown])
   ['CONNECT with a user id', '04 01 0050 c0000201 7573657200', ['connect', 1, '\xc0\0\x02\x01', 80, '']],
   ['BIND', '04 02 0050 c0000201 00', ['bind', 1, '\xc0\0\x02\x01', 80, '']],
   ['a name (4A)', '04 01 0050 00000001 00 612e6200', ['connect', 3, 'a.b', 80, '']],
-  ['a name behind a user id', '04 01 0050 000000ff 7500 612e6200', ['connect', 3, 'a.b', 80, '']],
-  ['bytes behind the request', '04 01 0050 c0000201 00 4845', ['connect', 1, '\xc0\0\x02\x01', 80, '4845']],
-  ['bytes behind a name', '04 01 0050 00000001 00 6100 4845', ['connect', 3, 'a', 80, '4845']],
-  ['0.0.0.0 is an address', '04 01 0050 00000000 00', ['connect', 1, '\0\0\0\0', 80, '']],
+  ['a name after a user id', '04 01 0050 000000ff 7500 612e6200', ['connect', 3, 'a.b', 80, '']],
+  ['bytes after the request', '04 01 0050 c0000201 00 4845', ['connect', 1, '\xc0\0\x02\x01', 80, '4845']],
+  ['bytes after a name', '04 01 0050 00000001 00 6100 4845', ['connect', 3, 'a', 80, '4845']],
+  ['0.0.0.0 as an address', '04 01 0050 00000000 00', ['connect', 1, '\0\0\0\0', 80, '']],
   ['an empty name', '04 01 0050 00000001 00 00', ['connect', 3, '', 80, '']],
   ['another command', '04 03 0050 c0000201 00', REJECTED],
   ['another version', '05 01 0050 c0000201 00', REJECTED],
-  ['no end of the user id', '04 01 0050 c0000201 7573', 'more'],
-  ['no name yet', '04 01 0050 00000001 00', 'more'],
+  ['a user id that has not ended', '04 01 0050 c0000201 7573', 'more'],
+  ['a request whose name is missing yet', '04 01 0050 00000001 00', 'more'],
   ['a user id of 255 bytes', `04 01 0050 c0000201 ${LONG} 00`, ['connect', 1, '\xc0\0\x02\x01', 80, '']],
   ['a user id of 256 bytes', `04 01 0050 c0000201 ${LONG}61 00`, REJECTED],
   ['a user id without end', `04 01 0050 c0000201 ${LONG}61`, REJECTED],
@@ -56,13 +56,13 @@ const CASES: readonly (readonly [name: string, bytes: string, outcome: unknown])
 ];
 
 for (const [name, text, expected] of CASES) {
-  test(`SOCKS4: ${name}`, () => {
-    const found = outcome(steps(hex(text)).at(-1));
-    assert.deepEqual(found, expected);
+  test(`SOCKS4 reads ${name}`, () => {
+    const result = outcome(steps(hex(text)).at(-1));
+    assert.deepEqual(result, expected);
   });
 }
 
-test('a request cut anywhere is the same request', () => {
+test('a SOCKS4 request is read the same with any chunk boundaries', () => {
   const text = fc.uint8Array({ maxLength: 300 }).map((bytes) => bytes.map((byte) => byte || 1));
   const request = fc
     .tuple(fc.uint8Array({ minLength: 7, maxLength: 7 }), text, text, fc.uint8Array({ maxLength: 9 }))
@@ -78,14 +78,14 @@ test('a request cut anywhere is the same request', () => {
       const kinds = (list: HandshakeStep[]): string[] => list.map(({ kind }) => kind);
       assert.deepEqual(kinds(inPieces), kinds(whole));
       const [one, other] = [whole.at(-1), inPieces.at(-1)];
-      // What follows the request is read later: here only the request itself must be the same.
+      // Bytes after the request may arrive later, so only the requests are compared.
       if (one?.kind === 'request' && other?.kind === 'request') assert.deepEqual(other.request, one.request);
       else assert.deepEqual(outcome(other), outcome(one));
     }),
   );
 });
 
-test('any bytes end in a step, and never throw', () => {
+test('the SOCKS4 handshake never throws, with any bytes', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }), (pieces) => {
       for (const step of steps(...pieces)) assert.notEqual(step.kind, 'login');
@@ -93,12 +93,12 @@ test('any bytes end in a step, and never throw', () => {
   );
 });
 
-test('replies are 8 bytes with the code, the port and an IPv4 address', () => {
+test('SOCKS4 replies have 8 bytes: the code, the port and an IPv4 address', () => {
   const socks = new Socks4Handshake();
-  const shown = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-  assert.equal(shown(socks.reply(Reply.succeeded, '192.0.2.1', 8080)), '005a1f90c0000201');
-  assert.equal(shown(socks.reply(Reply.succeeded, '::ffff:192.0.2.1', 80)), '005a0050c0000201');
-  assert.equal(shown(socks.reply(Reply.succeeded, '2001:db8::1', 80)), '005a005000000000');
-  assert.equal(shown(socks.reply(Reply.connectionRefused, '192.0.2.1', 80)), REJECTED);
-  assert.equal(shown(socks.loginFailed), '005d000000000000');
+  const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+  assert.equal(hexOf(socks.reply(Reply.succeeded, '192.0.2.1', 8080)), '005a1f90c0000201');
+  assert.equal(hexOf(socks.reply(Reply.succeeded, '::ffff:192.0.2.1', 80)), '005a0050c0000201');
+  assert.equal(hexOf(socks.reply(Reply.succeeded, '2001:db8::1', 80)), '005a005000000000');
+  assert.equal(hexOf(socks.reply(Reply.connectionRefused, '192.0.2.1', 80)), REJECTED);
+  assert.equal(hexOf(socks.loginFailed), '005d000000000000');
 });

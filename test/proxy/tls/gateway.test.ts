@@ -1,4 +1,4 @@
-// The thread for TLS dies: its listeners come back on their ports.
+// A TLS thread that fails is restarted with its listeners on the same ports.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { TlsGateway } from '../../../src/proxy/tls/gateway.js';
@@ -6,7 +6,7 @@ import { makeCertificate, servedAt } from '../../helpers/certificate.js';
 import { eventually } from '../../helpers/eventually.js';
 import { needs } from '../../helpers/programs.js';
 
-it('a failed thread is restarted with its listeners', needs('openssl'), async (t) => {
+it('a failed TLS thread is restarted with its listeners', needs('openssl'), async (t) => {
   const { cert, keyText: key, fingerprint } = makeCertificate(t);
   const errors: string[] = [];
   const gateway = new TlsGateway({
@@ -30,8 +30,8 @@ it('a failed thread is restarted with its listeners', needs('openssl'), async (t
   if ('code' in opened) return assert.fail(opened.code);
   const url = `https://127.0.0.1:${opened.port}`;
   assert.equal(await servedAt(url), fingerprint);
-  const taken = await gateway.listen({ ...spec, id: 2, port: opened.port });
-  assert.deepEqual(taken, { code: 'EADDRINUSE' });
+  const inUse = await gateway.listen({ ...spec, id: 2, port: opened.port });
+  assert.deepEqual(inUse, { code: 'EADDRINUSE' });
 
   gateway.setMaterial(1, { cert: 'no certificate', key: 'no key' });
   await eventually(() => assert.deepEqual(errors, ['TLS thread failed; restarting']));

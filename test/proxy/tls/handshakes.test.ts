@@ -1,4 +1,4 @@
-// How many TLS handshakes there may be, at the edges of the limits.
+// The limits of TLS handshakes, at their edges.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { TlsHandshakes } from '../../../src/proxy/tls/handshakes.js';
@@ -15,7 +15,7 @@ class FakeConnection {
 
 const connection = (): FakeConnection => new FakeConnection();
 
-it('at the limit of a source its oldest is closed, others are not', () => {
+it('at the limit of a source, its oldest TLS handshake is closed', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const other = connection();
   const [first, second, third] = [connection(), connection(), connection()];
@@ -27,7 +27,7 @@ it('at the limit of a source its oldest is closed, others are not', () => {
   );
 });
 
-it('at the total limit the oldest is closed', () => {
+it('at the limit of all sources, the oldest TLS handshake is closed', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const all = Array.from({ length: 5 }, () => connection());
   for (const [i, each] of all.entries()) assert.ok(handshakes.begin(each, `192.0.2.${i}`));
@@ -37,7 +37,7 @@ it('at the total limit the oldest is closed', () => {
   );
 });
 
-it('an ended handshake does not count', () => {
+it('a TLS handshake that has ended does not count', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const first = connection();
   handshakes.begin(first, '192.0.2.1');
@@ -48,13 +48,13 @@ it('an ended handshake does not count', () => {
   assert.ok(rest.every(({ isDestroyed }) => !isDestroyed));
 });
 
-it('a source begins so many in a second, also of an IPv6 /64, and again in the next', () => {
+it('a source, also an IPv6 /64, can begin maxHandshakesPerSecond TLS handshakes in each second', () => {
   const handshakes = new TlsHandshakes(LIMITS);
   const begin = (address: string): boolean => {
-    const made = connection();
-    const isTaken = handshakes.begin(made, address);
-    handshakes.end(made);
-    return isTaken;
+    const handshake = connection();
+    const isAccepted = handshakes.begin(handshake, address);
+    handshakes.end(handshake);
+    return isAccepted;
   };
   for (let i = 0; i < 3; i += 1) assert.ok(begin(`2001:db8::${i}`));
   assert.equal(begin('2001:db8::ffff'), false);

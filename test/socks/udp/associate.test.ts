@@ -1,4 +1,4 @@
-// UDP ASSOCIATE through the running daemon: what games send, whose datagrams count, and where they may go.
+// UDP ASSOCIATE through the running daemon: relayed datagrams, permitted clients and permitted destinations.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
@@ -17,7 +17,7 @@ import {
 
 const LAST = 0x80;
 
-/** The line at the end of an account's association. */
+/** Returns the log line at the end of an account's association. */
 function endOf(daemon: TestDaemon, username: string): Promise<LogLine> {
   return daemon.waitForLine((line) => line.msg === 'session ended' && line['account'] === username);
 }
@@ -32,7 +32,7 @@ describe('a UDP association', () => {
       if (name === 'game.test') return family === 4 ? ['127.0.0.1'] : ['::1'];
       if (name === 'six.test') return family === 6 ? ['::1'] : [];
       if (name === 'slow.test') return 'silence';
-      if (name === 'asked-later.test') return family === 4 ? ['127.0.0.1'] : [];
+      if (name === 'later.test') return family === 4 ? ['127.0.0.1'] : [];
       if (name === 'denied.test') return family === 4 ? ['169.254.169.254'] : [];
       return undefined;
     });
@@ -50,7 +50,7 @@ describe('a UDP association', () => {
     });
   });
 
-  /** A fresh account, so that its log line can be told from others. */
+  /** Adds an account for one test, so that its log lines are distinct. */
   async function newAccount() {
     accounts += 1;
     const username = `player${accounts}`;
@@ -58,7 +58,7 @@ describe('a UDP association', () => {
     return { port: daemon.socks.port, username, password: 'secret', id };
   }
 
-  for (const [what, host, listenOn] of [
+  for (const [kind, host, listenOn] of [
     ['an IPv4 address', '127.0.0.1', '127.0.0.1'],
     ['an IPv6 address', '::1', '::1'],
     ['a name', Buffer.from('game.test'), '127.0.0.1'],
@@ -68,7 +68,7 @@ describe('a UDP association', () => {
     ['an IPv6 address written as a name', Buffer.from('::1'), '::1'],
     ['an IPv4-mapped address', '::ffff:7f00:1', '127.0.0.1'],
   ] as const) {
-    it(`carries datagrams to ${what} and back`, async (t) => {
+    it(`relays datagrams to ${kind} and back`, async (t) => {
       const echo = await startUdpEcho(t, listenOn);
       const client = await associateThrough(t, await newAccount());
       for (const text of ['one', 'two', '', 'x'.repeat(9_000), 'y'.repeat(60_000)]) {
@@ -81,7 +81,7 @@ describe('a UDP association', () => {
     });
   }
 
-  it('serves a client that came by IPv6', async (t) => {
+  it('serves a client that is connected by IPv6', async (t) => {
     const six = await startTestDaemon(t, { config: { socks: { host: 'localhost' } } });
     await six.addAccount('player', 'secret');
     const echo = await startUdpEcho(t);
@@ -90,7 +90,7 @@ describe('a UDP association', () => {
     assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'across'), 'across');
   });
 
-  it('writes down what was moved, without SOCKS headers, and how it ended', async (t) => {
+  it('is logged at its end with the relayed bytes without SOCKS headers, and the reason', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
     const client = await associateThrough(t, account);
@@ -105,11 +105,11 @@ describe('a UDP association', () => {
       { bytesUp: 16, bytesDown: 16, datagramsUp: 2, datagramsDown: 2, end: 'client-closed', protocol: 'udp' },
     );
     assert.equal(line['destination'], `127.0.0.1:${echo.port}`);
-    // Entries: open, one game for the payload rule below would be a third; none matched here.
+    // The entries are those of the opening and the close. No game rule matched.
     assert.equal((await daemon.account(account.username))['DataCount'], 2);
   });
 
-  it('names the game by destination, and by the first datagrams', async (t) => {
+  it('has a game by the name of its destination, or by its first datagrams', async (t) => {
     const byName = await newAccount();
     const byData = await newAccount();
     const echo = await startUdpEcho(t);
@@ -132,7 +132,7 @@ describe('a UDP association', () => {
     assert.notEqual(first.from.port, client.relay.port);
   });
 
-  it('ends with its TCP connection, and gives its ports back', async (t) => {
+  it('ends with its TCP connection, and frees its ports', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
     const client = await associateThrough(t, account);
@@ -140,7 +140,7 @@ describe('a UDP association', () => {
     client.control.socket.end();
     await client.control.closed();
     await endOf(daemon, account.username);
-    // The port is free again: we can have it.
+    // The port is free again, so the test can bind it.
     await UdpEnd.open(t, '127.0.0.1', client.relay.port);
   });
 
@@ -162,7 +162,7 @@ describe('a UDP association', () => {
     });
   }
 
-  it('ends at the moment its account expires', async (t) => {
+  it('ends when its account expires', async (t) => {
     const account = await newAccount();
     const client = await associateThrough(t, account);
     const expiresAtMs = (Math.floor(Date.now() / 1000) + 2) * 1000;
@@ -176,7 +176,7 @@ describe('a UDP association', () => {
     assert.equal((await endOf(daemon, account.username))['end'], 'account-expired');
   });
 
-  it('leaves no descriptor behind', async (t) => {
+  it('leaves no descriptor open', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
     const before = openDescriptors(daemon.pid);
@@ -189,11 +189,11 @@ describe('a UDP association', () => {
     await descriptorsBackTo(daemon.pid, before);
   });
 
-  it('does not end by errors of its datagrams', async (t) => {
+  it('continues after errors of its datagrams', async (t) => {
     const account = await newAccount();
-    const gone = await UdpEnd.open(t);
-    const { port: refusing } = gone;
-    gone.close();
+    const closedEnd = await UdpEnd.open(t);
+    const { port: refusing } = closedEnd;
+    closedEnd.close();
     const echo = await startUdpEcho(t);
     const client = await associateThrough(t, account);
     // Refused by ICMP, no such network, forbidden, and a name that does not exist.
@@ -206,30 +206,30 @@ describe('a UDP association', () => {
     assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'alive'), 'alive');
   });
 
-  it('drops and counts garbage', async (t) => {
+  it('drops and counts malformed datagrams', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
     const client = await associateThrough(t, account);
-    const garbage = [
+    const malformed = [
       Buffer.alloc(0),
       Buffer.from('no header'),
       Buffer.from([0, 0, 0, 9, 127, 0, 0, 1, 1, 1, 1]),
       Buffer.from([0, 1, 0, 1, 127, 0, 0, 1, 1, 1, 1]),
       datagram('127.0.0.1', 0, 'port 0'),
-      datagram('127.0.0.1', echo.port, 'last of nothing', LAST),
+      datagram('127.0.0.1', echo.port, 'last fragment', LAST),
       datagram('127.0.0.1', echo.port, 'cut').subarray(0, 9),
       Buffer.alloc(65_000, 0xff),
     ];
-    for (const bytes of garbage) client.sendRaw(bytes);
+    for (const bytes of malformed) client.sendRaw(bytes);
     client.send(Buffer.from('0x7f.1'), echo.port, 'x');
     client.send(Buffer.from('a\0b.test'), echo.port, 'x');
     assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'good'), 'good');
     client.control.destroy();
     const dropped = (await endOf(daemon, account.username))['dropped'] as Record<string, number>;
-    assert.deepEqual(dropped, { malformed: garbage.length, 'name-numeric': 1, 'name-bad-character': 1 });
+    assert.deepEqual(dropped, { malformed: malformed.length, 'name-numeric': 1, 'name-bad-character': 1 });
   });
 
-  it('puts fragments together, and gives up those out of order', async (t) => {
+  it('reassembles fragments, and drops those out of order', async (t) => {
     const account = await newAccount();
     const target = await UdpEnd.open(t);
     const client = await associateThrough(t, account);
@@ -264,7 +264,7 @@ describe('a UDP association', () => {
     assert.equal(await client.roundTrip(name, echo.port, 'standalone'), 'standalone');
   });
 
-  it('holds datagrams back while a name is resolved, and loses no other', async (t) => {
+  it('queues datagrams while their name is resolved, and relays others at once', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
     const client = await associateThrough(t, account);
@@ -283,7 +283,7 @@ describe('a UDP association', () => {
     assert.deepEqual(dropped, { waiting: 36, 'resolve-timeout': 64 });
   });
 
-  it('passes egress rules with every datagram', async (t) => {
+  it('applies the egress rules to every datagram', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
     const denied = await UdpEnd.open(t, '127.0.0.66');
@@ -295,8 +295,8 @@ describe('a UDP association', () => {
     client.send('224.0.0.1', echo.port, 'x');
     client.send('127.0.0.1', 9, 'x');
     assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'allowed'), 'allowed');
-    // The name server answers in order: by then the denied name has been judged too.
-    const later = Buffer.from('asked-later.test');
+    // The name server answers in order, so the denied name has been checked, too.
+    const later = Buffer.from('later.test');
     assert.equal(await client.roundTrip(later, echo.port, 'allowed too'), 'allowed too');
     client.control.destroy();
     const line = await endOf(daemon, account.username);
@@ -306,10 +306,10 @@ describe('a UDP association', () => {
     const refusals = daemon.lines.filter(
       (each) => each.msg === 'destination refused' && each['account'] === account.username,
     );
-    assert.equal(refusals.length, 2, 'one line a reason, however many datagrams');
+    assert.equal(refusals.length, 2, 'one line for each reason, whatever the number of datagrams');
   });
 
-  it('never reaches the side of a relay that listens to players', async (t) => {
+  it('never reaches the ports on which relays wait for clients', async (t) => {
     const [one, two] = [await newAccount(), await newAccount()];
     const echo = await startUdpEcho(t);
     const victim = await associateThrough(t, two);
@@ -318,46 +318,46 @@ describe('a UDP association', () => {
       attacker.send(host, victim.relay.port, datagram('127.0.0.1', echo.port, 'through another'));
       attacker.send(host, attacker.relay.port, datagram('127.0.0.1', echo.port, 'through itself'));
     }
-    // Names are looked up in order: by then `localhost` has been judged too.
-    const later = Buffer.from('asked-later.test');
+    // Names are looked up in order, so `localhost` has been checked, too.
+    const later = Buffer.from('later.test');
     assert.equal(await attacker.roundTrip(later, echo.port, 'done'), 'done');
     attacker.control.destroy();
     assert.deepEqual((await endOf(daemon, one.username))['dropped'], { 'own-listener': 10 });
   });
 
-  it('lets two players reach each other by their outer sides, as behind one NAT', async (t) => {
+  it('lets two players reach each other by their outer ports, as behind one NAT', async (t) => {
     const echo = await startUdpEcho(t);
     const one = await associateThrough(t, await newAccount());
     const two = await associateThrough(t, await newAccount());
     const seenPorts: number[] = [];
     echo.socket.on('message', (_data, from) => seenPorts.push(from.port));
-    await one.roundTrip('127.0.0.1', echo.port, 'who am I');
-    await two.roundTrip('127.0.0.1', echo.port, 'who am I');
+    await one.roundTrip('127.0.0.1', echo.port, 'which port');
+    await two.roundTrip('127.0.0.1', echo.port, 'which port');
     const [portOne = 0, portTwo = 0] = seenPorts;
     one.send('127.0.0.1', portTwo, 'hello two');
-    const heard = await two.receive();
-    assert.deepEqual([heard.data.toString(), heard.port], ['hello two', portOne]);
+    const received = await two.receive();
+    assert.deepEqual([received.data.toString(), received.port], ['hello two', portOne]);
     two.send('127.0.0.1', portOne, 'hello one');
     assert.equal((await one.receive()).data.toString(), 'hello one');
   });
 
-  describe('and its client', () => {
-    it('may be at the address of its TCP connection only', async (t) => {
+  describe('accepts as its client', () => {
+    it('only the address of its TCP connection', async (t) => {
       const account = await newAccount();
       const echo = await startUdpEcho(t);
       const client = await associateThrough(t, account);
-      const stranger = await UdpEnd.open(t, '127.0.0.2');
-      stranger.send(datagram('127.0.0.1', echo.port, 'stranger'), client.relay.port, client.relay.host);
-      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'mine'), 'mine');
-      stranger.send(datagram('127.0.0.1', echo.port, 'stranger'), client.relay.port, client.relay.host);
-      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'still mine'), 'still mine');
+      const otherAddress = await UdpEnd.open(t, '127.0.0.2');
+      otherAddress.send(datagram('127.0.0.1', echo.port, 'other'), client.relay.port, client.relay.host);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'first'), 'first');
+      otherAddress.send(datagram('127.0.0.1', echo.port, 'other'), client.relay.port, client.relay.host);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'second'), 'second');
       client.control.destroy();
       const line = await endOf(daemon, account.username);
       assert.deepEqual(line['dropped'], { stranger: 2 });
-      assert.equal(stranger.unread, 0);
+      assert.equal(otherAddress.unread, 0);
     });
 
-    it('may be at the address that it declared, and is then held to it', async (t) => {
+    it('only the address that the request declared, when it declares one of this network', async (t) => {
       const echo = await startUdpEcho(t);
       const account = await newAccount();
       const client = await associateThrough(t, account, { host: '127.0.0.3', port: 4_000 }, '127.0.0.3');
@@ -369,48 +369,48 @@ describe('a UDP association', () => {
       assert.deepEqual((await endOf(daemon, account.username))['dropped'], { stranger: 1 });
     });
 
-    it('may declare what a NAT hides, and send from elsewhere', async (t) => {
+    it('the address behind a NAT when the declared one is private', async (t) => {
       const echo = await startUdpEcho(t);
       const declared = { host: '192.168.77.5', port: 5_000 };
       const client = await associateThrough(t, await newAccount(), declared);
       assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'through NAT'), 'through NAT');
     });
 
-    it('may declare a name, which is ignored', async (t) => {
+    it('the address of its TCP connection when the request declares a name', async (t) => {
       const echo = await startUdpEcho(t);
       const client = await associateThrough(t, await newAccount(), { host: Buffer.from('me.test'), port: 1 });
       assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'named'), 'named');
     });
 
-    it('is followed to a new port of the same address', async (t) => {
+    it('a new port of the same address', async (t) => {
       const echo = await startUdpEcho(t);
       const client = await associateThrough(t, await newAccount());
       assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'old'), 'old');
       const moved = await UdpEnd.open(t);
       moved.send(datagram('127.0.0.1', echo.port, 'new'), client.relay.port, client.relay.host);
       assert.equal(unwrap((await moved.receive()).data).data.toString(), 'new');
-      // Garbage from a third port moves nothing.
+      // A malformed datagram from a third port changes nothing.
       const third = await UdpEnd.open(t);
-      third.send('garbage', client.relay.port, client.relay.host);
+      third.send('malformed', client.relay.port, client.relay.host);
       echo.send('for the client', await outerPort(echo, moved, client.relay), '127.0.0.1');
       assert.equal(unwrap((await moved.receive()).data).data.toString(), 'for the client');
       assert.equal(client.end.unread, 0);
       assert.equal(third.unread, 0);
     });
 
-    /** The outer port that a destination sees. */
+    /** Returns the outer port that a destination sees. */
     async function outerPort(echo: UdpEnd, from: UdpEnd, relay: { host: string; port: number }) {
-      const seen = new Promise<number>((resolve) => {
+      const outer = new Promise<number>((resolve) => {
         echo.socket.once('message', (_data, { port }) => resolve(port));
       });
       from.send(datagram('127.0.0.1', echo.port, 'port?'), relay.port, relay.host);
       await from.receive();
-      return seen;
+      return outer;
     }
   });
 });
 
-describe('names and addresses that datagrams are sent to', async () => {
+describe('destinations of datagrams', async () => {
   const scope = suiteScope();
   let isLater = false;
   const names = await startNameServer(scope, (name, family) => {
@@ -425,7 +425,7 @@ describe('names and addresses that datagrams are sent to', async () => {
     },
   });
 
-  it('are checked again while datagrams flow: a changed address of a name is used, but never a denied one', async (t) => {
+  it('are resolved again while datagrams flow: a new address of a name is used, but never a denied one', async (t) => {
     const [old, moved] = [await UdpEnd.open(t, '127.0.0.21'), await UdpEnd.open(t, '127.0.0.22')];
     const denied = await UdpEnd.open(t, '127.0.0.66', old.port);
     moved.close();
@@ -436,13 +436,13 @@ describe('names and addresses that datagrams are sent to', async () => {
       username: 'mover',
       password: 'secret',
     });
-    const chatter = setInterval(() => {
+    const traffic = setInterval(() => {
       client.send(Buffer.from('moving.test'), old.port, 'moving');
       client.send(Buffer.from('rebinding.test'), old.port, 'rebinding');
     }, 100);
     try {
-      const seen = new Set<string>();
-      while (seen.size < 2) seen.add((await old.receive()).data.toString());
+      const texts = new Set<string>();
+      while (texts.size < 2) texts.add((await old.receive()).data.toString());
       isLater = true;
       assert.equal((await next.receive(15_000)).data.toString(), 'moving');
       await daemon.waitForLine(
@@ -450,12 +450,12 @@ describe('names and addresses that datagrams are sent to', async () => {
       );
       assert.equal(denied.unread, 0);
     } finally {
-      // Before the sockets are closed, which it would find closed.
-      clearInterval(chatter);
+      // The timer must stop before the sockets are closed.
+      clearInterval(traffic);
     }
   });
 
-  it('are refused in every spelling where private addresses are denied', async (t) => {
+  it('are refused in every spelling when private addresses are denied', async (t) => {
     await daemon.addAccount('player', 'secret');
     const [four, six] = [await UdpEnd.open(t, '0.0.0.0'), await UdpEnd.open(t, '::1')];
     const client = await associateThrough(t, {
@@ -503,7 +503,7 @@ describe('names and addresses that datagrams are sent to', async () => {
       for (const { port } of [four, six]) client.send(host, port, 'x');
       client.send(host, four.port, 'fragment', 1 | LAST);
     }
-    // The addresses that were sent before this answer came have been judged; names may still be with the resolver.
+    // All addresses have been checked before this answer. Names may still be in the resolver.
     const echo = await startUdpEcho(t, '127.0.0.99');
     assert.equal(await client.roundTrip('127.0.0.99', echo.port, 'permitted'), 'permitted');
     client.control.socket.end();
@@ -536,29 +536,30 @@ describe('unsolicited datagrams', () => {
         account.port = daemon.socks.port;
       });
 
-      it(`${fullCone ? 'reach' : 'do not reach'} the client, and never from where it may not send`, async (t) => {
+      it(`${fullCone ? 'reach' : 'do not reach'} the client, and never from a denied address`, async (t) => {
         const client = await associateThrough(t, { ...account, port: daemon.socks.port });
-        const friend = await UdpEnd.open(t);
-        client.send('127.0.0.1', friend.port, 'hello');
-        const { port: outer } = (await friend.receive()).from;
-        const [stranger, denied, sameHost] = [
+        const destination = await UdpEnd.open(t);
+        client.send('127.0.0.1', destination.port, 'hello');
+        const { port: outer } = (await destination.receive()).from;
+        const [otherAddress, denied, sameHost] = [
           await UdpEnd.open(t, '127.0.0.9'),
           await UdpEnd.open(t, '127.0.0.66'),
           await UdpEnd.open(t, '127.0.0.1'),
         ];
         denied.send('from a denied address', outer, '127.0.0.1');
-        stranger.send('from a stranger', outer, '127.0.0.1');
-        stranger.send('again', outer, '127.0.0.1');
+        otherAddress.send('from another address', outer, '127.0.0.1');
+        otherAddress.send('again', outer, '127.0.0.1');
         sameHost.send('from another port', outer, '127.0.0.1');
-        friend.send('from a friend', outer, '127.0.0.1');
-        const heard: string[] = [];
-        while (heard.at(-1) !== 'from a friend') heard.push((await client.receive()).data.toString());
-        const unsolicited = fullCone ? ['from a stranger', 'again'] : [];
-        assert.deepEqual(heard, [...unsolicited, 'from another port', 'from a friend']);
+        destination.send('from a destination', outer, '127.0.0.1');
+        const received: string[] = [];
+        while (received.at(-1) !== 'from a destination')
+          received.push((await client.receive()).data.toString());
+        const unsolicited = fullCone ? ['from another address', 'again'] : [];
+        assert.deepEqual(received, [...unsolicited, 'from another port', 'from a destination']);
       });
 
       if (fullCone) return;
-      it('forgets the destination unused for longest beyond maxDestinations', async (t) => {
+      it('are refused from the destination that was unused for longest, beyond maxDestinations', async (t) => {
         const hosts = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
         const [one, two, three] = await Promise.all(hosts.map((host) => UdpEnd.open(t, host)));
         assert.ok(one && two && three);
@@ -576,27 +577,27 @@ describe('unsolicited datagrams', () => {
   }
 });
 
-describe('an association', () => {
-  it('ends when nothing was sent for idleTimeout, and not before', async (t) => {
+describe('a UDP association in the configuration', () => {
+  it('ends after idleTimeout without datagrams', async (t) => {
     const daemon = await startTestDaemon(t, { config: { socks: { udp: { idleTimeout: '2s' } } } });
     await daemon.addAccount('player', 'secret');
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     const echo = await startUdpEcho(t);
     const idle = await associateThrough(t, account);
     const busy = await associateThrough(t, account);
-    const chatter = setInterval(() => busy.send('127.0.0.1', echo.port, ''), 300);
+    const traffic = setInterval(() => busy.send('127.0.0.1', echo.port, ''), 300);
     try {
       await idle.control.closed();
       assert.equal(busy.control.socket.destroyed, false);
     } finally {
-      clearInterval(chatter);
+      clearInterval(traffic);
     }
     const line = await daemon.waitForLine((each) => each.msg === 'session ended');
     assert.equal(line['end'], 'idle-timeout');
     assert.equal(line['destination'], '*:0');
   });
 
-  it('is refused with 07 where UDP is off', async (t) => {
+  it('is refused with 07 when UDP is off', async (t) => {
     const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
     await daemon.addAccount('player', 'secret');
     const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
@@ -605,7 +606,7 @@ describe('an association', () => {
     await client.closed();
   });
 
-  it('has its ports in portRange, and is refused when none is left', async (t) => {
+  it('uses ports of portRange, and is refused when none is free', async (t) => {
     const free = await UdpEnd.open(t, '0.0.0.0');
     const first = Math.min(free.port, 65_000);
     free.close();
@@ -631,7 +632,7 @@ describe('an association', () => {
     await associateThrough(t, account);
   });
 
-  it('tells the client publicAddress, and takes datagrams on every address', async (t) => {
+  it('replies with publicAddress, and accepts datagrams on every address', async (t) => {
     const daemon = await startTestDaemon(t, {
       config: { socks: { udp: { publicAddress: ['203.0.113.7', '2001:db8::7'] } } },
     });
@@ -642,8 +643,8 @@ describe('an association', () => {
     const { code, address, port } = await readReply(control);
     assert.deepEqual([code, address], [0, '203.0.113.7']);
     const echo = await startUdpEcho(t);
-    const end = await UdpEnd.open(t);
-    end.send(datagram('127.0.0.1', echo.port, 'x'), port, '127.0.0.1');
-    assert.equal(unwrap((await end.receive()).data).data.toString(), 'x');
+    const udp = await UdpEnd.open(t);
+    udp.send(datagram('127.0.0.1', echo.port, 'x'), port, '127.0.0.1');
+    assert.equal(unwrap((await udp.receive()).data).data.toString(), 'x');
   });
 });

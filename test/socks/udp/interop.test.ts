@@ -1,4 +1,4 @@
-// UDP ASSOCIATE and BIND as clients that others wrote speak them.
+// UDP ASSOCIATE and BIND with clients of other authors.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
@@ -24,7 +24,7 @@ for target in ('127.0.0.1', 'localhost'):
     print(data.decode(), source[0], source[1] == echo)
 `;
 
-describe('real clients', () => {
+describe('real clients of UDP ASSOCIATE and BIND', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   before(async () => {
@@ -73,18 +73,18 @@ describe('real clients', () => {
       client.once('error', reject);
       client.connect();
     });
-    const end = await UdpEnd.open(t);
+    const udp = await UdpEnd.open(t);
     const frame = SocksClient.createUDPFrame({
       remoteHost: { host: '127.0.0.1', port: echo.port },
       data: Buffer.from('from npm'),
     });
-    end.send(frame, relay.port, relay.host);
-    const answer = SocksClient.parseUDPFrame((await end.receive()).data);
+    udp.send(frame, relay.port, relay.host);
+    const answer = SocksClient.parseUDPFrame((await udp.receive()).data);
     assert.equal(answer.data.toString(), 'from npm');
     assert.deepEqual([answer.remoteHost.host, answer.remoteHost.port], ['127.0.0.1', echo.port]);
   });
 
-  it('the npm package socks takes a connection by BIND', async (t) => {
+  it('the npm package socks accepts a connection by BIND', async (t) => {
     const client = new SocksClient({
       proxy: proxy(),
       command: 'bind',

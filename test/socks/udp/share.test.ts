@@ -1,4 +1,4 @@
-// What one account may take of the relay of datagrams: its associations, and decisions about what is not settled.
+// The limits of one account in the relay of datagrams: associations, and decisions about new destinations and senders.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
@@ -9,7 +9,7 @@ import { associateThrough, startUdpEcho, UDP_ASSOCIATE, UdpEnd } from '../../hel
 const NOT_ALLOWED = 2; // RFC 1928 §6
 
 for (const engine of ['node', 'native'] as const) {
-  describe(`an account's share of the relay of datagrams (${engine})`, () => {
+  describe(`an account that uses much of the datagram relay (${engine})`, () => {
     const scope = suiteScope();
     let daemon: TestDaemon;
     before(async () => {
@@ -40,7 +40,7 @@ for (const engine of ['node', 'native'] as const) {
       return (await daemon.waitForLine(isEnd))['dropped'] as Record<string, number>;
     }
 
-    it('has a bound on associations, and room again when one ends', async (t) => {
+    it('can have maxAssociationsPerAccount associations, and another when one ends', async (t) => {
       const account = await newAccount('many');
       const [first] = [await associateThrough(t, account), await associateThrough(t, account)];
       const refused = await loggedInClient(account);
@@ -49,42 +49,42 @@ for (const engine of ['node', 'native'] as const) {
       refused.destroy();
       const line = await daemon.waitForLine((each) => each.msg === 'session refused');
       assert.deepEqual([line['account'], line['reason']], ['many', 'too-many-associations']);
-      // Others have theirs.
+      // Other accounts are not affected.
       await associateThrough(t, await newAccount('another'));
       first?.control.destroy();
       await dropped('many');
       await associateThrough(t, account);
     });
 
-    it('is dropped beyond it, while what is settled moves', async (t) => {
+    it('has datagrams of unknown senders dropped beyond the limit, while those of known destinations are relayed', async (t) => {
       const account = await newAccount('flooded');
       const echo = await startUdpEcho(t);
       const client = await associateThrough(t, account);
       assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'x'), 'x');
-      // Where the destination sees it: the outside of the association.
-      const outside = await new Promise<number>((resolve) => {
+      // The outer port of the association.
+      const outerPort = await new Promise<number>((resolve) => {
         echo.socket.once('message', (_data, { port }) => resolve(port));
         client.send('127.0.0.1', echo.port, 'y');
       });
       await client.receive();
-      const strangers = await Promise.all(Array.from({ length: 10 }, () => UdpEnd.open(t)));
-      for (let i = 0; i < 300; i += 1) strangers[i % 10]?.send('flood', outside, '127.0.0.1');
-      for (let i = 0; i < 20; i += 1) client.send('127.0.0.1', echo.port, `settled ${i}`);
+      const senders = await Promise.all(Array.from({ length: 10 }, () => UdpEnd.open(t)));
+      for (let i = 0; i < 300; i += 1) senders[i % 10]?.send('flood', outerPort, '127.0.0.1');
+      for (let i = 0; i < 20; i += 1) client.send('127.0.0.1', echo.port, `known ${i}`);
       const answers = new Set<string>();
       while (answers.size < 20) {
         const text = (await client.receive()).data.toString();
-        if (text.startsWith('settled')) answers.add(text);
+        if (text.startsWith('known')) answers.add(text);
       }
-      // What others send takes nothing from what the client may decide: it reaches new destinations.
+      // Datagrams of other senders do not reduce the client's decisions, so it reaches new destinations.
       const another = await UdpEnd.open(t);
       client.send('127.0.0.1', another.port, 'new');
       assert.equal((await another.receive()).data.toString(), 'new');
       client.control.destroy();
-      const counted = await dropped('flooded');
-      assert.ok((counted['over-share'] ?? 0) > 200, JSON.stringify(counted));
+      const dropCounts = await dropped('flooded');
+      assert.ok((dropCounts['over-share'] ?? 0) > 200, JSON.stringify(dropCounts));
     });
 
-    it('makes no heartbeat a datagram by alternating between destinations of two rules', async (t) => {
+    it('does not make one heartbeat for each datagram by alternating between destinations of two rules', async (t) => {
       const account = await newAccount('alternating');
       const ends = [await UdpEnd.open(t, '127.0.0.1'), await UdpEnd.open(t, '127.0.0.2')];
       const client = await associateThrough(t, account);

@@ -1,4 +1,4 @@
-// Datagrams by way of an upstream proxy that keeps to the rules: another daemon, or danted.
+// Datagrams through a correct upstream proxy: another daemon, or danted.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startDanted } from '../../differential/servers.js';
@@ -11,7 +11,7 @@ import { suiteScope } from '../../helpers/suite.js';
 import { associateThrough, startUdpEcho, UdpEnd } from '../../helpers/udp-client.js';
 
 const LAST = 0x80;
-/** Echoes that certainly make a splice relay hand the direct flows to its worker. */
+/** So many echoes that the worker has taken the direct flows over. */
 const WARM_UP = 100;
 
 function endOf(daemon: TestDaemon, username: string): Promise<LogLine> {
@@ -26,12 +26,12 @@ for (const engine of ['native', 'node'] as const) {
     let accounts = 0;
 
     before(async () => {
-      // Each knows names that the other does not.
+      // Each daemon can resolve names that the other cannot.
       const upstreamNames = await startNameServer(scope, (name, family) =>
-        family === 4 && name.endsWith('.there.test') ? ['127.0.1.5'] : undefined,
+        family === 4 && name.endsWith('.upstream.test') ? ['127.0.1.5'] : undefined,
       );
       const names = await startNameServer(scope, (name, family) =>
-        family === 4 && name.endsWith('.here.test') ? ['127.0.0.1'] : undefined,
+        family === 4 && name.endsWith('.local.test') ? ['127.0.0.1'] : undefined,
       );
       upstream = await startTestDaemon(scope, { config: { dns: { servers: [upstreamNames.address] } } });
       await upstream.addAccount('child', 'child-secret');
@@ -44,22 +44,22 @@ for (const engine of ['native', 'node'] as const) {
         config: {
           dns: { servers: [names.address] },
           egress: {
-            // What a name of the upstream proxy's leads to may be private there: it is in none of these.
+            // The address of a name that the upstream proxy resolves is not checked against these rules.
             private: 'deny',
-            allow: ['127.0.0.0/24', '::1', '*.here.test'],
-            deny: ['bad.there.test', '127.0.0.66', '*:9'],
+            allow: ['127.0.0.0/24', '::1', '*.local.test'],
+            deny: ['bad.upstream.test', '127.0.0.66', '*:9'],
           },
           socks: {
             engine,
             upstreams: [
               { match: { hosts: ['127.0.0.1'] }, proxy: null },
-              { match: { hosts: ['*.there.test'] }, ...login, names: 'proxy' },
+              { match: { hosts: ['*.upstream.test'] }, ...login, names: 'proxy' },
               { match: { hosts: ['*'] }, ...login },
             ],
           },
           heartbeats: {
             games: [
-              { id: 'arena', match: { hosts: ['arena.there.test'], protocol: 'udp' } },
+              { id: 'arena', match: { hosts: ['arena.upstream.test'], protocol: 'udp' } },
               { gameId: 'ID=([a-z]+)', match: { hosts: ['127.0.0.5'], protocol: 'udp' } },
             ],
           },
@@ -74,20 +74,20 @@ for (const engine of ['native', 'node'] as const) {
       return { port: daemon.socks.port, username, password: 'secret', id };
     }
 
-    for (const [what, host, listenOn, asked] of [
+    for (const [kind, host, listenOn, requested] of [
       ['an IPv4 address', '127.0.0.5', '127.0.0.5', '127.0.0.5'],
       ['an IPv6 address', '::1', '::1', '[::1]'],
       [
         'a name that only the upstream proxy knows',
-        Buffer.from('game.there.test'),
+        Buffer.from('game.upstream.test'),
         '127.0.1.5',
-        'game.there.test',
+        'game.upstream.test',
       ],
       ['an address written as a name', Buffer.from('127.0.0.5'), '127.0.0.5', '127.0.0.5'],
     ] as const) {
-      it(`go to ${what} and back`, async (t) => {
+      it(`are relayed to ${kind} and back`, async (t) => {
         const account = await newAccount();
-        const seen = upstream.lines.length;
+        const linesBefore = upstream.lines.length;
         const echo = await startUdpEcho(t, listenOn);
         const client = await associateThrough(t, account);
         for (const text of ['one', 'two', '', 'x'.repeat(9_000), 'y'.repeat(60_000)]) {
@@ -105,40 +105,49 @@ for (const engine of ['native', 'node'] as const) {
           [bytes, bytes, 5, 5, {}],
         );
         assert.equal(line['via'], `127.0.0.1:${upstream.socks.port}`);
-        const shown = typeof host === 'string' ? asked : host.toString();
-        assert.equal(line['destination'], `${shown}:${echo.port}`);
-        // The end of the association has ended the upstream proxy's.
-        const theirs = await upstream.waitForLine(
-          (each) => each.msg === 'session ended' && upstream.lines.indexOf(each) >= seen,
+        const logged = typeof host === 'string' ? requested : host.toString();
+        assert.equal(line['destination'], `${logged}:${echo.port}`);
+        // The upstream proxy's association has ended with this one.
+        const upstreamLine = await upstream.waitForLine(
+          (each) => each.msg === 'session ended' && upstream.lines.indexOf(each) >= linesBefore,
         );
         assert.deepEqual(
-          [theirs['account'], theirs['destination'], theirs['bytesUp'], theirs['end']],
-          ['child', `${asked}:${echo.port}`, bytes, 'client-closed'],
+          [
+            upstreamLine['account'],
+            upstreamLine['destination'],
+            upstreamLine['bytesUp'],
+            upstreamLine['end'],
+          ],
+          ['child', `${requested}:${echo.port}`, bytes, 'client-closed'],
         );
       });
     }
 
-    it('go where the address of a name leads that is resolved here', async (t) => {
+    it('follow the rule for the address of a name that this daemon resolves', async (t) => {
       const account = await newAccount();
       const echo = await startUdpEcho(t);
       const client = await associateThrough(t, account);
-      assert.equal(await client.roundTrip(Buffer.from('direct.here.test'), echo.port, 'x'), 'x');
+      assert.equal(await client.roundTrip(Buffer.from('direct.local.test'), echo.port, 'x'), 'x');
       client.control.destroy();
       const line = await endOf(daemon, account.username);
-      assert.deepEqual([line['via'], line['datagramsDown']], [undefined, 1], 'its address is an exception');
+      assert.deepEqual(
+        [line['via'], line['datagramsDown']],
+        [undefined, 1],
+        'the address has a rule without an upstream proxy',
+      );
     });
 
-    it('share the association with direct ones, also once these have a worker', async (t) => {
+    it('share the association with direct ones, also after a worker has taken these over', async (t) => {
       const account = await newAccount();
       const direct = await startUdpEcho(t);
-      const far = await startUdpEcho(t, '127.0.0.5');
+      const remote = await startUdpEcho(t, '127.0.0.5');
       const client = await associateThrough(t, account);
       for (let i = 0; i < WARM_UP; i += 1) {
         assert.equal(await client.roundTrip('127.0.0.1', direct.port, `${i}`), `${i}`);
       }
       for (let i = 0; i < WARM_UP; i += 1) {
-        assert.equal(await client.roundTrip('127.0.0.5', far.port, `far ${i}`), `far ${i}`);
-        assert.equal(await client.roundTrip('127.0.0.1', direct.port, `near ${i}`), `near ${i}`);
+        assert.equal(await client.roundTrip('127.0.0.5', remote.port, `remote ${i}`), `remote ${i}`);
+        assert.equal(await client.roundTrip('127.0.0.1', direct.port, `direct ${i}`), `direct ${i}`);
       }
       client.control.destroy();
       const line = await endOf(daemon, account.username);
@@ -148,7 +157,7 @@ for (const engine of ['native', 'node'] as const) {
       );
     });
 
-    it('may come in fragments', async (t) => {
+    it('may be fragmented', async (t) => {
       const echo = await startUdpEcho(t, '127.0.0.5');
       const client = await associateThrough(t, await newAccount());
       client.send('127.0.0.5', echo.port, 'first ', 1);
@@ -156,12 +165,12 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal((await client.receive()).data.toString(), 'first second');
     });
 
-    it('pass the egress rules for names and ports', async (t) => {
+    it('are checked against the egress rules for names and ports', async (t) => {
       const account = await newAccount();
       const echo = await startUdpEcho(t, '127.0.0.5');
       const client = await associateThrough(t, account);
-      client.send(Buffer.from('bad.there.test'), echo.port, 'x');
-      client.send(Buffer.from('game.there.test'), 9, 'x');
+      client.send(Buffer.from('bad.upstream.test'), echo.port, 'x');
+      client.send(Buffer.from('game.upstream.test'), 9, 'x');
       client.send('127.0.0.66', echo.port, 'x');
       client.send('10.1.1.1', echo.port, 'x');
       client.send('169.254.169.254', echo.port, 'x');
@@ -172,11 +181,11 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal(datagramsUp, 1);
     });
 
-    it('name the game by destination, and by the first datagrams', async (t) => {
+    it('have a game by the name of their destination, or by the first datagrams', async (t) => {
       const [byName, byData] = [await newAccount(), await newAccount()];
       const echo = await startUdpEcho(t, '127.0.0.5');
       const one = await associateThrough(t, byName);
-      one.send(Buffer.from('arena.there.test'), echo.port, 'x');
+      one.send(Buffer.from('arena.upstream.test'), echo.port, 'x');
       const two = await associateThrough(t, byData);
       await two.roundTrip('127.0.0.5', echo.port, 'hello');
       await two.roundTrip('127.0.0.5', echo.port, 'ID=chess;');
@@ -186,15 +195,15 @@ for (const engine of ['native', 'node'] as const) {
       });
     });
 
-    it('keep to the rate of the account', async (t) => {
+    it('are limited by the rate of the account', async (t) => {
       const account = await newAccount();
       const limits = { bytesPerSecondUp: 1_000 };
       const set = await daemon.api('PATCH', `/api/v1/accounts/${account.id}/limits`, limits);
       assert.equal(set.status, 200, set.text);
-      const far = await UdpEnd.open(t, '127.0.0.5');
+      const destination = await UdpEnd.open(t, '127.0.0.5');
       const client = await associateThrough(t, account);
-      for (let i = 0; i < 10; i += 1) client.send('127.0.0.5', far.port, Buffer.alloc(1_000));
-      await far.receive();
+      for (let i = 0; i < 10; i += 1) client.send('127.0.0.5', destination.port, Buffer.alloc(1_000));
+      await destination.receive();
       client.control.destroy();
       const line = await endOf(daemon, account.username);
       const dropped = (line['dropped'] as Record<string, number>)['over-rate'] ?? 0;
@@ -202,23 +211,23 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal(Number(line['datagramsUp']) + dropped, 10);
     });
 
-    it('are heard from hosts that the client never sent to, as direct ones are', async (t) => {
-      const far = await UdpEnd.open(t, '127.0.0.5');
-      const stranger = await UdpEnd.open(t, '127.0.0.6');
+    it('arrive from hosts that the client never sent to, like direct ones', async (t) => {
+      const destination = await UdpEnd.open(t, '127.0.0.5');
+      const otherHost = await UdpEnd.open(t, '127.0.0.6');
       const denied = await UdpEnd.open(t, '127.0.0.66');
       const client = await associateThrough(t, await newAccount());
-      client.send('127.0.0.5', far.port, 'hello');
-      const { port } = (await far.receive()).from;
+      client.send('127.0.0.5', destination.port, 'hello');
+      const { port } = (await destination.receive()).from;
       denied.send('from a denied address', port, '127.0.0.1');
-      stranger.send('from a stranger', port, '127.0.0.1');
-      const heard = await client.receive();
+      otherHost.send('from another host', port, '127.0.0.1');
+      const received = await client.receive();
       assert.deepEqual(
-        [heard.data.toString(), heard.host, heard.port],
-        ['from a stranger', '127.0.0.6', stranger.port],
+        [received.data.toString(), received.host, received.port],
+        ['from another host', '127.0.0.6', otherHost.port],
       );
     });
 
-    it('leave no descriptor behind', async (t) => {
+    it('leave no descriptor open', async (t) => {
       const account = await newAccount();
       const echo = await startUdpEcho(t, '127.0.0.5');
       const warm = await associateThrough(t, account);
@@ -229,7 +238,7 @@ for (const engine of ['native', 'node'] as const) {
       for (let i = 0; i < 3; i += 1) {
         const clients = await Promise.all(Array.from({ length: 10 }, () => associateThrough(t, account)));
         for (const client of clients) await client.roundTrip('127.0.0.5', echo.port, 'x');
-        // Four each; a few of the first association may still have been open when the others began.
+        // Each association has four. Some of the first one may have been open still at the count before.
         assert.ok(openDescriptors(daemon.pid) >= before + 30);
         for (const client of clients) client.control.destroy();
         await descriptorsBackTo(daemon.pid, before);
@@ -239,7 +248,7 @@ for (const engine of ['native', 'node'] as const) {
 }
 
 describe('datagrams through danted', () => {
-  it('go there and back', needs('danted'), async (t) => {
+  it('are relayed to the destination and back', needs('danted'), async (t) => {
     const { port } = await startDanted(t, 'udpassociate udpreply');
     const daemon = await startTestDaemon(t, {
       config: { socks: { upstreams: [{ proxy: `127.0.0.1:${port}` }] } },

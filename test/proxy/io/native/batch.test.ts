@@ -1,4 +1,4 @@
-// How datagrams are put into messages: runs of one size are one message that the kernel cuts, as long as it will.
+// How datagrams are put into messages: a run of equal sizes is one message that the kernel segments (UDP_SEGMENT).
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -28,9 +28,9 @@ async function openBatch(t: { after(close: () => void): void }) {
   t.after(() => receiver.close());
 
   const real = loadLibc();
-  /** How many datagrams each message had, call by call. */
+  /** The number of datagrams in each message, by call. */
   const calls: number[][] = [];
-  /** Answers a call instead of the system: the errno, or null to let it pass. */
+  /** Returns the errno with which a call fails, or null to execute it. */
   let refuse: (run: number, length: number) => number | null = () => null;
   let errno = 0;
   const libc: Libc = {
@@ -71,21 +71,21 @@ async function openBatch(t: { after(close: () => void): void }) {
   };
 }
 
-test('a run of one size is one message, and a shorter one may end it', async (t) => {
+test('a run of equal sizes is sent as one message, which a shorter datagram may end', async (t) => {
   const { send, calls } = await openBatch(t);
   const sizes = [...Array<number>(20).fill(200), 50, 200, 300, 300, 0, 0, 7];
   assert.deepEqual(await send(sizes), sizes);
   assert.deepEqual(calls, [[21, 1, 2, 1, 1, 1]]);
 });
 
-test('larger than a frame is sent one by one', async (t) => {
+test('datagrams larger than a frame are sent one by one', async (t) => {
   const { send, calls } = await openBatch(t);
   assert.deepEqual(await send([1473, 1473, 1472, 1472]), [1473, 1473, 1472, 1472]);
   assert.deepEqual(calls, [[1, 1, 2]]);
 });
 
 for (const errno of [EIO, EINVAL]) {
-  test(`a socket without segmentation (errno ${errno}) sends one by one, and does not try it again`, async (t) => {
+  test(`a socket without segmentation (errno ${errno}) sends datagrams one by one, and does not try segmentation again`, async (t) => {
     const { send, calls, refuseWith, socket } = await openBatch(t);
     refuseWith((run) => (run > 1 ? errno : null));
     assert.deepEqual(await send([9, 9, 9, 5]), [9, 9, 9, 5]);
@@ -95,7 +95,7 @@ for (const errno of [EIO, EINVAL]) {
   });
 }
 
-test('what is too large for the path to be cut to is sent one by one from then on', async (t) => {
+test('datagrams of a size that the path refuses to segment are sent one by one from then on', async (t) => {
   const { send, calls, refuseWith, socket } = await openBatch(t);
   refuseWith((run) => (run > 1 ? EMSGSIZE : null));
   assert.deepEqual(await send([1400, 1400]), [1400, 1400]);

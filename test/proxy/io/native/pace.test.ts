@@ -1,11 +1,11 @@
-// When the native loop rests: only while datagrams come by the ten thousands a second, and few at a time.
+// The native loop rests only while tens of thousands of datagrams arrive each second, few at a time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Pace } from '../../../../src/proxy/io/native/pace.js';
 
 const TURNS_PER_MS = 20;
 
-/** One turn for each ms of `ms`, with datagrams of `sockets`, and other events; returns whether the loop rests after the last one. */
+/** Runs turns for `ms` with datagrams of `sockets` and other events. Returns whether the loop rests after the last turn. */
 function isRestDue(turn: { datagrams: number; sockets: number; others: number }, ms: number): boolean {
   const pace = new Pace();
   let isDue = false;
@@ -16,26 +16,26 @@ function isRestDue(turn: { datagrams: number; sockets: number; others: number },
   return isDue;
 }
 
-test('many datagrams that come a few at a time make the loop rest', () => {
+test('the loop rests when many datagrams arrive a few at a time', () => {
   assert.equal(isRestDue({ datagrams: 3, sockets: 1, others: 0 }, 3), true);
   assert.equal(isRestDue({ datagrams: 1, sockets: 2, others: 0 }, 3), true);
 });
 
-test('few datagrams are moved without a rest', () => {
+test('the loop does not rest when few datagrams arrive', () => {
   assert.equal(isRestDue({ datagrams: 1, sockets: 1, others: 0 }, 3), false);
 });
 
-test('the loop does not rest where a turn finds enough datagrams', () => {
+test('the loop does not rest when each turn finds many datagrams', () => {
   assert.equal(isRestDue({ datagrams: 16, sockets: 1, others: 0 }, 3), false);
   assert.equal(isRestDue({ datagrams: 4, sockets: 4, others: 0 }, 3), false);
 });
 
-test('the loop does not rest where other sockets are served too', () => {
+test('the loop does not rest when it serves other sockets, too', () => {
   assert.equal(isRestDue({ datagrams: 3, sockets: 1, others: 1 }, 3), false);
   assert.equal(isRestDue({ datagrams: 0, sockets: 0, others: 1 }, 3), false);
 });
 
-test('rests end once few datagrams come', () => {
+test('the loop stops resting once few datagrams arrive', () => {
   const pace = new Pace();
   let nowMs = 1_000;
   const turn = (datagrams: number): boolean => {

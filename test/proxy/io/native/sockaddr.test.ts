@@ -10,7 +10,7 @@ const keyOf = (address: string, port: number): number | string => {
   return sockaddrKey(words);
 };
 
-test('endpoints survive being written and read', () => {
+test('a written endpoint is read back unchanged', () => {
   for (const address of [
     '0.0.0.0',
     '127.0.0.1',
@@ -50,13 +50,13 @@ test('a Unix socket has neither address nor port', () => {
   assert.deepEqual(readSockaddr(new Uint8Array(28)), { address: '', port: 0 });
 });
 
-test('what cannot be read is not written', () => {
+test('an invalid address is not written', () => {
   for (const address of ['', 'localhost', '1.2.3', 'fe80::1%no-such-interface', '1.2.3.4.5']) {
     assert.equal(writeSockaddr(bytes, { address, port: 1 }), 0, address);
   }
 });
 
-test('zones are names of interfaces where there are names, and numbers elsewhere', () => {
+test('a zone is the name of its interface, or its number when no interface has it', () => {
   for (const [name, addresses] of Object.entries(networkInterfaces())) {
     for (const { family, address, scopeid } of addresses ?? []) {
       if (family !== 'IPv6' || !scopeid) continue;

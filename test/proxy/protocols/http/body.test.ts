@@ -1,4 +1,4 @@
-// Bodies end where their framing says, however they are cut; what another reader could cut elsewhere is malformed.
+// Bodies end where their framing says, with any chunk boundaries. Framing that another reader could read differently is malformed.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
@@ -7,8 +7,8 @@ import { BodyReader, type Framing } from '../../../../src/proxy/protocols/http/b
 const CHUNKED: Framing = { kind: 'chunked' };
 const MAX_TRAILER_BYTES = 64;
 
-/** How many bytes of all pieces belong to the body, and whether it is complete; null: malformed. */
-function taken(framing: Framing, pieces: readonly Buffer[]): { bytes: number; isDone: boolean } | null {
+/** Returns how many bytes of all pieces belong to the body, and whether it is complete; null when it is malformed. */
+function bodyOf(framing: Framing, pieces: readonly Buffer[]): { bytes: number; isDone: boolean } | null {
   const reader = new BodyReader(framing, MAX_TRAILER_BYTES);
   let bytes = 0;
   for (const piece of pieces) {
@@ -20,21 +20,21 @@ function taken(framing: Framing, pieces: readonly Buffer[]): { bytes: number; is
   return { bytes, isDone: reader.isDone };
 }
 
-const whole = (framing: Framing, text: string) => taken(framing, [Buffer.from(text, 'latin1')]);
+const whole = (framing: Framing, text: string) => bodyOf(framing, [Buffer.from(text, 'latin1')]);
 const eachByte = (framing: Framing, text: string) =>
-  taken(
+  bodyOf(
     framing,
     [...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte])),
   );
 
-it('a body of a known length', () => {
+it('a body of a known length ends after that length', () => {
   assert.deepEqual(whole({ kind: 'length', bytes: 3 }, 'abcGET'), { bytes: 3, isDone: true });
   assert.deepEqual(whole({ kind: 'length', bytes: 0 }, 'GET'), { bytes: 0, isDone: true });
   assert.deepEqual(whole({ kind: 'length', bytes: 9 }, 'abc'), { bytes: 3, isDone: false });
   assert.deepEqual(whole({ kind: 'until-close' }, 'abc'), { bytes: 3, isDone: false });
 });
 
-it('chunks are followed to the end of the trailer', () => {
+it('a chunked body ends after its trailer', () => {
   for (const body of [
     '0\r\n\r\n',
     '3\r\nabc\r\n0\r\n\r\n',
@@ -99,7 +99,7 @@ it('a chunked body ends at the same byte with any chunk boundaries', () => {
         const pieces = ends
           .map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
           .filter(({ length }) => length > 0);
-        assert.deepEqual(taken(CHUNKED, pieces), { bytes: body.length, isDone: true });
+        assert.deepEqual(bodyOf(CHUNKED, pieces), { bytes: body.length, isDone: true });
       },
     ),
   );

@@ -1,16 +1,16 @@
-// CONNECT requests as tables of bytes: what is understood, and with which status the rest is refused.
+// CONNECT requests as tables of bytes: which are accepted, and with which status the others are refused.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { HandshakeStep } from '../../../../src/proxy/protocols/client-protocol.js';
 import { HttpProxy } from '../../../../src/proxy/protocols/http/http-proxy.js';
 import { Reply } from '../../../../src/proxy/protocols/socks5.js';
-import { basic } from '../../../helpers/http-proxy-client.js';
+import { basic } from '../../../helpers/http.js';
 
 const LIMITS = { maxHeaderBytes: 1024, maxHeaderFields: 10 };
 const LOGIN = `Proxy-Authorization: ${basic('player', 'secret')}\r\n`;
 
-/** What a proxy makes of these pieces: the request, or the status it refuses with; null: it wants more. */
+/** Feeds these pieces to a proxy. Returns the request, or the status of the refusal; null when the request is incomplete. */
 function outcome(...pieces: readonly (string | Buffer)[]): unknown {
   const proxy = new HttpProxy(LIMITS);
   let login: string | null = null;
@@ -23,13 +23,13 @@ function outcome(...pieces: readonly (string | Buffer)[]): unknown {
         assert.equal(proxy.accept(), null);
       }
       if (step.kind === 'address-login') return step.kind;
-      if (step.kind === 'request') return { login, ...shown(step) };
+      if (step.kind === 'request') return { login, ...fieldsOf(step) };
     }
   }
   return null;
 }
 
-function shown({ request, rest }: Extract<HandshakeStep, { kind: 'request' }>): object {
+function fieldsOf({ request, rest }: Extract<HandshakeStep, { kind: 'request' }>): object {
   const { addressType, address, port } = request;
   const host = addressType === 3 ? Buffer.from(address).toString('latin1') : [...address];
   return { host, port, rest: rest?.toString('latin1') ?? null };
@@ -55,7 +55,7 @@ describe('a CONNECT', () => {
     }
   });
 
-  it('may be of HTTP/1.0, without Host, and carry what a tunnel has no use for', () => {
+  it('may be of HTTP/1.0, have no Host, and have fields that a tunnel ignores', () => {
     for (const head of [
       connect('a:1', LOGIN, 'HTTP/1.0'),
       connect('a:1', `Host: b:2\r\n${LOGIN}Proxy-Connection: keep-alive\r\nUser-Agent: x/1 \t\r\n`),
@@ -69,7 +69,7 @@ describe('a CONNECT', () => {
     }
   });
 
-  it('is followed by what the client sends ahead', () => {
+  it('may be followed by bytes for the tunnel', () => {
     assert.deepEqual(outcome(`${connect('a:1')}\x16\x03\x01`), {
       login: 'player:secret',
       host: 'a',
@@ -116,7 +116,7 @@ describe('a CONNECT', () => {
     }
   });
 
-  it('needs Basic credentials within the limits of accounts: else 407', () => {
+  it('needs Basic credentials within the limits of accounts, or gets 407', () => {
     const b64 = (text: string): string => Buffer.from(text).toString('base64');
     for (const fields of ['', 'Authorization: Basic cGxheWVyOnNlY3JldA==\r\n'])
       assert.equal(outcome(connect('a:1', fields)), 'address-login', fields);
@@ -137,12 +137,12 @@ describe('a CONNECT', () => {
     assert.equal((found as { login: string }).login, longest);
   });
 
-  it('takes user names in UTF-8, which end at the first colon', () => {
+  it('accepts user names in UTF-8, which end at the first colon', () => {
     const field = `Proxy-Authorization: ${basic('玩家', 'a:b:ü')}\r\n`;
     assert.equal((outcome(connect('a:1', field)) as { login: string }).login, '玩家:a:b:ü');
   });
 
-  it('is bounded: at the limits it is read, beyond them it is 431', () => {
+  it('is read up to the limits, and gets 431 beyond them', () => {
     const field = (i: number): string => `X-${i}: y\r\n`;
     const fields = (count: number): string => Array.from({ length: count - 1 }, (_, i) => field(i)).join('');
     assert.notEqual(outcome(connect('a:1', LOGIN + fields(10))), 431);
@@ -157,7 +157,7 @@ describe('a CONNECT', () => {
     assert.equal(outcome('C'.repeat(1024)), 431);
   });
 
-  it('says which version and methods it has', () => {
+  it('gets 505 for another version, and 501 for another method', () => {
     assert.equal(outcome('PRI * HTTP/2.0\r\n\r\n'), 505);
     assert.equal(outcome('CONNECT a:1 HTTP/0.9\r\n\r\n'), 505);
     assert.equal(outcome(`TRACE http://a/ HTTP/1.1\r\n${LOGIN}\r\n`), 501);
@@ -190,7 +190,7 @@ describe('a CONNECT', () => {
   });
 });
 
-it('a refusal has a reason, and reveals nothing about the network', () => {
+it('an HTTP refusal has a reason, and reveals nothing about the network', () => {
   const proxy = new HttpProxy(LIMITS);
   const statuses = Object.values(Reply).map((code) => statusOf(proxy.reply(code)));
   assert.deepEqual(statuses, [200, 503, 403, 502, 502, 502, 504, 501, 400]);

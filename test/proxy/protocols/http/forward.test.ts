@@ -1,4 +1,4 @@
-// Requests in absolute form: what goes on to the destination, and what is refused because it could be read in two ways.
+// Requests in absolute form: what is forwarded to the destination, and what is refused as ambiguous.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readForwarding } from '../../../../src/proxy/protocols/http/forward.js';
@@ -16,7 +16,7 @@ function forwarding(startLine: string, ...fields: string[]) {
   return typeof line === 'string' ? assert.fail(line) : readForwarding(line, head.fields);
 }
 
-function passed(startLine: string, ...fields: string[]) {
+function forwarded(startLine: string, ...fields: string[]) {
   const result = forwarding(startLine, ...fields);
   if (!result.ok) return assert.fail(`refused with ${result.status}`);
   const { request, forward } = result;
@@ -29,7 +29,7 @@ const refusal = (startLine: string, ...fields: string[]): number | null => {
 };
 
 describe('a request in absolute form', () => {
-  it('goes to its host and port in origin form', () => {
+  it('is forwarded to its host and port in origin form', () => {
     for (const [target, host, port, form, hostField] of [
       ['http://example.com/', 'example.com', 80, '/', 'example.com'],
       ['http://example.com', 'example.com', 80, '/', 'example.com'],
@@ -38,7 +38,7 @@ describe('a request in absolute form', () => {
       ['http://192.0.2.1/http://x/', '192.0.2.1', 80, '/http://x/', '192.0.2.1'],
       ['http://a/b@c:1', 'a', 80, '/b@c:1', 'a'],
     ] as const) {
-      const { request, lines } = passed(`GET ${target} HTTP/1.1`, 'Host: other', 'X: y');
+      const { request, lines } = forwarded(`GET ${target} HTTP/1.1`, 'Host: other', 'X: y');
       assert.deepEqual([Buffer.from(request.address).toString(), request.port], [host, port], target);
       assert.deepEqual(
         lines,
@@ -46,14 +46,14 @@ describe('a request in absolute form', () => {
         target,
       );
     }
-    const { request } = passed('GET http://[2001:db8::1]:81/ HTTP/1.1');
+    const { request } = forwarded('GET http://[2001:db8::1]:81/ HTTP/1.1');
     assert.deepEqual([request.addressType, request.address.length, request.port], [4, 16, 81]);
-    assert.equal(passed('OPTIONS http://a HTTP/1.1').lines[0], 'OPTIONS * HTTP/1.1');
-    assert.equal(passed('OPTIONS http://a/ HTTP/1.1').lines[0], 'OPTIONS / HTTP/1.1');
+    assert.equal(forwarded('OPTIONS http://a HTTP/1.1').lines[0], 'OPTIONS * HTTP/1.1');
+    assert.equal(forwarded('OPTIONS http://a/ HTTP/1.1').lines[0], 'OPTIONS / HTTP/1.1');
   });
 
-  it('loses hop-by-hop fields, and gains none that reveals a proxy', () => {
-    const { lines } = passed(
+  it('is forwarded without hop-by-hop fields, and without fields that reveal a proxy', () => {
+    const { lines } = forwarded(
       'POST http://a/ HTTP/1.1',
       'Host: a',
       'Connection: keep-alive, X-Hop',
@@ -81,12 +81,12 @@ describe('a request in absolute form', () => {
   });
 
   it('has one framing', () => {
-    assert.deepEqual(passed('GET http://a/ HTTP/1.1').framing, { kind: 'length', bytes: 0 });
-    assert.deepEqual(passed('POST http://a/ HTTP/1.1', 'Content-Length: 007').framing, {
+    assert.deepEqual(forwarded('GET http://a/ HTTP/1.1').framing, { kind: 'length', bytes: 0 });
+    assert.deepEqual(forwarded('POST http://a/ HTTP/1.1', 'Content-Length: 007').framing, {
       kind: 'length',
       bytes: 7,
     });
-    const chunked = passed('POST http://a/ HTTP/1.1', 'transfer-ENCODING: Chunked');
+    const chunked = forwarded('POST http://a/ HTTP/1.1', 'transfer-ENCODING: Chunked');
     assert.deepEqual(chunked.framing, { kind: 'chunked' });
     assert.deepEqual(chunked.lines.slice(2), ['Transfer-Encoding: chunked', 'Connection: close']);
     for (const fields of [
@@ -135,13 +135,13 @@ describe('a request in absolute form', () => {
     assert.equal(refusal('OPTIONS http://a/ HTTP/1.1', 'Max-Forwards: 0'), 501);
   });
 
-  it('keeps its connection unless it says otherwise', () => {
+  it('keeps its connection open unless it says close', () => {
     const isKept = (version: string, ...fields: string[]): boolean =>
-      passed(`GET http://a/ ${version}`, ...fields).isKept;
+      forwarded(`GET http://a/ ${version}`, ...fields).isKept;
     assert.equal(isKept('HTTP/1.1'), true);
     assert.equal(isKept('HTTP/1.1', 'Connection: Close'), false);
     assert.equal(isKept('HTTP/1.1', 'Proxy-Connection: close'), false);
     assert.equal(isKept('HTTP/1.0', 'Connection: keep-alive'), false);
-    assert.equal(passed('GET http://a/ HTTP/1.0').lines[0], 'GET / HTTP/1.0');
+    assert.equal(forwarded('GET http://a/ HTTP/1.0').lines[0], 'GET / HTTP/1.0');
   });
 });

@@ -1,4 +1,4 @@
-// Answers of destinations: what reaches the client, where they end, and what is no answer.
+// Responses of destinations: what reaches the client, where they end, and which are malformed.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
@@ -14,8 +14,8 @@ const GET: ForwardedRequest = {
   isKept: true,
 };
 
-/** What the client gets of it, and what becomes of its connection; null: it is no answer. */
-function answer(pieces: string | readonly Buffer[], request: Partial<ForwardedRequest> = {}) {
+/** Returns what the client gets, and whether its connection is kept; null when the response is malformed. */
+function relayed(pieces: string | readonly Buffer[], request: Partial<ForwardedRequest> = {}) {
   const reader = new ResponseReader({ ...GET, ...request }, LIMITS);
   const sent: Buffer[] = [];
   for (const piece of typeof pieces === 'string' ? [Buffer.from(pieces, 'latin1')] : pieces) {
@@ -28,7 +28,7 @@ function answer(pieces: string | readonly Buffer[], request: Partial<ForwardedRe
   return { sent: Buffer.concat(sent).toString('latin1'), isDone, isKept, mayEnd };
 }
 
-it('ends where its framing says, and keeps the connection then', () => {
+it('a response with a framing ends there, and the connection is kept', () => {
   const kept = { isDone: true, isKept: true, mayEnd: true };
   for (const [response, sent, request] of [
     [
@@ -55,42 +55,42 @@ it('ends where its framing says, and keeps the connection then', () => {
       {},
     ],
   ] as const) {
-    assert.deepEqual(answer(response, request), { sent, ...kept }, response);
+    assert.deepEqual(relayed(response, request), { sent, ...kept }, response);
     const bytes = [...Buffer.from(response, 'latin1')].map((byte) => Buffer.from([byte]));
-    assert.deepEqual(answer(bytes, request), { sent, ...kept }, response);
+    assert.deepEqual(relayed(bytes, request), { sent, ...kept }, response);
   }
 });
 
-it('without a framing ends with its connection', () => {
-  assert.deepEqual(answer('HTTP/1.1 200 OK\r\nX: y\r\n\r\nabc'), {
+it('a response without a framing ends with its connection', () => {
+  assert.deepEqual(relayed('HTTP/1.1 200 OK\r\nX: y\r\n\r\nabc'), {
     sent: 'HTTP/1.1 200 OK\r\nX: y\r\nConnection: close\r\n\r\nabc',
     isDone: false,
     isKept: false,
     mayEnd: true,
   });
-  assert.equal(answer('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc')?.mayEnd, false);
+  assert.equal(relayed('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc')?.mayEnd, false);
 });
 
-it('loses hop-by-hop fields', () => {
+it('a response is relayed without hop-by-hop fields', () => {
   const response =
     'HTTP/1.1 200 OK\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: x\r\nProxy-Authenticate: Basic\r\n' +
     'Upgrade: h2c\r\nContent-Length: 0\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n';
   assert.equal(
-    answer(response)?.sent,
+    relayed(response)?.sent,
     'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n',
   );
 });
 
-it('to a client of HTTP/1.0 comes without interim answers, and ends the connection', () => {
+it('a response to a client of HTTP/1.0 has no interim responses, and ends the connection', () => {
   const old = { minor: 0, isKept: false } as const;
   assert.equal(
-    answer('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', old)?.sent,
+    relayed('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', old)?.sent,
     'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
   );
-  assert.equal(answer('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', old), null);
+  assert.equal(relayed('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', old), null);
 });
 
-it('is an error when it is ambiguous, requests a login, or exceeds the limits', () => {
+it('a response that is ambiguous, requests a login, or exceeds the limits is malformed', () => {
   for (const response of [
     'SSH-2.0-OpenSSH_9\r\n\r\n',
     'HTTP/2 200 OK\r\n\r\n',
@@ -108,22 +108,22 @@ it('is an error when it is ambiguous, requests a login, or exceeds the limits', 
     `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(11)}\r\n`,
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n',
   ]) {
-    assert.equal(answer(response), null, JSON.stringify(response));
+    assert.equal(relayed(response), null, JSON.stringify(response));
   }
 });
 
-it('the client gets the same bytes with any chunk boundaries', () => {
+it('the client gets the same response with any chunk boundaries', () => {
   const response = Buffer.from(
     'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x\r\nhello\r\n0\r\nA: b\r\n\r\n',
   );
-  const expected = answer([response]);
+  const expected = relayed([response]);
   fc.assert(
     fc.property(fc.array(fc.nat(response.length), { maxLength: 12 }), (cuts) => {
       const ends = [...new Set([...cuts, response.length])].sort((a, b) => a - b);
       const pieces = ends
         .map((end, i) => response.subarray(ends[i - 1] ?? 0, end))
         .filter(({ length }) => length > 0);
-      assert.deepEqual(answer(pieces), expected);
+      assert.deepEqual(relayed(pieces), expected);
     }),
   );
 });

@@ -5,37 +5,42 @@ import type { Driver, Remote, RemoteRelay, RemoteStream } from './driver.js';
 import type { RelaySettings } from './driver-objects.js';
 import { Target } from './helpers.js';
 
-export interface Lane {
-  /** The player's own socket; the driver has the other end of its connection. */
+export interface RelayedPair {
+  /** The player's socket. The driver has the other end of its connection. */
   readonly player: Socket;
-  /** The destination's own socket. */
-  readonly far: Socket;
+  /** The destination's socket. */
+  readonly destination: Socket;
   readonly relay: RemoteRelay;
   bytesUp(): number;
   bytesDown(): number;
 }
 
-export class Lanes {
+export class RelayedPairs {
   readonly #outside = new Set<Socket>();
   readonly #accepted = new Map<number, unknown>();
   #seen = 0;
 
   private constructor(
     readonly driver: Driver,
-    readonly front: { listener: Remote; local: { port: number } },
-    readonly back: Target,
+    readonly listening: { listener: Remote; local: { port: number } },
+    readonly target: Target,
   ) {}
 
-  static async start(driver: Driver): Promise<Lanes> {
-    const front = await driver.listen();
-    if (typeof front === 'string') throw new Error(front);
-    return new Lanes(driver, front, await Target.start());
+  static async start(driver: Driver): Promise<RelayedPairs> {
+    const listening = await driver.listen();
+    if (typeof listening === 'string') throw new Error(listening);
+    return new RelayedPairs(driver, listening, await Target.start());
   }
 
-  /** `early` is what the player sends before the relay begins, read by the driver as a request would be. */
-  async open(settings: Omit<RelaySettings, 'countAt'> = {}): Promise<Lane> {
-    const { driver, front, back } = this;
-    const player = connect({ port: front.local.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+  /** `early`: the bytes that the player sends before the relay begins, which the driver reads like a request. */
+  async open(settings: Omit<RelaySettings, 'countAt'> = {}): Promise<RelayedPair> {
+    const { driver, listening, target } = this;
+    const player = connect({
+      port: listening.local.port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+      noDelay: true,
+    });
     this.#track(player);
     await once(player, 'connect');
     const client = await this.#acceptedFrom(player.localPort ?? 0);
@@ -44,22 +49,22 @@ export class Lanes {
     await client.call('resume');
     const read = await client.data(greeting.length);
     await client.call('pause');
-    const destination = await driver.connect({ address: '127.0.0.1', port: back.port });
-    if (typeof destination === 'string') throw new Error(destination);
-    const far = await back.connectionFrom(destination.local.port);
+    const server = await driver.connect({ address: '127.0.0.1', port: target.port });
+    if (typeof server === 'string') throw new Error(server);
+    const destination = await target.connectionFrom(server.local.port);
     const early = settings.early ? read.subarray('hello'.length) : null;
-    return { player, far, ...(await driver.relay(client, destination, { ...settings, early })) };
+    return { player, destination, ...(await driver.relay(client, server, { ...settings, early })) };
   }
 
-  /** Destroys what players and destinations still hold open. */
-  hangUp(): void {
+  /** Destroys the open sockets of players and destinations. */
+  destroySockets(): void {
     for (const socket of this.#outside) socket.destroy();
   }
 
   async close(): Promise<void> {
-    this.hangUp();
-    this.back.close();
-    await this.front.listener.call('close');
+    this.destroySockets();
+    this.target.close();
+    await this.listening.listener.call('close');
   }
 
   #track(socket: Socket): void {
@@ -68,7 +73,7 @@ export class Lanes {
   }
 
   async #acceptedFrom(port: number): Promise<RemoteStream> {
-    const connections = this.front.listener.events<{ peer: { port: number } }>('connection');
+    const connections = this.listening.listener.events<{ peer: { port: number } }>('connection');
     for (;;) {
       for (; this.#seen < connections.length; this.#seen += 1) {
         const made = connections[this.#seen];
@@ -77,7 +82,7 @@ export class Lanes {
       const made = this.#accepted.get(port);
       this.#accepted.delete(port);
       if (made) return this.driver.stream(made);
-      await once(this.front.listener, 'event');
+      await once(this.listening.listener, 'event');
     }
   }
 }
