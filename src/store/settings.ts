@@ -1,5 +1,5 @@
 // The settings table: text values by key.
-import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
+import type { AtomicSettingStore, SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import type { Engine } from './engine.js';
@@ -9,7 +9,7 @@ export function createSettingStore(
   { db, following }: Pick<Engine, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
-): SettingStore & CounterStore {
+): SettingStore & AtomicSettingStore {
   return {
     async get(key) {
       const row: { value: string } | undefined = await following('settings').where({ key }).first('value');
@@ -25,6 +25,15 @@ export function createSettingStore(
         .returning('key');
       return changed.length > 0;
     },
+
+    exchange: (key, current, next, audit) =>
+      inTransaction(db, async (trx) => {
+        const changed = await trx('settings').where({ key, value: current }).update({ value: next });
+        if (changed === 0) return false;
+        await recordChange(trx, { topic: 'setting', key });
+        await recordAudit(trx, [audit]);
+        return true;
+      }),
 
     async set(key, value, audit) {
       await inTransaction(db, async (trx) => {

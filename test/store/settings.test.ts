@@ -43,7 +43,13 @@ onEachEngine('a one-time code and a recovery code are good at one daemon only', 
   assert.equal(await there.verify(code(1)), true);
 
   const [codes, codesThere] = [createRecoveryCodes(store.settings), createRecoveryCodes(other.settings)];
-  const [one = ''] = await codes.renew(DAEMON);
+  const [one = '', two = '', three = '', four = ''] = await codes.renew(DAEMON);
   assert.equal(await codesThere.use(one, DAEMON), true);
   assert.equal(await codes.use(one, DAEMON), false);
+  const used = (here: string, there: string) =>
+    Promise.all([codes.use(here, DAEMON), codesThere.use(there, DAEMON)]);
+  assert.deepEqual((await used(two, two)).filter(Boolean), [true], 'the same code at once');
+  assert.deepEqual(await used(three, four), [true, true], 'two codes at once');
+  assert.deepEqual(await used(four, three), [false, false]);
+  assert.equal(codes.left(), 6);
 });

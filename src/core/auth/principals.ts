@@ -2,7 +2,7 @@
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
-import type { CounterStore, SettingStore } from '../settings/setting-store.js';
+import type { AtomicSettingStore, SettingStore } from '../settings/setting-store.js';
 import type { AdminCredentials } from './admin-credentials.js';
 import { fingerprintOf } from './fingerprint.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
@@ -40,7 +40,7 @@ interface Factors {
 export interface PrincipalDeps {
   readonly credentials: AdminCredentials;
   readonly operators: Operators;
-  readonly settings: SettingStore & CounterStore;
+  readonly settings: SettingStore & AtomicSettingStore;
   /** Reads a setting, and again after another process changed it. */
   readonly open: <Kind extends Reloadable>(setting: Kind) => Promise<Kind>;
   readonly now: Clock;

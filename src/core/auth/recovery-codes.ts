@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/password.js';
 import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
-import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import { createSetting, type Reloadable } from '../settings/setting.js';
+import type { AtomicSettingStore, SettingStore } from '../settings/setting-store.js';
 import { toBase32 } from './totp.js';
 
 /** Number of new codes. */
@@ -12,7 +12,10 @@ const COUNT = 10;
 export interface RecoveryCodes extends Reloadable {
   /** Generates new codes such as `abcde-fghij`, with 50 random bits each; earlier codes become invalid. Only hashes are stored. */
   renew(by: Actor): Promise<readonly string[]>;
-  /** Whether the code is valid; invalidates it. Rejects when this cannot be written; the code then stays valid. */
+  /**
+   * Whether the code is valid; invalidates it, at one daemon of all that share the database. Rejects when this cannot be written; the
+   * code then stays valid.
+   */
   use(code: string, by: Actor): Promise<boolean>;
   /** Deletes the codes of a disabled second factor. */
   forget(by: Actor): Promise<void>;
@@ -20,67 +23,68 @@ export interface RecoveryCodes extends Reloadable {
   left(): number;
 }
 
+/** Hashes. */
+type Codes = readonly string[];
+
+const format = (hashes: Codes): string => JSON.stringify(hashes);
+
 /**
  * @param prefix of the key of the setting
  * @param object the owner of the codes, for the audit log
  */
 export function createRecoveryCodes(
-  settings: SettingStore,
+  settings: SettingStore & AtomicSettingStore,
   prefix = 'admin',
   object: AuditRecord['object'] = ADMINISTRATOR,
 ): RecoveryCodes {
   const key = `${prefix}.recovery-codes`;
-  /** Hashes. */
-  type Codes = readonly string[];
   const setting = createSetting<Codes>({
     store: settings,
     key,
     initial: [],
     parse: (text) => (text === '' ? [] : (JSON.parse(text) as Codes)),
-    format: (hashes) => JSON.stringify(hashes),
+    format,
   });
 
-  const writeAs = (next: Codes, action: AuditAction, by: Actor, { write }: Change<Codes>): Promise<void> =>
-    write(next, {
-      by,
-      action,
-      object,
-      before: { recoveryCodes: setting.value().length },
-      after: { recoveryCodes: next.length },
-    });
+  const auditOf = (next: Codes, action: AuditAction, by: Actor): AuditRecord => ({
+    by,
+    action,
+    object,
+    before: { recoveryCodes: setting.value().length },
+    after: { recoveryCodes: next.length },
+  });
 
   return {
     key,
     reload: setting.reload,
 
     renew: (by) =>
-      setting.change(async (change) => {
+      setting.change(async ({ write }) => {
         const codes = Array.from({ length: COUNT }, newCode);
-        await writeAs(
-          codes.map((code) => hashPassword(plain(code))),
-          'admin.recovery-codes',
-          by,
-          change,
-        );
+        const hashes = codes.map((code) => hashPassword(plain(code)));
+        await write(hashes, auditOf(hashes, 'admin.recovery-codes', by));
         return codes;
       }),
 
-    async use(code, by) {
-      // Another daemon may have accepted the code a moment ago.
-      await setting.reload();
-      return setting.change(async (change) => {
-        // Compare all codes, so that the time does not reveal which one matched.
-        const hashes = setting.value();
-        const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
-        if (others.length === hashes.length) return false;
-        await writeAs(others, 'admin.recovery-code-used', by, change);
-        return true;
-      });
-    },
+    use: (code, by) =>
+      setting.change(async ({ load, hold }) => {
+        for (;;) {
+          const hashes = await load();
+          // Compare all codes, so that the time does not reveal which one matched.
+          const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
+          if (others.length === hashes.length) return false;
+          const audit = auditOf(others, 'admin.recovery-code-used', by);
+          if (await settings.exchange(key, format(hashes), format(others), audit)) {
+            hold(others);
+            return true;
+          }
+          // Another daemon has accepted this or another code meanwhile.
+        }
+      }),
 
     forget: (by) =>
-      setting.change(async (change) => {
-        if (setting.value().length > 0) await writeAs([], 'admin.recovery-codes', by, change);
+      setting.change(async ({ write }) => {
+        if (setting.value().length > 0) await write([], auditOf([], 'admin.recovery-codes', by));
       }),
 
     left: () => setting.value().length,

@@ -7,8 +7,10 @@ export interface SettingStore {
   set(key: string, value: string, audit?: AuditRecord): Promise<void>;
 }
 
-/** Integers that only increase, stored beside the settings. */
-export interface CounterStore {
+/** Writes that depend on the stored value, which another process may change at the same time. */
+export interface AtomicSettingStore {
+  /** Writes `next`, as `set` does, if the stored value is `current`. Returns false when it is another one, and writes nothing. */
+  exchange(key: string, current: string, next: string, audit?: AuditRecord): Promise<boolean>;
   /** Raises a number to `value`. Returns false when it is at least as large already, also because of another process. */
   raise(key: string, value: number): Promise<boolean>;
 }
