@@ -64,10 +64,7 @@ export async function createPgActivityFeed(db: Knex, origin: string): Promise<Ac
     const { rows }: { rows: Row[] } = await db.raw(UNSEEN, [before.snapshot, before.snapshot, origin]);
     position = rows[0] ?? position;
     const { snapshot, at, identity } = position;
-    const hasMissed =
-      identity !== before.identity ||
-      at - before.at > SAFE_MS ||
-      parse(snapshot).xmax < parse(before.snapshot).xmax;
+    const hasMissed = identity !== before.identity || at - before.at > SAFE_MS;
     return { activity: rows.flatMap(toActivity), upTo: parse(snapshot).xmin, hasMissed };
   }
 

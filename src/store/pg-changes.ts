@@ -130,11 +130,7 @@ export async function createPgChangeFeed(
     const [first] = rows;
     if (!first) return [];
     position = { snapshot: first.snapshot, at: first.at, identity: first.identity };
-    const hasMissed =
-      lost.take() ||
-      identity !== position.identity ||
-      isBefore(position.snapshot, snapshot) ||
-      position.at - at > SAFE_PART * keptMs;
+    const hasMissed = lost.take() || identity !== position.identity || position.at - at > SAFE_PART * keptMs;
     // Not awaited. After a failure the next trim deletes more, and the next read reports the problem.
     void trim().catch(() => undefined);
     if (hasMissed) return [{ topic: 'everything' }];
@@ -158,11 +154,3 @@ async function currentPosition(db: Knex): Promise<Position> {
   );
   return rows[0] ?? { snapshot: '', at: 0, identity: '' };
 }
-
-/** Whether a snapshot contains fewer transactions than an earlier one, because an older state of the database was restored. */
-function isBefore(snapshot: string, earlier: string): boolean {
-  return xmaxOf(snapshot) < xmaxOf(earlier);
-}
-
-/** `xmin:xmax:running` */
-const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? '0');
