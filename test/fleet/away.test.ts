@@ -47,7 +47,7 @@ describe('without a database', async () => {
     session = await newSession();
   });
 
-  const newSession = (who = player) =>
+  const newSession = (who: typeof player & { readonly from?: string } = player) =>
     connectThrough({ port: daemon.socks.port, ...who }, '127.0.0.1', targetPort);
   const readyStatus = async () => (await fetch(`${daemon.adminUrl}/readyz`)).status;
   const dataCount = async () => Number((await daemon.account(player.username))['DataCount']);
@@ -110,6 +110,7 @@ describe('without a database', async () => {
     }
     const hook = await trigger();
     assert.equal(hook.status, 503, hook.text);
+    assert.ok(Number(hook.headers['retry-after']) > 0);
     await postgres.start();
     await recovers('after-stop');
     await eventually(async () => {
@@ -159,7 +160,28 @@ describe('without a database', async () => {
     session.destroy();
   });
 
-  test('restarted: pending requests get correct answers', async () => {
+  test('restarted: pending requests get correct answers, and what the server has lost is there again', async () => {
+    // The session of the previous test may still count.
+    const idle = await eventually(() => newSession(limited).catch(() => null));
+    assert.ok(idle);
+    const tables = [
+      'session_permits',
+      `live_sessions where facts->>'clientPort' = '${idle.socket.localPort}'`,
+    ];
+    const isShared = async () => {
+      const rows = await Promise.all(
+        tables.map((table) => postgres.query(`select id from ${table}`, 'fleet')),
+      );
+      return rows.every(({ length }) => length === 1);
+    };
+    await eventually(isShared);
+    // A crash of the server may lose these rows. Nobody asks for a permit meanwhile.
+    for (const table of tables) await postgres.query(`delete from ${table}`, 'fleet');
+    // A penalty of another node, whose change this one does not read.
+    await postgres.query(
+      `insert into penalties (key, ends_at) values ('player 127.0.0.61', ${Date.now() + 3_600_000})`,
+      'fleet',
+    );
     const names = Array.from({ length: 40 }, (_, i) => `burst-${i}`);
     const answers = names.map((name) =>
       daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: name, Password: 'word' }),
@@ -176,5 +198,10 @@ describe('without a database', async () => {
     const known = new Set(stored.map(({ username }) => username));
     for (const [i, name] of names.entries())
       if (statuses[i] === 200) assert.ok(known.has(name), `${name} was answered 200`);
+    await eventually(isShared);
+    await eventually(async () => {
+      await assert.rejects(newSession({ ...player, from: '127.0.0.61' }), /login refused/);
+    });
+    idle.destroy();
   });
 });

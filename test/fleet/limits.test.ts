@@ -97,13 +97,51 @@ describe('limits over two nodes', async () => {
     const limited = play(two, 'hal');
     await eventually(async () => {
       const { rows } = await db.raw(
-        "select 1 from pg_locks where not granted and relation = 'session_permits'::regclass",
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
       );
       return rows.length > 0;
     });
     const free = await play(two, 'gil');
     await held.rollback();
     for (const client of [free, await limited]) client.destroy();
+  });
+
+  test('the nodes where an account is active share its rate', async () => {
+    const rate = { bytesPerSecondDown: 200_000 };
+    await add('ivy', rate);
+    await add('jon', rate);
+    const source = await startTarget(t, (socket) => {
+      const push = (): void => {
+        while (!socket.destroyed && socket.write(Buffer.alloc(10_000)));
+        socket.once('drain', push);
+      };
+      socket.once('data', push);
+    });
+    const open = (node: TestDaemon, username: string) =>
+      connectThrough({ port: node.socks.port, username, password: 'word' }, '127.0.0.1', source.port);
+    const elsewhere = await open(two, 'ivy');
+    const clients = [await open(one, 'ivy'), await open(one, 'jon')];
+    await eventually(async () => {
+      const { items } = (await one.api('GET', '/api/v1/accounts?search=ivy')).json as {
+        items: { usage: { sessions: number } }[];
+      };
+      assert.equal(items[0]?.usage.sessions, 2);
+    });
+    const received = [0, 0];
+    const isEnough = new Promise<void>((resolve) => {
+      for (const [n, { socket }] of clients.entries()) {
+        socket.removeAllListeners('data');
+        socket.on('data', ({ length }: Buffer) => {
+          received[n] = (received[n] ?? 0) + length;
+          if ((received[1] ?? 0) >= 200_000) resolve();
+        });
+      }
+    });
+    for (const client of clients) client.send('go');
+    await isEnough;
+    const [shared = 0, whole = 0] = received;
+    assert.ok(shared > 0 && shared < 0.75 * whole, `${shared} of ${whole}`);
+    for (const client of [elsewhere, ...clients]) client.destroy();
   });
 
   test('a player moves to another node without a wait', async () => {

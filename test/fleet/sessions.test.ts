@@ -1,6 +1,7 @@
 // Sessions of all nodes: seen, counted and ended from any of them.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { openStore } from '../../src/store/store.js';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { type Fleet, startFleet } from '../helpers/fleet.js';
@@ -91,11 +92,26 @@ describe('live sessions of two nodes', async () => {
     assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 404);
   });
 
-  test('of a lost node are not listed', async () => {
+  test('of a lost node are not listed, and of one that was only frozen they are listed again', async () => {
     const third = await fleet.start('gate-3');
     await play(third, 'bob');
-    await eventually(async () => (await listAt(one, '?search=bob')).matched === 1);
+    const areListed = (count: number) =>
+      eventually(async () => (await listAt(one, '?search=bob')).matched === count);
+    await areListed(1);
+    third.signal('SIGSTOP');
+    await areListed(0);
+    await deleteRowsOfLostNodes();
+    third.signal('SIGCONT');
+    await areListed(1);
     third.signal('SIGKILL');
-    await eventually(async () => (await listAt(one, '?search=bob')).matched === 0);
+    await areListed(0);
   });
+
+  /** As every node does once a minute. */
+  async function deleteRowsOfLostNodes(): Promise<void> {
+    const { connection } = fleet;
+    const store = await openStore({ client: 'pg', dataDir: one.dataDir, connection, poolSize: 1 });
+    await store.liveSessions?.trim();
+    await store.close();
+  }
 });

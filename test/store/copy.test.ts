@@ -21,6 +21,8 @@ import { connectBeside, openTestStore, tempDir } from './helpers.js';
 
 /** More rows than one batch contains. */
 const ROWS = 300;
+/** SQLSTATE. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Makes a value from the row number, so that references match the columns that they refer to. */
 function madeValue(column: string, type: string, n: number): unknown {
@@ -147,9 +149,16 @@ test('a killed copy leaves nothing, and the next one is complete', async (t) => 
     },
   );
   const ended = once(child, 'exit');
-  const waits = "select 1 from pg_locks where locktype = 'advisory' and not granted";
-  const isWaiting = async () => (await holder.raw(waits)).rows.length > 0;
+  const beside = connectTo(t, pg);
+  const waits =
+    "select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()";
+  const isWaiting = async () => (await beside.raw(waits)).rows.length > 0;
   await eventually(isWaiting);
+  // A daemon that starts now waits.
+  for (const { name } of COPIED_TABLES) {
+    const write = beside.transaction((trx) => trx.raw('lock table ?? in row exclusive mode nowait', [name]));
+    await assert.rejects(write, { code: LOCK_NOT_AVAILABLE }, name);
+  }
   child.kill('SIGKILL');
   await ended;
   await holder.rollback();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.js';
 import { followChanges } from '../../src/store/follow-changes.js';
+import { eventually } from '../helpers/eventually.js';
 import { createTestTimers } from '../helpers/timers.js';
 
 /** Follows a list of changes, told in parts of `part`; who is in `fails` cannot be taken in. */
@@ -14,11 +15,22 @@ function follow(t: TestContext, changes: Change[], part: number) {
   const hangs = new Set<string>();
   const hanging: (() => void)[] = [];
   const ended: string[] = [];
+  let wake = (): void => undefined;
   const hang = (key: string) =>
     hangs.has(key) ? new Promise<void>((resolve) => hanging.push(resolve)) : Promise.resolve();
   const timers = createTestTimers();
   const follower = followChanges({
-    feed: { next: async () => changes.splice(0, part), listen: () => ({ stop: async () => undefined }) },
+    feed: {
+      async next() {
+        const found = changes.splice(0, part);
+        await hang('reading');
+        return found;
+      },
+      listen(heard) {
+        wake = heard;
+        return { stop: async () => undefined };
+      },
+    },
     intervalMs: 250,
     async applyAccounts(ids) {
       if (ids.some((id) => fails.has(id))) throw new Error('no database');
@@ -47,7 +59,7 @@ function follow(t: TestContext, changes: Change[], part: number) {
     for (const go of hanging.splice(0)) go();
   };
   t.after(goOn);
-  return { applied, settings, errors, fails, hangs, ended, goOn, poll, stop: follower.stop };
+  return { applied, settings, errors, fails, hangs, ended, goOn, poll, wake, stop: follower.stop };
 }
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });
@@ -85,6 +97,19 @@ test('accounts that could not be taken in are tried again, and hold up none that
   fails.delete('b');
   await poll();
   assert.deepEqual(applied, [['c'], ['a', 'b']]);
+});
+
+test('a change that arrives during a read is read right after it, without waiting for the next poll', async (t) => {
+  const changes: Change[] = [];
+  const { applied, hangs, goOn, poll, wake } = follow(t, changes, 10);
+  hangs.add('reading');
+  await poll();
+  changes.push(accountChange('a'));
+  wake();
+  hangs.delete('reading');
+  goOn();
+  await eventually(() => applied.length > 0);
+  assert.deepEqual(applied, [['a']]);
 });
 
 test('what takes long to read holds nothing else up, and is read again when it changes meanwhile', async (t) => {

@@ -47,4 +47,9 @@ test('nodes that write penalties at once do not disturb each other', async (t) =
   const unique = (n: number) => [...new Map(batch(n).map((each) => [each.key, each])).values()];
   await Promise.all(Array.from({ length: 12 }, (_, n) => store.add(unique(n))));
   assert.equal((await store.live()).length, 10);
+  // Each deletes what is too much, also when the others have not committed yet.
+  const ofNode = (n: number) =>
+    Array.from({ length: 9 }, (_, i) => ({ key: `admin ${n}.${i}`, leftMs: HOUR }));
+  await Promise.all(Array.from({ length: 12 }, (_, n) => store.add(ofNode(n))));
+  assert.equal((await store.live()).length, 10);
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDatabaseAway } from '../../src/core/storage.js';
 import { connectPg } from '../../src/store/pg.js';
+import { createSilenceWatch } from '../../src/store/pg-silence.js';
 import { openStore } from '../../src/store/store.js';
 import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';
@@ -23,6 +24,17 @@ test('a query without a response fails as "database away", and works again after
   }
   wire.isCut = false;
   await eventually(() => db.raw('select 1').then(() => true));
+});
+
+test('a query to a frozen server is given up by the time limit for answers, long before that for statements', async (t) => {
+  const wire = await startDatabaseWire(t, await newDatabase(t));
+  wire.isCut = true;
+  let isDisconnected = false;
+  const end = createSilenceWatch(wire.connection, 100).begin(() => {
+    isDisconnected = true;
+  });
+  await eventually(() => isDisconnected);
+  end(false);
 });
 
 test('a slow query of a server that answers others is waited for', async (t) => {

@@ -222,6 +222,25 @@ test('imported usage is stored with the account, counts immediately, and is igno
   assert.equal(restarted.view(unused.id).limits.maxSessions, 3);
 });
 
+test('traffic of another node that the sums contain already is not counted again', async (t) => {
+  const { store, addMany } = await setUp(t);
+  const [player] = await addMany(1);
+  assert.ok(player);
+  const { id: accountId } = player;
+  const snapshot = { includes: (transaction: bigint) => transaction < 10n, isBefore: () => false };
+  const sums = async () => [{ accountId, bytesUp: 100, bytesDown: 0, bytesSince: 100, snapshot }];
+  const { usage, periodBytes } = await setUp(t, { ...store, traffic: { ...store.traffic, sums } });
+  const traffic = { kind: 'traffic', accountId, day: Math.floor(NOON / 86_400_000), bytesDown: 0 } as const;
+  usage.addElsewhere(
+    [
+      { ...traffic, transaction: 9n, bytesUp: 5 },
+      { ...traffic, transaction: 10n, bytesUp: 7 },
+    ],
+    11n,
+  );
+  assert.equal(periodBytes(accountId), 107);
+});
+
 for (const period of ['day', 'week', 'month'] as const) {
   test(`a clock that moves to the next ${period} and back does not renew the quota`, async (t) => {
     const { store, usage, addMany, setLimits, isOver, periodBytes, transfer, setTime } = await setUp(t);

@@ -26,6 +26,8 @@ function setUp(t: TestContext, limits: { maxSessions?: number; maxClientAddresse
     /** Client addresses that the database refuses because of other nodes' sessions. */
     refused,
     exchanges: 0,
+    /** The number of permits that the database had at each request. */
+    rowsAtRequest: [] as number[],
     answer: async (): Promise<void> => undefined,
   };
   const store: Pick<PermitStore, 'exchange' | 'findSurplus'> = {
@@ -40,6 +42,7 @@ function setUp(t: TestContext, limits: { maxSessions?: number; maxClientAddresse
       for (const id of endedIds) rows.delete(id);
       for (const { id, client } of held) rows.set(id, client);
       for (const { id, client } of wanted) {
+        database.rowsAtRequest.push(rows.size);
         if (refused.has(client)) refusals.set(id, 'too-many-sessions');
         else rows.set(id, client);
       }
@@ -144,6 +147,47 @@ test('sessions that were open before their account got a limit are stored', asyn
   await eventually(() => rows.size === 1);
   permit.release();
   await eventually(() => rows.size === 0);
+});
+
+test('the database is asked only when it has all permits of this node, however many they are', async (t) => {
+  const { permits, database } = setUp(t, {});
+  const held = Array.from({ length: 2_500 }, () => permits.hold('ann', '192.0.2.1', () => undefined));
+  granted(await permits.acquire('ann', '192.0.2.1'));
+  for (const permit of held) permit.release();
+  granted(await permits.acquire('ann', '192.0.2.1'));
+  assert.deepEqual(database.rowsAtRequest, [2_500, 1]);
+});
+
+test('a limit that was lowered during an outage is compared with the permits of all nodes after it', async (t) => {
+  const limits = { maxSessions: 4 };
+  const { permits, timers, database } = setUp(t, limits);
+  database.rows.set('of another node', '192.0.2.9');
+  const revoked: string[] = [];
+  for (const client of ['192.0.2.1', '192.0.2.2']) {
+    const permit = granted(
+      await permits.acquire('ann', client, () => {
+        revoked.push(client);
+        permit.release();
+      }),
+    );
+  }
+  database.answer = () => Promise.reject(connectionError());
+  limits.maxSessions = 2;
+  permits.enforce('ann');
+  await timers.pass(500);
+  assert.deepEqual(revoked, [], 'this node has no more than two');
+  database.answer = async () => undefined;
+  await timers.pass(500);
+  await eventually(() => revoked.length > 0);
+  assert.deepEqual(revoked, ['192.0.2.2']);
+});
+
+test('permits that the database has lost are written again', async (t) => {
+  const { permits, database } = setUp(t, {});
+  granted(await permits.acquire('ann', '192.0.2.1'));
+  database.rows.clear();
+  permits.rewrite();
+  await eventually(() => database.rows.size === 1);
 });
 
 for (const isUnreachable of [false, true]) {
