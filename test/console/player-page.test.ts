@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { axeFindings, launchBrowser, noBrowser } from '../helpers/console-browser.js';
+import { axeFindings, isCutOff, launchBrowser, noBrowser } from '../helpers/console-browser.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { connectThrough } from '../helpers/socks-client.js';
@@ -114,6 +114,20 @@ test(
     assert.deepEqual(errors, []);
   },
 );
+
+test('a long state of the account stays in the window of a phone', skip, async () => {
+  const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+  const closed = `${days[(new Date().getUTCDay() + 3) % 7]} 00:00-01:00`;
+  const set = async (schedule: string | null, shown: string) => {
+    const answer = await daemon.api('PATCH', `/api/v1/accounts/${id}`, { schedule });
+    assert.equal(answer.status, 200, answer.text);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.waitForSelector(shown);
+  };
+  await set(closed, '.state >> text=/Outside the allowed hours until/');
+  assert.equal(await isCutOff(page), false);
+  await set(null, 'main:not(:has(.state.bad))');
+});
 
 test('the page is in both languages and both themes, for a phone and a desktop', skip, async () => {
   await page.click('button:has-text("中文")');

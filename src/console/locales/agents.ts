@@ -18,6 +18,7 @@ export const agents = {
   'agent.state.active': { en: 'Active', zh: '活跃' },
   'agent.queue': { en: '{running} running, {queued} queued', zh: '运行 {running}，排队 {queued}' },
   'agent.channel': { en: 'replies to {channel}', zh: '回复到 {channel}' },
+  'agent.noChannel': { en: 'replies are only kept', zh: '回复只保存，不投递' },
   'agent.fixedSession': { en: 'Fixed conversation', zh: '固定对话' },
   'agent.noWebhook': { en: 'not open to webhooks', zh: '不接受 webhook' },
   'agent.lastActive': { en: 'Last active', zh: '最近活跃' },

@@ -60,7 +60,7 @@ function AgentCard({ agent, onSend }: { agent: Agent; onSend: () => void }) {
       </div>
       <p class="soft">
         {t('agent.queue', { running: agent.running, queued: agent.queued })} ·{' '}
-        {t('agent.channel', { channel: agent.channel })}
+        {agent.channel === 'none' ? t('agent.noChannel') : t('agent.channel', { channel: agent.channel })}
         {agent.sessionKey !== null && (
           <>
             {' · '}
