@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { connectPg } from '../../src/store/pg.js';
 import { createPgChangeRecorder } from '../../src/store/pg-changes.js';
 import { createPgPenaltyStore } from '../../src/store/pg-penalties.js';
+import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 
 const HOUR = 3_600_000;
@@ -47,9 +48,24 @@ test('nodes that write penalties at once do not disturb each other', async (t) =
   const unique = (n: number) => [...new Map(batch(n).map((each) => [each.key, each])).values()];
   await Promise.all(Array.from({ length: 12 }, (_, n) => store.add(unique(n))));
   assert.equal((await store.live()).length, 10);
-  // Each deletes what is too much, also when the others have not committed yet.
-  const ofNode = (n: number) =>
-    Array.from({ length: 9 }, (_, i) => ({ key: `admin ${n}.${i}`, leftMs: HOUR }));
-  await Promise.all(Array.from({ length: 12 }, (_, n) => store.add(ofNode(n))));
+});
+
+test('the table stays bounded when two nodes write more than it keeps at the same time', async (t) => {
+  const db = connectPg(await newDatabase(t), 4);
+  t.after(() => db.destroy());
+  const store = createPgPenaltyStore({ db, following: db }, createPgChangeRecorder(db, 'node'), 10);
+  const waiting =
+    "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  const writes: Promise<void>[] = [];
+  await db.transaction(async (holder) => {
+    // Neither of them can commit until both have begun.
+    await holder.raw('lock table changes in exclusive mode');
+    for (const node of ['a', 'b'])
+      writes.push(
+        store.add(Array.from({ length: 9 }, (_, n) => ({ key: `admin ${node}${n}`, leftMs: HOUR }))),
+      );
+    await eventually(async () => (await db.raw(waiting)).rows.length === 2);
+  });
+  await Promise.all(writes);
   assert.equal((await store.live()).length, 10);
 });
