@@ -1,4 +1,4 @@
-// Which server links name, and how much a page costs on the wire.
+// The server address in links, and the compression of answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCommand } from '../helpers/command.js';
@@ -6,7 +6,7 @@ import type { World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
 export function addressTests(getWorld: () => World): void {
-  test('a guessed address is marked as a guess; a set address is in links, also on the command line', async (t) => {
+  test('the address in links is marked as a guess until it is set, then it is in links of the console and the command line', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     await visit('/accounts?new=one');
@@ -34,18 +34,18 @@ export function addressTests(getWorld: () => World): void {
     const { AID } = await daemon.account('linked');
     const reset = await daemon.api('POST', `/api/v1/accounts/${AID}/password`, { password: 'p w' });
     assert.equal((reset.json as { link: string }).link, 'socks5h://linked:p%20w@gate.example:4443');
-    const told = await runCommand(
+    const link = await runCommand(
       daemon.dataDir,
       ['account', 'link', 'linked', '--password-stdin', '--config', daemon.configFile],
       { stdin: 'p w' },
     );
-    assert.equal(told.code, 0, told.stderr);
-    assert.match(told.stdout, /socks5h:\/\/linked:p%20w@gate\.example:4443/);
-    assert.equal(told.stderr, '');
+    assert.equal(link.code, 0, link.stderr);
+    assert.match(link.stdout, /socks5h:\/\/linked:p%20w@gate\.example:4443/);
+    assert.equal(link.stderr, '');
     await daemon.api('PUT', '/api/v1/settings/public-address', { host: null, port: null });
   });
 
-  test('files and answers are compressed, answers with secrets are not', async () => {
+  test('files and answers are compressed, except answers with secrets', async () => {
     const { daemon } = getWorld();
     const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
     const encodingOf = async (path: string, accept = 'gzip', init: RequestInit = {}) => {
@@ -66,11 +66,11 @@ export function addressTests(getWorld: () => World): void {
     assert.equal(await encodingOf('/api/v1/accounts/export?format=json&withHashes=true'), null);
     const { AID } = await daemon.account('player0001');
     const password = 'x'.repeat(250);
-    const asJson = { 'content-type': 'application/json' };
-    const reset = { method: 'POST', headers: asJson, body: JSON.stringify({ password }) };
+    const jsonType = { 'content-type': 'application/json' };
+    const reset = { method: 'POST', headers: jsonType, body: JSON.stringify({ password }) };
     assert.equal(await encodingOf(`/api/v1/accounts/${AID}/password`, 'gzip', reset), null);
-    const many = { pattern: 'sold{01-40}', dryRun: false };
-    const created = { method: 'POST', headers: asJson, body: JSON.stringify(many) };
-    assert.equal(await encodingOf('/api/v1/accounts/batch', 'gzip', created), null);
+    const batch = { pattern: 'sold{01-40}', dryRun: false };
+    const create = { method: 'POST', headers: jsonType, body: JSON.stringify(batch) };
+    assert.equal(await encodingOf('/api/v1/accounts/batch', 'gzip', create), null);
   });
 }

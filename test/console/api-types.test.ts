@@ -7,6 +7,6 @@ test('src/console/api-types.ts matches the OpenAPI document (npm run build:api-t
   assert.equal(writtenApiTypes().console, consoleApiTypes());
 });
 
-test('src/console/player/api-types.ts matches the schema of the page (npm run build:api-types)', () => {
+test('src/console/player/api-types.ts matches the schema of the player page (npm run build:api-types)', () => {
   assert.equal(writtenApiTypes().player, playerApiTypes());
 });

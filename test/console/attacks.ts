@@ -1,4 +1,4 @@
-// Attacks on the console: another site in the same browser, and paths that lead out of its folder.
+// Attacks on the console: requests of another site in the same browser, and paths that lead out of its folder.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,38 +7,38 @@ import { test } from 'node:test';
 import type { World } from '../helpers/console-world.js';
 
 export function attackTests(getWorld: () => World): void {
-  test('another site in the same browser changes nothing', async (t) => {
+  test('another site in the same browser cannot read or change anything', async (t) => {
     const { daemon, open } = getWorld();
     const shown = await open(t);
     const id = await daemon.addAccount('victim', 'secret');
-    const names = async () =>
+    const usernames = async () =>
       ((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).json as { Username: string }[])
         .map((one) => one.Username)
         .sort();
-    const before = await names();
+    const before = await usernames();
     const port = new URL(daemon.adminUrl).port;
-    const evil = createServer((_, response) => {
+    const otherSite = createServer((_, response) => {
       response.setHeader('content-type', 'text/html');
       response.end('<!doctype html><title>another site</title>');
     });
-    evil.listen(0, '127.0.0.1');
-    await once(evil, 'listening');
-    t.after(() => evil.close());
-    const evilPort = (evil.address() as { port: number }).port;
-    // Another port is the same site to a cookie; another name is another site.
-    for (const from of [`http://127.0.0.1:${evilPort}/`, `http://localhost:${evilPort}/`]) {
+    otherSite.listen(0, '127.0.0.1');
+    await once(otherSite, 'listening');
+    t.after(() => otherSite.close());
+    const otherPort = (otherSite.address() as { port: number }).port;
+    // For a cookie another port is the same site; another host name is another site.
+    for (const from of [`http://127.0.0.1:${otherPort}/`, `http://localhost:${otherPort}/`]) {
       const page = await shown.page.context().newPage();
       await page.goto(from);
-      const read = await page.evaluate<string>(
+      const answer = await page.evaluate<string>(
         `fetch('http://127.0.0.1:${port}/api/v1/accounts', { credentials: 'include' }).then((r) => r.text(), () => 'refused')`,
       );
-      assert.equal(read, 'refused');
+      assert.equal(answer, 'refused');
       await page.evaluate(attacks(`http://127.0.0.1:${port}`, id));
-      // A request for which the browser would ask its reader for a password never ends: what has not come by now will not.
+      // There is no event to wait for: a request for which the browser would ask for a password never ends.
       await page.waitForTimeout(1_000);
       await page.close();
     }
-    assert.deepEqual(await names(), before);
+    assert.deepEqual(await usernames(), before);
     assert.equal(
       ((await daemon.api('GET', '/api/v1/settings/whitelist')).json as { whitelist: string }).whitelist,
       '',
@@ -46,12 +46,12 @@ export function attackTests(getWorld: () => World): void {
     assert.deepEqual(((await daemon.api('GET', '/api/v1/tokens')).json as { items: unknown[] }).items, []);
     // The console itself cannot be put into a frame.
     const page = await shown.page.context().newPage();
-    await page.goto(`http://localhost:${evilPort}/`);
+    await page.goto(`http://localhost:${otherPort}/`);
     await page.setContent(`<iframe src="${daemon.adminUrl}/"></iframe>`);
     assert.equal(await page.frames()[1]?.locator('.login, .rail').count(), 0);
   });
 
-  test('no path leads out of the folder of the console', async () => {
+  test('no path reads a file outside the folder of the console', async () => {
     const { daemon } = getWorld();
     const { hostname, port } = new URL(daemon.adminUrl);
     const paths = [
@@ -82,7 +82,7 @@ export function attackTests(getWorld: () => World): void {
   });
 }
 
-/** A script of another site that tries to change things: by fetch in each way a page may, and by form. */
+/** Returns a script of another site that sends changes, with each mode of fetch and with forms. */
 function attacks(base: string, id: string): string {
   const targets = [
     [`/ProxyAccount/DeleteProxyAccount?AID=${id}`, ''],
@@ -102,11 +102,11 @@ function attacks(base: string, id: string): string {
         sent.push(fetch(base + path, { method: 'POST', mode, credentials: 'include', headers: { 'content-type': type }, body }));
       }
       const frame = document.createElement('iframe');
-      frame.name = 'into' + sent.length;
+      frame.name = 'frame' + sent.length;
       const form = document.createElement('form');
       Object.assign(form, { method: 'post', enctype: 'text/plain', action: base + path, target: frame.name });
       const input = document.createElement('input');
-      // A form sends "name=value": the equals sign is hidden in a last field of the JSON.
+      // A form sends "name=value": the equals sign becomes part of the last field of the JSON.
       Object.assign(input, { name: body.replace(/}$/, ',"x":"') || 'a', value: '"}' });
       form.append(input);
       document.body.append(frame, form);

@@ -1,4 +1,4 @@
-// Rules for the console's build: small, nothing inline, no code of the daemon.
+// Rules for the built console: a small size, no inline script or style, and no code of the daemon.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -20,13 +20,13 @@ const skip = {
   skip: existsSync(join(BUILT_CONSOLE, 'index.html')) ? false : 'the console is not built (npm run build)',
 };
 
-test('everything a browser loads is at most 150 KB with gzip', skip, () => {
+test('all files that a browser loads are at most 150 KiB with gzip', skip, () => {
   const files = filesOf(BUILT_CONSOLE).filter((file) => !/\.(gz|br)$/.test(file));
   const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
   assert.ok(bytes > 10_000 && bytes <= MAX_GZIP_BYTES, `${bytes} bytes`);
 });
 
-test('the page has no inline script, style or handler, and loads nothing from elsewhere', skip, () => {
+test('the page has no inline script, style or handler, and loads nothing from another server', skip, () => {
   const html = readFileSync(join(BUILT_CONSOLE, 'index.html'), 'utf8');
   assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)/);
   assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|javascript:/i);
@@ -46,7 +46,7 @@ test('the console imports only its own files and three packages', () => {
   }
 });
 
-test('no text becomes markup: nothing sets HTML or evaluates code', () => {
+test('no source of the console sets HTML or evaluates code', () => {
   for (const file of filesOf(SOURCES).filter((name) => /\.tsx?$/.test(name))) {
     assert.doesNotMatch(
       readFileSync(file, 'utf8'),
@@ -65,7 +65,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-test('every colour of text has a contrast of 4.5:1 on every ground, also under the pointer and selected', () => {
+test('every text colour has a contrast of 4.5:1 on every background, also of hovered and selected rows', () => {
   const css = readFileSync(join(SOURCES, 'styles/base.css'), 'utf8');
   const themes = [/^:root \{([^}]+)\}/m, /^:root\[data-theme="dark"\] \{([^}]+)\}/m];
   for (const theme of themes) {

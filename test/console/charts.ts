@@ -1,4 +1,4 @@
-// Charts: they show correct values at a glance, and nothing moves while they load.
+// Charts: legends and axes are readable, and nothing moves while a page loads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -6,10 +6,10 @@ import { isCutOff, openConsole, settled } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { eventually } from '../helpers/eventually.js';
 
-/** Of web.dev: up to this a page counts as steady. */
+/** The limit of web.dev for a good cumulative layout shift. */
 const MAX_LAYOUT_SHIFT = 0.1;
 
-/** How much has moved since the page was loaded, by moves that nobody asked for. */
+/** Loads a page and returns its layout shift without the input of a user. */
 async function layoutShift(page: Page, hash: string): Promise<number> {
   await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   await page.reload();
@@ -19,7 +19,7 @@ async function layoutShift(page: Page, hash: string): Promise<number> {
 }
 
 export function chartTests(getWorld: () => World): void {
-  test('legends show the latest complete step without a pointer; plots are aligned; failures are red', async (t) => {
+  test('legends show the latest complete step without a pointer, plots have one height, and failures are red', async (t) => {
     for (const width of [1280, 390]) {
       const { page, visit } = await getWorld().open(t, { width });
       await visit('/');
@@ -42,7 +42,7 @@ export function chartTests(getWorld: () => World): void {
     }
   });
 
-  test('an unfinished step is not drawn as a drop', async (t) => {
+  test('an unfinished step is not drawn', async (t) => {
     const { daemon, open } = getWorld();
     // Sums of heartbeats are written every 20 s, and the page asks every 30 s.
     await eventually(async () => {
@@ -53,11 +53,11 @@ export function chartTests(getWorld: () => World): void {
     await visit('/heartbeats?range=day');
     await page.waitForSelector('.chart figcaption .number:not(:empty)');
     const at = (await page.textContent('.chart figcaption .number')) ?? '';
-    // Local time, as the page shows it: of a step of ten minutes.
-    assert.ok(Date.parse(at.replace(' ', 'T')) + 600_000 <= Date.now(), `${at} has not passed`);
+    // The page shows the local time at which a step of ten minutes begins.
+    assert.ok(Date.parse(at.replace(' ', 'T')) + 600_000 <= Date.now(), `the step from ${at} has not ended`);
   });
 
-  test('an empty chart shows no step, and no label is cut off', async (t) => {
+  test('an empty chart shows no step, and has room for its labels', async (t) => {
     const { page, visit } = await getWorld().open(t, { width: 390 });
     const at = Array.from({ length: 144 }, (_, i) =>
       new Date(Date.now() - (145 - i) * 600_000).toISOString(),
@@ -69,7 +69,7 @@ export function chartTests(getWorld: () => World): void {
     await visit('/heartbeats');
     await page.waitForSelector('.chart .no-data');
     assert.equal(await page.textContent('.chart figcaption .number'), '');
-    // The axes have room: one below, one to the left, and half a label to the right.
+    // The labels of the axes need room to the left, below, and half a label to the right.
     const room = await page.evaluate<number[]>(`(() => {
       const [all, over] = ['.u-wrap', '.u-over'].map((one) => document.querySelector(one).getBoundingClientRect());
       return [over.left - all.left, all.right - over.right, all.bottom - over.bottom];
@@ -80,7 +80,7 @@ export function chartTests(getWorld: () => World): void {
   test('nothing moves while a page loads', async (t) => {
     const { accountId, daemon, browser, cookie } = getWorld();
     for (const width of [1280, 390]) {
-      // Of its own: it keeps the script.
+      // A new window, because the script stays in its window.
       const { page } = await openConsole(t, browser, { url: daemon.adminUrl, cookie, width });
       await page.addInitScript(`window.shifted = 0;
         new PerformanceObserver((list) => {
@@ -99,15 +99,15 @@ export function chartTests(getWorld: () => World): void {
           console.log(width, hash, shift.toFixed(3), await page.evaluate('window.moved'));
         assert.ok(shift <= MAX_LAYOUT_SHIFT, `${hash}, ${width} wide: ${shift.toFixed(3)}`);
       }
-      // The slowest case: names of games in many lines, that come after the sums below them.
+      // The worst case: long names of games in the chart that load after the table below it.
       const at = ['2026-11-20T10:00:00Z', '2026-11-20T10:10:00Z'];
       const labels = Array.from(
         { length: 6 },
         (_, i) => `A game with a name that is as_long_as_a_line_of_a_phone_and_holds_no_space_number_${i}`,
       );
       const series = labels.map((label) => ({ key: label, label, total: 1, counts: [1, 0] }));
-      const counted = { heartbeats: 1, accounts: 1, bytesUp: 1, bytesDown: 1, lastAt: at[1] };
-      const items = labels.map((label) => ({ key: label, label, ...counted }));
+      const sums = { heartbeats: 1, accounts: 1, bytesUp: 1, bytesDown: 1, lastAt: at[1] };
+      const items = labels.map((label) => ({ key: label, label, ...sums }));
       let release = (): void => {};
       const released = new Promise<void>((resolve) => {
         release = resolve;
@@ -119,17 +119,17 @@ export function chartTests(getWorld: () => World): void {
       await page.route('**/api/v1/heartbeats/sums?*', (route) =>
         route.fulfill({ json: { from: at[0], to: at[1], items } }),
       );
-      const sums = page.waitForResponse('**/api/v1/heartbeats/sums?*');
+      const sumsLoaded = page.waitForResponse('**/api/v1/heartbeats/sums?*');
       await page.evaluate(`location.hash = '/heartbeats'`);
       await page.reload();
-      await sums;
+      await sumsLoaded;
       await settled(page);
       release();
       await page.waitForSelector('.legend .key >> nth=5');
       await page.waitForSelector('tbody tr >> nth=5');
       await settled(page);
       assert.equal(await page.evaluate('window.shifted'), 0);
-      assert.equal(await isCutOff(page), false, `a name wider than ${width}`);
+      assert.equal(await isCutOff(page), false, `a name is wider than ${width} px`);
     }
   });
 }

@@ -1,4 +1,4 @@
-// The console in a real browser on a real daemon: one of each for every part below.
+// The console in a real browser on a real daemon. All parts below share one browser and one daemon.
 // Only by name: npm run test:console
 import { before, describe } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';
@@ -8,10 +8,10 @@ import { addressTests } from './address.js';
 import { attackTests } from './attacks.js';
 import { chartTests } from './charts.js';
 import { fileTests } from './files.js';
+import { interactionTests } from './interaction.js';
+import { navigationTests } from './navigation.js';
 import { pageTests } from './pages.js';
 import { tableTests } from './tables.js';
-import { useTests } from './use.js';
-import { wayTests } from './ways.js';
 
 describe('the console', { skip: noBrowser }, () => {
   const scope = suiteScope();
@@ -23,8 +23,8 @@ describe('the console', { skip: noBrowser }, () => {
   pageTests(getWorld);
   chartTests(getWorld);
   tableTests(getWorld);
-  useTests(getWorld);
-  wayTests(getWorld);
+  interactionTests(getWorld);
+  navigationTests(getWorld);
   addressTests(getWorld);
   fileTests(getWorld);
   attackTests(getWorld);

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { fromBase32 } from '../helpers/base32.js';
 import { runCommand } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import {
@@ -29,8 +30,8 @@ const skip = { skip: noBrowser };
 const run = promisify(execFile);
 const CONFIG = { heartbeats: { games: [{ gameId: 'GAME=([^;]+);' }] } };
 
-/** Creates an account in the console and returns the password it shows. */
-async function create({ page, visit }: ConsolePage, username: string): Promise<string> {
+/** Creates an account in the console and returns the shown password. */
+async function createAccount({ page, visit }: ConsolePage, username: string): Promise<string> {
   await visit('/accounts?new=one');
   await page.fill('dialog input >> nth=0', username);
   await page.keyboard.press('Enter');
@@ -40,11 +41,11 @@ async function create({ page, visit }: ConsolePage, username: string): Promise<s
   return password;
 }
 
-/** One daemon without accounts, and one window that is signed in, for all of these tests. */
+// All tests of this file share one daemon, without accounts at first, and one window that is signed in.
 const scope = suiteScope();
 let daemon: TestDaemon;
 let shown: ConsolePage;
-/** The folder of the daemon's own files, which its tests may replace. */
+/** The folder with the files of the daemon, which a test changes. */
 let program: string;
 before(async () => {
   if (noBrowser) return;
@@ -61,12 +62,12 @@ before(async () => {
 });
 
 test(
-  'a day in the console: create, see online, end, extend in bulk, lock out and restore',
+  'an operator creates an account, sees and ends its session, extends it, and is locked out by the whitelist',
   skip,
   async (t) => {
     const { page, visit, errors } = shown;
     await page.waitForSelector('text=Three steps to begin');
-    const password = await create(shown, 'player01');
+    const password = await createAccount(shown, 'player01');
     const account = { port: daemon.socks.port, username: 'player01', password };
 
     const web = createServer((_, response) => response.end('hello'));
@@ -131,15 +132,14 @@ test(
       daemon.configFile,
     ]);
     assert.equal(restored.code, 0, restored.stderr);
-    // A running daemon sees what the command line changed within a second.
-    while ((await daemon.api('GET', '/api/v1/me')).status === 403) await page.waitForTimeout(50);
+    await eventually(async () => assert.notEqual((await daemon.api('GET', '/api/v1/me')).status, 403));
     await page.reload();
     await page.waitForSelector('.rail');
     assert.deepEqual(errors, []);
   },
 );
 
-/** Copies the built program to a temporary folder, as a package that is older than half a year. */
+/** Copies the built program to a temporary folder, as a package that is 210 days old. */
 async function copyProgram(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-program-'));
   for (const name of ['bin', 'package.json', 'dist/program', 'dist/console'])
@@ -151,13 +151,13 @@ async function copyProgram(): Promise<string> {
 }
 
 test(
-  'the running version, its age, and a newer installed version, in the console and in doctor',
+  'the console and doctor show the running version, its age, and a newer installed version',
   skip,
   async () => {
     const { page, visit, errors } = shown;
-    const description = join(program, 'package.json');
-    const old = await readFile(description, 'utf8');
-    const { version } = JSON.parse(old) as { version: string };
+    const packageFile = join(program, 'package.json');
+    const oldPackage = await readFile(packageFile, 'utf8');
+    const { version } = JSON.parse(oldPackage) as { version: string };
     const doctor = async () => {
       const command = [join(program, 'bin/pulsegate.js'), 'doctor', '--json', '--config', daemon.configFile];
       const { stdout } = await run(process.execPath, command, { env: plainEnvironment() });
@@ -169,22 +169,19 @@ test(
     await page.waitForSelector('text=210 days ago');
     await page.waitForSelector('.notice >> text=This release is old');
     assert.match((await doctor()) ?? '', /commit 0123456789ab, 210 days old: look for a newer release$/);
-    await writeFile(description, JSON.stringify({ ...JSON.parse(old), version: '99.1.0' }));
+    await writeFile(packageFile, JSON.stringify({ ...JSON.parse(oldPackage), version: '99.1.0' }));
     await page.reload();
     await page.waitForSelector(`.notice >> text=99.1.0 is installed, but ${version} is running`);
     assert.equal(await page.locator('text=This release is old').count(), 0);
     assert.equal(await doctor(), `99.1.0 is installed, ${version} is running: restart the daemon`);
-    await writeFile(description, old);
+    await writeFile(packageFile, oldPackage);
     assert.deepEqual(errors, []);
   },
 );
 
-/** RFC 6238 with SHA-1, 30 s and six digits: what an authenticator app shows. */
+/** Returns the code of an authenticator app: RFC 6238 with SHA-1, 30 s and six digits. */
 function totp(secret: string, at: number): string {
-  const bits = [...secret]
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const key = fromBase32(secret);
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
   const digest = createHmac('sha1', key).update(counter).digest();
@@ -193,7 +190,7 @@ function totp(secret: string, at: number): string {
 }
 
 test(
-  'game rules are tested and saved, retention is changed, second factor and new password work',
+  'an operator tests and saves game rules, changes the retention, enables a second factor and changes the password',
   skip,
   async () => {
     const { page, visit, errors } = shown;
@@ -213,12 +210,12 @@ test(
     await visit('/settings/retention');
     await page.fill('input >> nth=0', '7');
     await page.click('form.card button[type=submit]');
-    // The word on the page may still be that of the rules: what counts is what the daemon has.
+    // The page may still show the message about the rules, so ask the daemon.
     await eventually(async () => {
       const retention = (await daemon.api('GET', '/api/v1/settings/retention')).json;
       assert.equal((retention as { heartbeatDays: number }).heartbeatDays, 7);
     });
-    // Left before the answer is there, the page would ask what is to become of what was typed.
+    // A page with unsaved input asks before it closes, so wait until it knows that the input is saved.
     await page.waitForSelector('form.card .row button >> nth=1', { state: 'detached' });
 
     await visit('/settings/admin');
@@ -241,16 +238,16 @@ test(
     await page.fill('input[autocomplete=username]', ADMIN.username);
     await page.fill('input[autocomplete=current-password]', 'another-password');
     await page.keyboard.press('Enter');
-    // A code counts once: the one that turned it on is spent.
+    // A code is valid once, so use the next one.
     await page.fill('input[autocomplete=one-time-code]', totp(secret, Date.now() + 30_000));
     await page.keyboard.press('Enter');
     await page.waitForSelector('.rail');
-    // Without the phone: a recovery code, once, however it is typed.
+    // Each recovery code is valid once, in upper or lower case.
     const session = { username: ADMIN.username, password: 'another-password' };
-    const enter = (code = '') =>
+    const signInWith = (code = '') =>
       fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...session, code: code.toUpperCase() });
-    assert.equal((await enter(codes[0])).status, 200);
-    assert.equal((await enter(codes[0])).status, 401);
+    assert.equal((await signInWith(codes[0])).status, 200);
+    assert.equal((await signInWith(codes[0])).status, 401);
     await visit('/settings/admin');
     await page.reload();
     await page.waitForSelector('text=9 recovery codes are left');

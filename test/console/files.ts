@@ -1,4 +1,4 @@
-// Files of accounts, tokens for programs, and operators.
+// Files of accounts, API tokens, and operators.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { World } from '../helpers/console-world.js';
@@ -8,17 +8,17 @@ export function fileTests(getWorld: () => World): void {
     const { daemon, open } = getWorld();
     const shown = await open(t);
     const { page, visit, errors } = shown;
-    await daemon.addAccount('taken', 'secret');
+    await daemon.addAccount('existing', 'secret');
     const count = async () =>
       ((await daemon.api('GET', '/api/v1/accounts?limit=1')).json as { total: number }).total;
-    const before = await count();
+    const countBefore = await count();
     await visit('/accounts?new=import');
     const csv = [
       'username,password,remarks,authorizedAddresses',
       'file01,secret1,=1+1,"203.0.113.7, 2001:db8::/48"',
       'file02,secret2,,',
       'file03,secret3,,203.0.113.0/24',
-      'taken,other,,',
+      'existing,other,,',
       ',nobody,,',
     ].join('\n');
     await page.setInputFiles('dialog input[type=file]', {
@@ -30,7 +30,7 @@ export function fileTests(getWorld: () => World): void {
     await page.waitForSelector('dialog >> text=/Dry run:.*2 added/');
     await page.waitForSelector('dialog >> text=203.0.113.7, 2001:db8::/48');
     await page.waitForSelector('dialog >> text=203.0.113.0/24 overlaps an address of the account "file01"');
-    assert.equal(await count(), before);
+    assert.equal(await count(), countBefore);
     await page.click('dialog >> text=/Import \\d/');
     await page.waitForSelector('dialog >> text=/Imported:.*2 added/');
     await page.keyboard.press('Escape');
@@ -50,7 +50,7 @@ export function fileTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
-  test('a token is shown once, works within its scopes, and stops when it is revoked', async (t) => {
+  test('a token is shown once, and is valid within its scopes until it is revoked', async (t) => {
     const { daemon, open } = getWorld();
     const shown = await open(t);
     const { page, visit } = shown;
@@ -61,21 +61,21 @@ export function fileTests(getWorld: () => World): void {
     await page.click('dialog >> text=Create');
     await page.waitForSelector('dialog >> text=The token is ready');
     const secret = (await page.textContent('dialog code >> nth=0')) ?? '';
-    const ask = (path: string) =>
+    const request = (path: string) =>
       fetch(daemon.adminUrl + path, { headers: { authorization: `Bearer ${secret}` } });
-    assert.equal((await ask('/api/v1/accounts')).status, 200);
-    assert.equal((await ask('/api/v1/audit')).status, 403);
+    assert.equal((await request('/api/v1/accounts')).status, 200);
+    assert.equal((await request('/api/v1/audit')).status, 403);
     await page.click('dialog footer button');
     await page.click('tbody >> text=Revoke');
     await page.click('dialog footer >> text=Revoke');
     await page.waitForSelector('text=No tokens yet');
-    assert.equal((await ask('/api/v1/accounts')).status, 401);
+    assert.equal((await request('/api/v1/accounts')).status, 401);
   });
 
-  test('a seller is added, gets a larger budget, cannot sign in once disabled, and is removed', async (t) => {
+  test('a seller is added, gets a larger budget, is disabled, and is removed', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
-    const only = async () =>
+    const firstOperator = async () =>
       ((await daemon.api('GET', '/api/v1/operators')).json as { items: Record<string, unknown>[] }).items[0];
     await visit('/settings/operators');
     await page.click('text=New operator');
@@ -93,17 +93,17 @@ export function fileTests(getWorld: () => World): void {
     await page.fill(days, '');
     await page.click('dialog >> text=Create');
     await page.waitForSelector('tbody >> text=0 / 10');
-    assert.deepEqual((await only())?.['budget'], { accounts: 10, days: null, bytes: 1_500_000_000 });
+    assert.deepEqual((await firstOperator())?.['budget'], { accounts: 10, days: null, bytes: 1_500_000_000 });
     await page.click('tbody >> text=shop');
     await page.fill(accounts, '20');
     await page.uncheck('dialog label >> text=May sign in');
     await page.click('dialog >> text=Save');
     await page.waitForSelector('tbody >> text=Disabled');
-    const { budget, isEnabled } = (await only()) ?? {};
+    const { budget, isEnabled } = (await firstOperator()) ?? {};
     assert.deepEqual([budget, isEnabled], [{ accounts: 20, days: null, bytes: 1_500_000_000 }, false]);
     await page.click('tbody >> text=Remove');
     await page.click('dialog footer >> text=Remove');
     await page.waitForSelector('text=No operators yet');
-    assert.equal(await only(), undefined);
+    assert.equal(await firstOperator(), undefined);
   });
 }

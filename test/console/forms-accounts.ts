@@ -6,7 +6,7 @@ import type { FormConsole, Json } from '../helpers/form-console.js';
 
 export function accountFormTests({ daemon, open, api, play, stir }: FormConsole): void {
   describe('forms of accounts', () => {
-    test('tags typed slowly are stored as typed; many accounts are tagged with a preview, then filtered', async (t) => {
+    test('tags are stored as typed although the page reloads, set for many accounts after a preview, and filter the list', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('tagged1', 'secret');
@@ -46,7 +46,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       assert.deepEqual(errors, []);
     });
 
-    test('a new name, typed while the player transfers data: taken names are refused, a free one is stored', async (t) => {
+    test('an account is renamed while its player transfers data, and a taken name is refused', async (t) => {
       const shown = await open(t, { language: 'zh-CN' });
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('renamed1', 'secret');
@@ -76,12 +76,12 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       assert.deepEqual(errors, []);
     });
 
-    for (const words of [
+    for (const texts of [
       {
         language: 'en',
         edit: 'Edit',
         label: 'Addresses without password',
-        wrong:
+        invalid:
           /Addresses without password: "203\.0\.113" is neither an address \(203\.0\.113\.7\) nor a network/,
         wide: /Addresses without password: 0\.0\.0\.0\/0 is too wide: at least \/8 \(IPv4\) or \/16 \(IPv6\)/,
         taken:
@@ -91,41 +91,41 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
         language: 'zh-CN',
         edit: '编辑',
         label: '免密地址',
-        wrong: /免密地址："203\.0\.113" 不是地址（203\.0\.113\.7）或网段/,
+        invalid: /免密地址："203\.0\.113" 不是地址（203\.0\.113\.7）或网段/,
         wide: /免密地址：网段 0\.0\.0\.0\/0 过大：IPv4 至少 \/8，IPv6 至少 \/16/,
         taken: /免密地址：198\.51\.100\.0\/24 与账号 "neighbour-zh-CN" 的免密地址重叠/,
       },
     ] as const) {
-      const { language } = words;
-      test(`addresses typed slowly are stored; invalid, too wide and taken ones are refused (${language})`, async (t) => {
+      const { language } = texts;
+      test(`addresses are stored as typed although the page reloads, and invalid, too wide and taken ones are refused (${language})`, async (t) => {
         const shown = await open(t, { language });
         const { page, visit, errors } = shown;
         const id = await daemon().addAccount(`console-${language}`, 'secret');
         const neighbour = await daemon().addAccount(`neighbour-${language}`, 'secret');
-        const theirs = { authorizedAddresses: ['198.51.100.7'] };
-        await daemon().api('PATCH', `/api/v1/accounts/${neighbour}`, theirs);
+        const neighbourChange = { authorizedAddresses: ['198.51.100.7'] };
+        await daemon().api('PATCH', `/api/v1/accounts/${neighbour}`, neighbourChange);
         await play(t, `console-${language}`, 50);
         await visit(`/accounts/${id}`);
         const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
-        await page.click(`.page-head >> text=${words.edit}`);
-        const field = page.locator(`dialog label:has(> span:text-is("${words.label}")) textarea`);
-        const refused = async (text: string, why: RegExp) => {
+        await page.click(`.page-head >> text=${texts.edit}`);
+        const field = page.locator(`dialog label:has(> span:text-is("${texts.label}")) textarea`);
+        const saveAndExpect = async (text: string, message: RegExp) => {
           await field.fill(text);
           await page.click('dialog button[type=submit]');
-          await page.locator('dialog [role=alert]', { hasText: why }).waitFor();
+          await page.locator('dialog [role=alert]', { hasText: message }).waitFor();
         };
         await field.pressSequentially('203.0.113.7\n2001:db8:1::/48；203.0.113.7', { delay: 100 });
         await eventually(() => assert.ok(reads() >= 1));
         assert.equal(await field.inputValue(), '203.0.113.7\n2001:db8:1::/48；203.0.113.7');
-        await refused('203.0.113', words.wrong);
-        await refused('0.0.0.0/0', words.wide);
-        await refused('198.51.100.0/24', words.taken);
+        await saveAndExpect('203.0.113', texts.invalid);
+        await saveAndExpect('0.0.0.0/0', texts.wide);
+        await saveAndExpect('198.51.100.0/24', texts.taken);
         await field.fill('203.0.113.7\n2001:db8:1::/48；203.0.113.7');
         await page.click('dialog button[type=submit]');
         await page.waitForSelector('.facts dd >> text=203.0.113.7, 2001:db8:1::/48');
         const saved = await api('GET', `/accounts/${id}`);
         assert.deepEqual(saved['authorizedAddresses'], ['203.0.113.7', '2001:db8:1::/48']);
-        // The next language of this test saves the same addresses.
+        // The test in the next language saves the same addresses.
         await daemon().api('PATCH', `/api/v1/accounts/${id}`, { authorizedAddresses: [] });
         await daemon().api('PATCH', `/api/v1/accounts/${neighbour}`, { authorizedAddresses: [] });
         assert.deepEqual(errors, []);
@@ -144,17 +144,17 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await visit(`/accounts/${id}`);
       await page.click('.page-head >> text=Password and link');
       await page.waitForSelector('dialog .segments >> text=Current password');
-      assert.ok(await fits(), 'choices that are cut off');
+      assert.ok(await fits(), 'choices are cut off');
       await page.keyboard.press('Escape');
       await page.waitForSelector('dialog', { state: 'detached' });
       await visit('/sessions?search=narrow');
       await page.click('tbody button >> text=End');
       await page.waitForSelector('dialog >> text=narrow → 127.0.0.1');
-      assert.ok(await fits(), 'text that does not wrap, as in the cell around the dialog');
+      assert.ok(await fits(), 'the text does not wrap');
       assert.deepEqual(errors, []);
     });
 
-    test('a plan is created, accounts are created and renewed by it, and the preview shows every value', async (t) => {
+    test('accounts are created and renewed by a new plan, after a preview of every value', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/plans');
       await page.click('text=New plan');
@@ -167,7 +167,11 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await page.fill('dialog input >> nth=0', 'by-plan-{1-2}');
       await page.locator('dialog select').first().selectOption('Month');
       await page.waitForSelector('dialog >> text=/30 days · Maximum client addresses/');
-      assert.equal(await page.locator('dialog input[type=datetime-local]').count(), 0, 'the plan says when');
+      assert.equal(
+        await page.locator('dialog input[type=datetime-local]').count(),
+        0,
+        'the plan sets the expiry',
+      );
       await page.click('dialog button >> text=Create 2');
       await page.click('dialog >> text=I have saved it');
       await visit('/accounts?search=by-plan');

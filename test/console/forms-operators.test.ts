@@ -17,21 +17,21 @@ describe('the console of operators', { skip: noBrowser }, () => {
     return { username: name, password: PASSWORD };
   }
 
-  test('a viewer sees no control that changes something, and no link leads to a refusal', async (t) => {
+  test('a viewer sees no control that changes something, and no page of a viewer sends a refused request', async (t) => {
     const id = await daemon().addAccount('viewed', 'secret');
     await play(t, 'viewed', 50);
     await eventually(async () => {
       const { periodBytes } = (await api('GET', `/accounts/${id}`))['usage'] as { periodBytes: number };
       assert.ok(periodBytes > 0);
     });
-    // Each page with the row of which its controls are shown.
+    // Each page, and a row to wait for before its controls are read.
     const rows = new Map([
       ['/accounts?search=viewed', 'main tbody td >> text=viewed'],
       [`/accounts/${id}`, 'section:has(h2:text("Live sessions (1)")) tbody td'],
       ['/sessions', 'main tbody td >> text=viewed'],
     ]);
     const pages = [...rows.keys()];
-    const names = async ({ page, visit }: { page: Page; visit(hash: string): Promise<void> }) => {
+    const controlsOf = async ({ page, visit }: { page: Page; visit(hash: string): Promise<void> }) => {
       const found: string[] = [];
       for (const [hash, row] of rows) {
         await visit(hash);
@@ -40,15 +40,15 @@ describe('the console of operators', { skip: noBrowser }, () => {
       }
       return new Set(found);
     };
-    const ofAdmin = await names(await open(t));
-    const shown = await open(t, {}, await addOperator('viewer', 'watcher'));
+    const adminControls = await controlsOf(await open(t));
+    const shown = await open(t, {}, await addOperator('viewer', 'kim'));
     const { page, visit, errors } = shown;
     const refused: string[] = [];
     page.on('response', (response) => {
       if (response.status() === 403 || response.request().method() !== 'GET') refused.push(response.url());
     });
-    const ofViewer = await names(shown);
-    assert.deepEqual([...ofAdmin].filter((name) => !ofViewer.has(name)).sort(), [
+    const viewerControls = await controlsOf(shown);
+    assert.deepEqual([...adminControls].filter((name) => !viewerControls.has(name)).sort(), [
       'Delete account',
       'Disable',
       'Edit',
@@ -66,7 +66,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     for (const hash of pages) {
       await visit(hash);
       for (let nth = 0; nth < (await page.locator('main button').count()); nth += 1) {
-        // A press by script also reaches buttons in closed menus.
+        // A click by script also reaches buttons in closed menus.
         await page.evaluate(`document.querySelectorAll('main button')[${nth}]?.click()`);
         await settled(page);
         const dialog = page.locator('dialog[open]');
@@ -74,7 +74,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
           assert.equal(await dialog.locator('h2').textContent(), 'Export');
           await page.keyboard.press('Escape');
         }
-        // A filter or the head of a column changes the address.
+        // A filter or a column heading changes the URL.
         if ((await page.evaluate('location.hash')) !== `#${hash}`) await visit(hash);
       }
     }
@@ -88,12 +88,12 @@ describe('the console of operators', { skip: noBrowser }, () => {
     assert.deepEqual(errors, []);
   });
 
-  test('a seller sees its budget, and previews say when the budget is too small', async (t) => {
+  test('a seller sees the own budget, and a preview shows when it is too small', async (t) => {
     const budget = { accounts: 2, days: 70, bytes: null };
     const { page, errors } = await open(t, {}, await addOperator('seller', 'shop', budget));
-    const own = page.getByRole('region', { name: 'Your budget' });
-    await own.locator('text=2 left').waitFor();
-    await own.locator('text=70 days left').waitFor();
+    const budgetRegion = page.getByRole('region', { name: 'Your budget' });
+    await budgetRegion.locator('text=2 left').waitFor();
+    await budgetRegion.locator('text=70 days left').waitFor();
     await page.click('.page-head >> text=New account');
     const submit = page.locator('dialog button[type=submit]');
     await page.getByLabel('User name').fill('sold');
@@ -104,27 +104,27 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.click('dialog >> text=in 30 days');
     await page.waitForSelector('dialog .state.bad >> text=Your budget does not cover this');
     await page.waitForSelector('dialog >> text=Accounts: 3 needed, 2 left');
-    assert.ok(await submit.isDisabled(), 'three accounts of two');
+    assert.ok(await submit.isDisabled(), 'more accounts than the budget has');
     await page.fill('dialog input >> nth=0', 'sold{1-2}');
     await page.waitForSelector('dialog .state.good >> text=Your budget covers this');
     await submit.click();
     await page.click('dialog >> text=I have saved it');
-    await own.locator('text=/^0 left/').waitFor();
+    await budgetRegion.locator('text=/^0 left/').waitFor();
 
     await page.check('thead input[type=checkbox]');
     await page.click('.bulk-bar >> text=Extend');
     await page.waitForSelector('dialog .state.bad >> text=Your budget does not cover this');
     await page.waitForSelector('dialog >> text=/Days: 60 days needed, 10(.0[0-9])? days left/');
-    assert.ok(await submit.isDisabled(), 'more days than are left');
+    assert.ok(await submit.isDisabled(), 'more days than the budget has');
     await page.getByRole('textbox', { name: 'Days' }).fill('5');
     await page.waitForSelector('dialog .state.good >> text=Your budget covers this');
     await submit.click();
     await page.waitForSelector('.toast >> text=Extend: 2 done');
-    await own.locator('text=/^0(.0[0-9])? days left/').waitFor();
+    await budgetRegion.locator('text=/^0(.0[0-9])? days left/').waitFor();
     assert.deepEqual(errors, []);
   });
 
-  test('contacts are set for new accounts, one and many, and for a selection after a preview', async (t) => {
+  test('contacts are set for one new account, for many, and for selected accounts after a preview', async (t) => {
     const { page, visit, errors } = await open(t);
     const contactsOf = async (search: string) => {
       const { items } = (await api('GET', `/accounts?search=${search}`)) as { items: Json[] };
@@ -173,11 +173,11 @@ describe('the console of operators', { skip: noBrowser }, () => {
     assert.deepEqual(errors, []);
   });
 
-  test('refusals are explained in Chinese: patterns, templates, taken names', async (t) => {
+  test('refused patterns, templates and taken names are explained in Chinese', async (t) => {
     const { page, visit, errors } = await open(t, { language: 'zh-CN' });
     const refusal = page.locator('.failure');
-    const isChinese = async (words: string) => {
-      await refusal.locator(`text=${words}`).waitFor();
+    const expectChinese = async (text: string) => {
+      await refusal.locator(`text=${text}`).waitFor();
       assert.doesNotMatch(String(await refusal.textContent()), /[a-z]{2,} [a-z]{2,}/i);
     };
     await visit('/settings/games');
@@ -185,7 +185,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     const rule = page.locator('section[aria-label="规则 1"]');
     await rule.locator('text=从首包提取').click();
     const pattern = rule.locator('label:has(> span:text-is("从首包提取")) input');
-    for (const [typed, words] of [
+    for (const [typed, text] of [
       ['ID=(', '缺少右括号'],
       ['ID=[', '缺少右方括号'],
       ['ID=a**', '重复符号连用'],
@@ -194,7 +194,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     ] as const) {
       await pattern.fill(typed);
       await page.locator('main .button.primary', { hasText: '保存' }).click();
-      await isChinese(words);
+      await expectChinese(text);
     }
     await page.locator('main .button', { hasText: '撤销' }).click();
 
@@ -204,7 +204,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.waitForSelector('main >> text=示例：player01 到期：还有 3 天');
     await template.fill('{nobody}');
     await page.locator('main button[type=submit]').click();
-    await isChinese('占位符只能是');
+    await expectChinese('占位符只能是');
     await page.locator('main .button', { hasText: '撤销' }).click();
 
     await visit('/settings/operators');
@@ -212,12 +212,12 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.locator('dialog input').first().fill('admin');
     await page.locator('dialog input[type=password]').fill(PASSWORD);
     await page.click('dialog button[type=submit]');
-    await isChinese('另一个操作员或管理员已使用这个名字');
+    await expectChinese('另一个操作员或管理员已使用这个名字');
     await page.keyboard.press('Escape');
     assert.deepEqual(errors, []);
   });
 });
 
-/** The name of each control of the page, run in the browser. */
+/** A script for the browser that returns the name of each control of the page. */
 const CONTROLS = `[...document.querySelectorAll('main :is(button, a.button, input[type=checkbox])')].map((one) =>
   one.textContent.trim() || one.getAttribute('aria-label') || one.type)`;

@@ -1,4 +1,4 @@
-// Settings that two tabs change at the same time, and what the audit log shows of them.
+// Settings that two tabs change at the same time, and their entries in the audit log.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventually } from '../helpers/eventually.js';
@@ -37,8 +37,8 @@ export function sharedFormTests({ open, api }: FormConsole): void {
     });
   }
 
-  describe('settings that another tab saves meanwhile', () => {
-    test('of notices: each tab changes only its own fields', async (t) => {
+  describe('settings that two tabs save', () => {
+    test('keep the fields that each tab has changed (notices)', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/reminders');
       const perMinute = page.getByLabel('Messages a minute, each channel');
@@ -54,35 +54,35 @@ export function sharedFormTests({ open, api }: FormConsole): void {
       assert.deepEqual(errors, []);
     });
 
-    test('of PAC files: both versions are shown, and "save anyway" keeps what this tab did not change', async (t) => {
+    test('are shown in both versions, and "save anyway" keeps the fields that only the other tab has changed (PAC files)', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/pac');
-      await page.fill('textarea', 'proxy *.mine.example');
+      await page.fill('textarea', 'proxy *.first.example');
       await api('PUT', '/settings/pac', {
-        rules: [{ match: '*.theirs.example', via: 'proxy' }],
+        rules: [{ match: '*.second.example', via: 'proxy' }],
         otherwise: 'direct',
       });
       await page.click('form.card button[type=submit]');
       const conflict = page.locator('form.card [role=alert]');
-      await conflict.locator('text=now proxy *.theirs.example').waitFor();
-      await conflict.locator('text=yours: proxy *.mine.example').waitFor();
+      await conflict.locator('text=now proxy *.second.example').waitFor();
+      await conflict.locator('text=yours: proxy *.first.example').waitFor();
       await conflict.locator('text=now direct').waitFor();
       await page.click('form.card button[type=submit] >> text=Save anyway');
       await page.waitForSelector('.toast >> text=Saved');
       assert.deepEqual(await api('GET', '/settings/pac'), {
-        rules: [{ match: '*.mine.example', via: 'proxy' }],
+        rules: [{ match: '*.first.example', via: 'proxy' }],
         otherwise: 'direct',
       });
       assert.deepEqual(errors, []);
     });
 
-    test('of plans: the plan of the other tab stays', async (t) => {
+    test('keep the plan of the other tab (plans)', async (t) => {
       const { page, visit, errors } = await open(t);
       await api('PUT', '/settings/plans', { plans: [planOf('monthly', 30)] });
       await visit('/settings/plans');
       await page.click('tbody >> text=monthly');
       await page.getByRole('textbox', { name: 'Days' }).fill('31');
-      // The page learns of the other tab's plan only after its own form was refused.
+      // The page gets the other tab's plan only after its own change was refused.
       let refused = () => {};
       const refusal = new Promise<void>((resolve) => {
         refused = resolve;

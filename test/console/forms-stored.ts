@@ -1,4 +1,4 @@
-// Forms of the console on a real daemon: the typed values are stored, whatever happens meanwhile.
+// Forms of the console on a real daemon: the typed values are stored although the data of the page changes.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ADMIN } from '../helpers/daemon.js';
@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 
 export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: FormConsole): void {
   describe('forms of the console', () => {
-    test('a quota typed one key every 0.7 s, while a player transfers data, is stored as typed', async (t) => {
+    test('a quota that is typed slowly while the player transfers data is stored as typed', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('typed', 'secret');
@@ -23,7 +23,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       const quota = page.getByLabel('Traffic quota (GB)');
       await quota.pressSequentially('1.5', { delay: 700 });
       assert.equal(await quota.inputValue(), '1.5');
-      assert.ok(reads() >= 2, `the page behind was read ${reads()} times`);
+      assert.ok(reads() >= 2, `the page behind the dialog was read ${reads()} times`);
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('dialog', { state: 'detached' });
       assert.deepEqual(
@@ -33,13 +33,13 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('a list comes over a slow line although its accounts change all the time', async (t) => {
+    test('a list loads over a slow connection although its accounts change all the time', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       await stir(t, shown, /\/accounts\?/);
       const count = `new EventSource('/api/v1/events').addEventListener('changed', () => { window.changes += 1; })`;
       await page.evaluate(`window.changes = 0; ${count}; null`);
-      // Each list takes so long that the page meanwhile is told of three changes.
+      // Each list takes so long that the page gets three events of changes meanwhile.
       await page.route('**/api/v1/accounts?*', async (route) => {
         const before = await page.evaluate<number>('changes');
         await eventually(async () => assert.ok((await page.evaluate<number>('changes')) >= before + 3));
@@ -50,14 +50,14 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('zero and less are errors, not "no limit"; nothing is sent until they are corrected', async (t) => {
+    test('zero and less are errors and not "no limit", and the form cannot be saved until they are corrected', async (t) => {
       const { page, visit, errors } = await open(t);
       const id = await daemon().addAccount('zero', 'secret');
       await api('PATCH', `/accounts/${id}`, { limits: { quotaBytes: 5 * GB, maxSessions: 3 } });
       await visit(`/accounts/${id}`);
       await page.click('.page-head >> text=Edit');
       const submit = page.locator('dialog button[type=submit]');
-      for (const [label, wrong] of [
+      for (const [label, invalid] of [
         ['Traffic quota (GB)', '0'],
         ['Traffic quota (GB)', '-5'],
         ['Maximum sessions', '0'],
@@ -66,9 +66,9 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       ] as const) {
         const field = page.getByLabel(label);
         const before = await field.inputValue();
-        await field.fill(wrong);
+        await field.fill(invalid);
         await page.waitForSelector('dialog .field.wrong [role=alert]');
-        assert.ok(await submit.isDisabled(), `${label} ${wrong} can be saved`);
+        assert.ok(await submit.isDisabled(), `${label} ${invalid} can be saved`);
         await field.fill(before);
         await page.waitForSelector('dialog .field.wrong', { state: 'detached' });
       }
@@ -82,7 +82,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('where and when many accounts may log in: ticked, typed slowly, previewed, stored, and cleared', async (t) => {
+    test('allowed addresses and a schedule are set for many accounts after a preview, and cleared', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       const id = await daemon().addAccount('hourly', 'secret');
@@ -95,7 +95,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       const reads = await stir(t, shown, /\/accounts\?/);
       await page.check('thead input[type=checkbox]');
       await page.click('.bulk-bar >> text=Where and when');
-      assert.equal(await page.locator('dialog textarea').count(), 0, 'a field of what is not ticked');
+      assert.equal(await page.locator('dialog textarea').count(), 0, 'fields without a tick are hidden');
       await page.check('dialog label >> text=Schedule');
       const schedule = page.locator('dialog').getByRole('textbox', { name: 'Schedule' });
       await schedule.pressSequentially('mon-fri 8:00-23:00', { delay: 100 });
@@ -136,7 +136,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       const reads = await stir(t, shown, /\/accounts\?/);
       await page.check('thead input[type=checkbox]');
       await page.click('.bulk-bar >> text=Set limits');
-      assert.equal(await page.locator('dialog select').count(), 0, 'a field of what is not ticked');
+      assert.equal(await page.locator('dialog select').count(), 0, 'fields without a tick are hidden');
       await page.check('dialog label >> text=Traffic quota');
       const quota = page.locator('dialog input[inputmode=decimal]');
       await quota.pressSequentially('50.25', { delay: 150 });
@@ -155,7 +155,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('a game rule accepts every key in every field while the page reloads its data', async (t) => {
+    test('every key in every field of a game rule is kept although the page reloads its data', async (t) => {
       const shown = await open(t);
       const { page, visit, errors } = shown;
       await visit('/settings/games');
@@ -175,7 +175,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
         clearInterval(timer);
         assert.equal(await field.inputValue(), text);
       }
-      await eventually(() => assert.ok(reads() >= 1, 'the rules were not read meanwhile'));
+      await eventually(() => assert.ok(reads() >= 1, 'the page did not read the rules again'));
       for (const [label, text] of typed)
         assert.equal(await rule.locator(`label:has(> span:text-is("${label}")) input`).inputValue(), text);
       await page.click('.columns > section >> text=Save');
@@ -199,7 +199,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       auditDays: 365,
     };
 
-    test('extend counts from the later of now and the old expiry, and marks accounts that expire earlier or stay expired', async (t) => {
+    test('extending counts from the later of now and the old expiry, and its preview marks accounts that expire earlier or stay expired', async (t) => {
       const { page, visit, errors } = await open(t);
       const at = (days: number) => new Date(Date.now() + days * DAY).toISOString();
       const long = await daemon().addAccount('extend-long', 'secret');
@@ -221,10 +221,10 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await page.waitForSelector('dialog .preview:not(:has(.state.bad))');
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('.toast >> text=Extend: 2 done');
-      const left = async (id: string) =>
+      const daysLeft = async (id: string) =>
         (Date.parse(String((await api('GET', `/accounts/${id}`))['expiresAt'])) - Date.now()) / DAY;
-      assert.ok(Math.abs((await left(long)) - 374.5) < 0.01, `${await left(long)} days`);
-      assert.ok(Math.abs((await left(past)) - 30) < 0.01, `${await left(past)} days`);
+      assert.ok(Math.abs((await daysLeft(long)) - 374.5) < 0.01, `${await daysLeft(long)} days`);
+      assert.ok(Math.abs((await daysLeft(past)) - 30) < 0.01, `${await daysLeft(past)} days`);
       assert.deepEqual(errors, []);
     });
 
@@ -249,7 +249,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
-    test('a file from Chinese Excel is imported correctly, and an export opens there', async (t) => {
+    test('a file from Chinese Excel is imported correctly, and an export has the byte order mark that Excel needs', async (t) => {
       const shown = await open(t, { timezone: 'Asia/Shanghai', language: 'zh-CN' });
       const { page, visit, errors } = shown;
       const sheet = [

@@ -1,4 +1,4 @@
-// Forms of the console in a real browser on a real daemon: one of each for every part below.
+// Forms of the console in a real browser on a real daemon. All parts below share one browser and one daemon.
 // Only by name: npm run test:console
 import { describe } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';

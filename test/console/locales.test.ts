@@ -1,4 +1,4 @@
-// Both languages have every text that the console shows, and no unused ones.
+// Texts of the console: both languages have every used text, and no unused one.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { routes } from '../../src/http/v1/routes.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 
-/** `'key': { en: 'text', zh: 'text' },` of every file of locales/. A missing language is a type error there. */
+/** `'key': { en: 'text', zh: 'text' },` in the files of locales/, in which a missing language is a type error. */
 const TEXT = /^ {2}'?([\w.-]+)'?: \{\s*en:\s*'((?:[^'\\]|\\.)*)',\s*zh:\s*'((?:[^'\\]|\\.)*)',?\s*\},$/gm;
 const locales = join(CONSOLE, 'locales');
 const texts = readdirSync(locales)
@@ -36,7 +36,7 @@ const chinese = new Map(texts.map(({ key, zh }) => [key, zh]));
 const english = new Map(texts.map(({ key, en }) => [key, en]));
 const code = sources();
 
-test('no key is in two files: the later one would win', () => {
+test('no key is in two files, of which one would hide the other', () => {
   assert.ok(texts.length > 300, `only ${texts.length} texts were read`);
   const keys = texts.map(({ key }) => key);
   assert.deepEqual(
@@ -51,27 +51,27 @@ test('a text has the same placeholders in both languages', () => {
   for (const [key, text] of chinese) assert.deepEqual(names(english.get(key) ?? ''), names(text), key);
 });
 
-test('no text is empty, and no Chinese text was left in English', () => {
+test('no text is empty, and no English text contains Chinese', () => {
   for (const [key, text] of chinese) {
     assert.ok(text.trim() !== '', key);
-    assert.ok(!/[\u4e00-\u9fff]/.test(english.get(key) ?? ''), `${key} is Chinese in English`);
+    assert.ok(!/[\u4e00-\u9fff]/.test(english.get(key) ?? ''), `the English text ${key} contains Chinese`);
   }
 });
 
 test('every text is used', () => {
   const prefixes = [...code.matchAll(/t\(`([\w.]+)\$\{/g)].map(([, prefix = '']) => prefix);
-  assert.ok(prefixes.length > 5, 'keys that are put together were not found');
-  const dead = [...chinese.keys()].filter(
+  assert.ok(prefixes.length > 5, 'the keys with a computed end were not found');
+  const unused = [...chinese.keys()].filter(
     (key) => !code.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
   );
-  assert.deepEqual(dead, []);
+  assert.deepEqual(unused, []);
 });
 
 test('every used key exists', () => {
-  const asked = [...code.matchAll(/\bt\(\s*'([\w.-]+)'/g)].map(([, key = '']) => key);
-  assert.ok(asked.length > 200, `only ${asked.length} uses were found`);
+  const usedKeys = [...code.matchAll(/\bt\(\s*'([\w.-]+)'/g)].map(([, key = '']) => key);
+  assert.ok(usedKeys.length > 200, `only ${usedKeys.length} uses were found`);
   assert.deepEqual(
-    asked.filter((key) => !chinese.has(key)),
+    usedKeys.filter((key) => !chinese.has(key)),
     [],
   );
 });
@@ -79,11 +79,14 @@ test('every used key exists', () => {
 test('every action of the audit log has a text', () => {
   for (const action of AUDIT_ACTIONS) {
     assert.ok(chinese.has(`audit.${action}`), action);
-    assert.ok(code.includes(`'${action}': 'audit.${action}'`), `the page of the audit log lacks ${action}`);
+    assert.ok(
+      code.includes(`'${action}': 'audit.${action}'`),
+      `the page of the audit log does not use the text of ${action}`,
+    );
   }
 });
 
-test('every reason for a failed line of an import has a text: in English, that of the command line', () => {
+test('every reason for a failed line of an import has a text, in English that of the command line', () => {
   for (const [code, text] of Object.entries(LINE_TEXTS)) {
     assert.equal(english.get(`import.reason.${code}`), text, code);
     assert.ok(chinese.has(`import.reason.${code}`), code);
@@ -95,7 +98,7 @@ test('every group of the API has a Chinese name', () => {
   for (const { tag } of routes) assert.match(names, new RegExp(`^ {2}'?${tag}'?: '`, 'm'), tag);
 });
 
-test('every error of a field has a text: in English, that of the API, and in Chinese with the same values', () => {
+test('every error of a field has a text, in English that of the API, in Chinese one with the same values', () => {
   const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   for (const [code, text] of Object.entries(FIELD_TEXTS)) {
     assert.equal(english.get(`field.${code}`), text, code);
@@ -115,16 +118,16 @@ test('every reason of a refusal has a text in both languages, with the same valu
   }
 });
 
-test('every shown text is in the locale files', () => {
+test('no source of the console contains Chinese text outside the locale files', () => {
   const hardCoded = code
     .split('\n')
     .filter((line) => /[\u4e00-\u9fff]/.test(line) && !/^\s*(\/\/|\*|\/\*\*)/.test(line))
-    // The name of a language stands in that language.
+    // The name of a language is written in that language.
     .filter((line) => !line.includes("label: '中文'") && !/split\(/.test(line));
   assert.deepEqual(hardCoded, []);
 });
 
-test('Chinese sentences have full-width punctuation, and an agent is 智能体: 代理 is the proxy', () => {
+test('Chinese sentences have full-width punctuation, and call an agent 智能体, because 代理 is a proxy', () => {
   for (const [key, text] of chinese) {
     const plain = text.replace(/\{\w+\}/g, '数');
     assert.doesNotMatch(plain, /[\u4e00-\u9fff] ?[,:;?!()]|[,:;?!()] ?[\u4e00-\u9fff]/, key);

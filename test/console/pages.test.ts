@@ -1,4 +1,4 @@
-// Every page of the console in every look, with axe; with SCREENSHOTS, a folder, also a picture of each for people to look at.
+// Every page of the console in every look, checked by axe. SCREENSHOTS names a folder for a picture of each.
 // Only by name: npm run pages
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,18 +15,19 @@ const LOOKS: readonly Look[] = [
   { language: 'zh-CN', theme: 'dark', width: 1440 },
 ];
 
-const SHOTS = process.env['SCREENSHOTS'];
+const SCREENSHOTS = process.env['SCREENSHOTS'];
 
-function shotName(hash: string, { language, theme, width }: Look): string {
+function fileName(hash: string, { language, theme, width }: Look): string {
   const page = hash.replace(/[\da-f]{8}-[\da-f-]{27}/, 'one').replace(/\W+/g, '-');
   return `page${page}-${language}-${theme}-${width}.png`;
 }
 
-test('every page in every look', { skip: noBrowser }, async (t) => {
-  if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+test('every page in every look has no error and no finding of axe', { skip: noBrowser }, async (t) => {
+  if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
   await walkPages(t, await startWorld(t), {
     looks: LOOKS,
     axe: () => true,
-    seen: async (page, hash, look) => SHOTS && page.screenshot({ path: join(SHOTS, shotName(hash, look)) }),
+    onPage: async (page, hash, look) =>
+      SCREENSHOTS && page.screenshot({ path: join(SCREENSHOTS, fileName(hash, look)) }),
   });
 });

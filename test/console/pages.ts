@@ -1,5 +1,5 @@
-// Every page, on a phone and wide, in both languages and themes: no error, nothing cut off, nothing axe finds serious, and
-// nothing of what players choose becomes markup.
+// Every page, on a phone and a wide window, in both languages and themes: no error, nothing cut off, no serious finding of axe, and
+// no text of players that becomes markup.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -53,31 +53,31 @@ const LOOKS: readonly Look[] = [
   { language: 'en', theme: 'light', width: 1440 },
 ];
 
-/** axe sees every fourth page, wide and on a phone in turn. */
+/** axe checks every fourth page in each look. */
 const AXE_EVERY = 4;
 
-/** What stands in the page that only markup of others could have put there. */
+/** A script that returns the elements and attributes that only markup of players could have added. */
 const FOREIGN = `[
   ...(window.harmed ? ['a script ran'] : []),
   ...[...document.querySelectorAll('#app script, #app iframe, #app object, #app embed, #app base, #app meta, #app style, #app link, #app video, #app math')].map((e) => e.outerHTML),
   ...[...document.querySelectorAll('#app *')].flatMap((e) => [...e.attributes].filter((a) => /^on/i.test(a.name) || /^\\s*javascript:/i.test(a.value) && a.name === 'href').map((a) => a.name + '=' + a.value)),
 ]`;
 
-/** Tables that need scrolling sideways, and on a wide window tabs that do. */
+/** A script that returns the tables that need horizontal scrolling, and on a wide window such tabs. */
 const CUT_OFF = `[...document.querySelectorAll(innerWidth < 720 ? '.table-box' : '.table-box, .tabs')]
   .filter((e) => e.scrollWidth > e.clientWidth + 1)
   .map((e) => e.outerHTML.slice(0, 200))`;
 
 export interface Walk {
   readonly looks: readonly Look[];
-  /** Whether axe, which takes longer than all else, looks at this page in this look. */
+  /** Whether axe, the slowest check, runs on this page in this look. */
   readonly axe: (page: number, look: number) => boolean;
-  /** Called on each page that passed. */
-  readonly seen?: (page: Page, hash: string, look: Look) => Promise<unknown>;
+  /** Called for each page that passed the checks. */
+  readonly onPage?: (page: Page, hash: string, look: Look) => Promise<unknown>;
 }
 
-/** Opens every page in each of these looks, one window for each. */
-export async function walkPages(t: Scope, world: World, { looks, axe, seen }: Walk): Promise<void> {
+/** Opens every page in each of these looks, with one window per look. */
+export async function walkPages(t: Scope, world: World, { looks, axe, onPage }: Walk): Promise<void> {
   const cutOff: string[] = [];
   await Promise.all(
     looks.map(async (look, nth) => {
@@ -89,7 +89,7 @@ export async function walkPages(t: Scope, world: World, { looks, axe, seen }: Wa
         assert.deepEqual(await page.evaluate(FOREIGN), [], where);
         assert.equal(await isCutOff(page), false, `${where}: wider than the window`);
         cutOff.push(...(await page.evaluate<string[]>(CUT_OFF)).map((part) => `${where}: ${part}`));
-        await seen?.(page, hash, look);
+        await onPage?.(page, hash, look);
         if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape');
       }
       assert.deepEqual(errors, []);
@@ -99,7 +99,7 @@ export async function walkPages(t: Scope, world: World, { looks, axe, seen }: Wa
 }
 
 export function pageTests(getWorld: () => World): void {
-  test('every page, in both languages and themes, wide and on a phone', async (t) => {
+  test('every page has no error and nothing cut off, in both languages and themes, wide and on a phone', async (t) => {
     // Each page with axe in each look: `npm run pages`.
     await walkPages(t, getWorld(), { looks: LOOKS, axe: (page, look) => page % AXE_EVERY === look });
   });

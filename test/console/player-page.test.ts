@@ -1,4 +1,4 @@
-// The player page in a browser, and the PAC file: one daemon, and one browser that uses the PAC file from its start.
+// The player page and the PAC file in a browser, which uses the PAC file from its start. All tests share it and one daemon.
 // Only by name: npm run test:console
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -19,13 +19,13 @@ let browser: Browser;
 let web: Server;
 let webPort = 0;
 let id = '';
-let address = '';
+let playerUrl = '';
 let page: Page;
 const errors: string[] = [];
 
 before(async () => {
   if (noBrowser) return;
-  // The proxy's name server knows only one of the names, and the browser only the other.
+  // The name server of the proxy resolves only one of the two names, and the browser only the other.
   const names = await startNameServer(scope, (name, family) =>
     name === 'through.game.test' && family === 4 ? ['127.0.0.1'] : undefined,
   );
@@ -46,11 +46,11 @@ before(async () => {
   await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits, authorizedAddresses: ['127.0.0.1'] });
   const rules = { rules: [{ match: '*.game.test', via: 'proxy' }], otherwise: 'direct' };
   await daemon.api('PUT', '/api/v1/settings/pac', rules);
-  const make = async (what: string): Promise<string> =>
-    ((await daemon.api('POST', `/api/v1/accounts/${id}/${what}`)).json as { url: string }).url;
-  address = await make('player-link');
+  const createUrl = async (kind: string): Promise<string> =>
+    ((await daemon.api('POST', `/api/v1/accounts/${id}/${kind}`)).json as { url: string }).url;
+  playerUrl = await createUrl('player-link');
   browser = await launchBrowser(undefined, [
-    `--proxy-pac-url=${await make('pac-link')}`,
+    `--proxy-pac-url=${await createUrl('pac-link')}`,
     '--host-resolver-rules=MAP direct.test 127.0.0.1, MAP through.game.test ~NOTFOUND',
   ]);
   scope.after(() => browser.close());
@@ -76,7 +76,7 @@ test('a browser with the PAC file uses the proxy for a listed host only', skip, 
 });
 
 test(
-  'the page shows remaining time and traffic, disconnects a device and sets a new password',
+  'the player page shows remaining time and traffic, disconnects a device and sets a new password',
   skip,
   async () => {
     const session = await connectThrough(
@@ -84,7 +84,7 @@ test(
       '127.0.0.1',
       webPort,
     );
-    await page.goto(address);
+    await page.goto(playerUrl);
     await page.waitForSelector('text=Time left');
     const text = (await page.textContent('main')) ?? '';
     for (const part of ['player01', 'Traffic left', '50.0 GB', '127.0.0.1', 'this network'])
@@ -104,12 +104,12 @@ test(
     assert.match((await page.textContent('[data-format=link]')) ?? '', new RegExp(`player01:${password}@`));
     await page.selectOption('.client-formats select', 'clash');
     assert.match((await page.textContent('[data-format=clash]')) ?? '', /type: socks5/);
-    const again = await connectThrough(
+    const reconnected = await connectThrough(
       { port: daemon.socks.port, username: 'player01', password },
       '127.0.0.1',
       webPort,
     );
-    again.destroy();
+    reconnected.destroy();
     await page.click('button:has-text("I have saved it")');
     assert.deepEqual(errors, []);
   },
@@ -129,7 +129,7 @@ test('a long state of the account stays in the window of a phone', skip, async (
   await set(null, 'main:not(:has(.state.bad))');
 });
 
-test('the page is in both languages and both themes, for a phone and a desktop', skip, async () => {
+test('the player page fits a phone and a desktop, in both languages and both themes', skip, async () => {
   await page.click('button:has-text("中文")');
   await page.waitForSelector('text=剩余流量');
   assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
@@ -143,11 +143,11 @@ test('the page is in both languages and both themes, for a phone and a desktop',
     }
   }
   const shown = (await page.textContent('main')) ?? '';
-  assert.doesNotMatch(shown, /player\.\w+|undefined|NaN/, 'every text was found');
+  assert.doesNotMatch(shown, /player\.\w+|undefined|NaN/, 'every text has a translation');
   assert.deepEqual(errors, []);
 });
 
-test('a revoked address says so, and the page sends no more requests', skip, async () => {
+test('a page with a revoked URL says so, and shows no data', skip, async () => {
   await daemon.api('DELETE', `/api/v1/accounts/${id}/player-link`);
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
   await page.waitForSelector('text=这个地址已失效');

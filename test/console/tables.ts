@@ -23,7 +23,7 @@ export function tableTests(getWorld: () => World): void {
     }
   });
 
-  test('chosen columns are remembered; with too many, the table scrolls and not the page', async (t) => {
+  test('chosen columns are remembered, and a table with too many of them scrolls instead of the page', async (t) => {
     const { page, visit } = await getWorld().open(t, { width: 1280 });
     await visit('/accounts');
     const heads = () =>
@@ -32,7 +32,7 @@ export function tableTests(getWorld: () => World): void {
     assert.ok(!(await heads()).includes('Heartbeats'));
     await page.click('.chooser summary');
     await page.uncheck('.chooser >> text=Last login');
-    for (const more of ['Heartbeats', 'Game']) await page.check(`.chooser >> text=${more}`);
+    for (const column of ['Heartbeats', 'Game']) await page.check(`.chooser >> text=${column}`);
     await page.keyboard.press('Escape');
     await page.reload();
     await page.waitForSelector('th[data-column=data]');
@@ -49,7 +49,7 @@ export function tableTests(getWorld: () => World): void {
     await page.waitForSelector('th[data-column=login]');
   });
 
-  test('a cut-off cell has its whole text as hover text', async (t) => {
+  test('a cut-off cell shows its whole text as hover text', async (t) => {
     const { daemon, open } = getWorld();
     const remarks = `renewed by phone, ${'pays monthly, '.repeat(12)}since May`;
     const { AID } = await daemon.account(name(1));

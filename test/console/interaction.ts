@@ -1,12 +1,12 @@
-// Use of the console with keyboard and mouse.
+// Interaction with the console by keyboard and mouse.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axeFindings, openConsole, settled, signIn } from '../helpers/console-browser.js';
 import { name, type World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
-export function useTests(getWorld: () => World): void {
-  test('a wrong password is refused; the right one opens the requested address', async (t) => {
+export function interactionTests(getWorld: () => World): void {
+  test('a wrong password is refused, and the right one opens the requested page', async (t) => {
     const { daemon, browser } = getWorld();
     const shown = await openConsole(t, browser, { url: daemon.adminUrl });
     const { page } = shown;
@@ -20,7 +20,7 @@ export function useTests(getWorld: () => World): void {
     assert.equal(await page.inputValue('[data-search]'), 'vip');
   });
 
-  test('the keyboard: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter open a page', async (t) => {
+  test('keys: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter open a page', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts');
     await page.keyboard.press('/');
@@ -44,27 +44,27 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('dialog >> text=Keyboard');
   });
 
-  test('filters, sorting and search are in the address, which restores them', async (t) => {
+  test('the URL contains filters, sorting and search, and restores them', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts');
     await page.click('.chip >> text=Expired');
     await page.click('th >> text=Last login');
     await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
-    const address = page.url();
-    assert.match(address, /expired=true/);
-    assert.match(address, /sort=lastLoginAt/);
+    const url = page.url();
+    assert.match(url, /expired=true/);
+    assert.match(url, /sort=lastLoginAt/);
     await page.waitForSelector('.counts >> text=of');
-    const counted = (await page.textContent('.counts')) ?? '';
+    const counts = (await page.textContent('.counts')) ?? '';
     await page.reload();
     await page.waitForSelector('.counts >> text=of');
     await page.waitForSelector('.chip[aria-pressed=true] >> text=Expired');
     await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
-    assert.equal((await page.textContent('.counts')) ?? '', counted);
+    assert.equal((await page.textContent('.counts')) ?? '', counts);
     await page.goBack();
     await page.waitForSelector('th[aria-sort=ascending] >> text=User name');
   });
 
-  test('many accounts are created from a pattern, with a preview that names taken ones', async (t) => {
+  test('many accounts are created from a pattern, after a preview that counts taken names', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?new=many');
     await page.fill('dialog input >> nth=0', 'batch{01-12}');
@@ -77,7 +77,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('dialog button >> text=Create 2');
   });
 
-  test('a bulk action changes every matching account, with a preview, and reports skipped ones', async (t) => {
+  test('a bulk action changes every matching account after a preview, and reports skipped accounts', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?search=player0');
     await page.check('thead input[type=checkbox]');
@@ -89,7 +89,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
   });
 
-  test('accounts that expire between two days get new passwords together, shown once', async (t) => {
+  test('all accounts that expire between two days get new passwords, which are shown once', async (t) => {
     const { daemon, open } = getWorld();
     const day = (n: number) => new Date(Date.UTC(2031, 4, n, 12)).toISOString();
     for (const [i, name] of ['first', 'second', 'later'].entries())
@@ -138,13 +138,13 @@ export function useTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
-  test('a random, a chosen and the current password are shown in every format, and nothing stays behind', async (t) => {
+  test('a random, a chosen and the current password are shown in every format, and leave the page with their dialog', async (t) => {
     const { daemon, open } = getWorld();
     const id = await daemon.addAccount('formatted', 'first:pass');
     const { page, visit, errors } = await open(t);
-    const shownFor = async (way: string, password: string | null) => {
+    const showFormats = async (choice: string, password: string | null) => {
       await page.click('.page-head >> text=Password and link');
-      await page.click(`dialog .segments >> text=${way}`);
+      await page.click(`dialog .segments >> text=${choice}`);
       if (password !== null) await page.fill('dialog input', password);
       await page.click('dialog button[type=submit]');
     };
@@ -154,7 +154,7 @@ export function useTests(getWorld: () => World): void {
     };
     const { host, port } = daemon.socks;
     await visit(`/accounts/${id}`);
-    await shownFor('Current password', 'wrong');
+    await showFormats('Current password', 'wrong');
     await page.waitForSelector('dialog [role=alert] >> text=/not the password of the account/');
     await page.fill('dialog input', 'first:pass');
     await page.click('dialog button[type=submit]');
@@ -169,12 +169,12 @@ export function useTests(getWorld: () => World): void {
     assert.deepEqual(await axeFindings(page), []);
     await page.click('dialog footer button');
 
-    await shownFor('New password of your choice', 'p@ss');
+    await showFormats('New password of your choice', 'p@ss');
     await page.waitForSelector('dialog .qr');
     await page.selectOption('dialog .client-formats select', 'shadowrocket');
     await page.waitForSelector('dialog .notice >> text=cannot represent');
     await page.click('dialog footer button');
-    await shownFor('New random password', null);
+    await showFormats('New random password', null);
     const password = (await page.textContent('dialog [data-password]')) ?? '';
     assert.match((await textOf('clash')) ?? '', new RegExp(`password: "${password}"`));
     const used = await daemon.api('POST', `/api/v1/accounts/${id}/link`, { password });
@@ -185,27 +185,27 @@ export function useTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
-  test('a change of an object that changed meanwhile is refused, and can be made anyway', async (t) => {
+  test('saving an account that someone else has changed is refused, and possible after a confirmation', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     const id = await daemon.addAccount('shared', 'secret');
     await visit(`/accounts/${id}`);
     await page.click('.page-head >> text=Edit');
-    await page.fill('dialog textarea', 'mine');
-    await daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'theirs' });
+    await page.fill('dialog textarea', 'edited here');
+    await daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'edited elsewhere' });
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog >> text=Someone else has changed it in the meantime');
-    await page.waitForSelector('dialog >> text=now theirs');
+    await page.waitForSelector('dialog >> text=now edited elsewhere');
     await page.click('dialog footer >> text=Save anyway');
     await page.waitForSelector('dialog', { state: 'detached' });
-    await page.waitForSelector('.facts >> text=mine');
+    await page.waitForSelector('.facts >> text=edited here');
   });
 
-  test('the whitelist explains its entries, and locks the operator out only after a confirmation', async (t) => {
+  test('the whitelist page explains its entries, and locks the operator out only after a confirmation', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     await visit('/settings/whitelist');
-    await page.fill('textarea', '10.0.0.0/8, nonsense');
+    await page.fill('textarea', '10.0.0.0/8, invalid');
     await page.waitForSelector('text=not valid');
     assert.ok(await page.isDisabled('form.card button[type=submit]'));
     await page.fill('textarea', '10.0.0.0/8');
@@ -220,29 +220,22 @@ export function useTests(getWorld: () => World): void {
     await daemon.api('PUT', '/api/v1/settings/whitelist', { whitelist: '' });
   });
 
-  test('a thousand rows scroll smoothly, and the page contains only the visible ones', async (t) => {
+  test('the page contains only the visible ones of a thousand rows while they scroll', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?limit=1000');
     await page.waitForSelector('table[aria-rowcount="1001"]');
-    const { drawn, slowest } = await page.evaluate<{
-      drawn: number;
-      slowest: number;
-    }>(`new Promise((done) => {
+    const mostRows = await page.evaluate<number>(`new Promise((done) => {
       const main = document.querySelector('main');
-      const frames = [];
-      let last = performance.now();
+      let most = 0;
       const step = (n) => {
-        const now = performance.now();
-        frames.push(now - last);
-        last = now;
+        most = Math.max(most, document.querySelectorAll('tbody tr').length);
         main.scrollTop += 400;
         if (n > 0) requestAnimationFrame(() => step(n - 1));
-        else done({ drawn: document.querySelectorAll('tbody tr').length, slowest: frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.95)] });
+        else done(most);
       };
       step(60);
     })`);
-    assert.ok(drawn < 100, `${drawn} rows are in the page`);
-    assert.ok(slowest < 20_000, `a frame took ${slowest} ms`);
+    assert.ok(mostRows < 100, `${mostRows} rows are in the page`);
     await page.evaluate(`document.querySelector('main').scrollTop = 1e6`);
     await page.locator('tr[data-row="999"]').waitFor();
   });
@@ -256,7 +249,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('.banner', { state: 'detached' });
   });
 
-  test('a failed request explains what happened and the next step, and can be repeated', async (t) => {
+  test('a refused request is explained, and can be repeated', async (t) => {
     const { page } = await getWorld().open(t);
     await page.route('**/api/v1/accounts?*', (route) =>
       route.fulfill({ status: 403, contentType: 'application/json', body: '"IP不在白名单中"' }),
@@ -268,7 +261,7 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('table.table');
   });
 
-  test('when the session ended elsewhere, the sign-in page appears and leads back', async (t) => {
+  test('after the end of the session the sign-in page appears, and returns to the page', async (t) => {
     const shown = await getWorld().open(t);
     await shown.visit('/sessions');
     await shown.page.context().clearCookies();

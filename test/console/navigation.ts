@@ -7,8 +7,8 @@ import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { loggedInClient } from '../helpers/socks-client.js';
 
-export function wayTests(getWorld: () => World): void {
-  test('pages of a list have numbers; going back restores search, page and scroll position', async (t) => {
+export function navigationTests(getWorld: () => World): void {
+  test('pages of a list have numbers, and going back restores search, page and scroll position', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts?search=player&limit=100');
     const first = await page.textContent('tr[data-row="0"] a.strong');
@@ -40,7 +40,7 @@ export function wayTests(getWorld: () => World): void {
     assert.notEqual(first, second);
   });
 
-  test('the foot of the rail switches language and theme, and signs out', async (t) => {
+  test('the buttons below the navigation switch language and theme, and sign out', async (t) => {
     const { daemon, browser } = getWorld();
     const shown = await openConsole(t, browser, { url: daemon.adminUrl });
     await signIn(shown, ADMIN.username, ADMIN.password);
@@ -58,12 +58,15 @@ export function wayTests(getWorld: () => World): void {
   test('a backup is downloaded from the settings', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/settings/effective');
-    const [file] = await Promise.all([page.waitForEvent('download'), page.click('text=Download a backup')]);
-    assert.match(file.suggestedFilename(), /^pulsegate-.*\.db$/);
-    assert.equal(await file.failure(), null);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('text=Download a backup'),
+    ]);
+    assert.match(download.suggestedFilename(), /^pulsegate-.*\.db$/);
+    assert.equal(await download.failure(), null);
   });
 
-  test('the recent log follows by itself, can be filtered, searched and copied, and stays still while the operator reads', async (t) => {
+  test('the recent log shows new lines, can be filtered, searched and copied, and pauses while the operator scrolls', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit, errors } = await open(t, { height: 400 });
     const failToLogIn = (username: string) =>
@@ -91,17 +94,17 @@ export function wayTests(getWorld: () => World): void {
     await page.evaluate(`document.querySelector('main').scrollTop = 400`);
     await page.waitForSelector('.paused');
     const first = () => page.textContent('.log > li:first-child');
-    const held = await first();
+    const pausedAt = await first();
     await failToLogIn('stranger-16');
     await page.waitForSelector('.paused >> text=1 newer line');
-    assert.equal(await first(), held);
+    assert.equal(await first(), pausedAt);
     await page.click('.paused >> text=Resume');
     await page.waitForSelector('.log > li:first-child >> text=stranger-16');
     await page.waitForSelector('.paused', { state: 'detached' });
     assert.deepEqual(errors, []);
   });
 
-  test('counts are beside their list, and on a phone nothing moves', async (t) => {
+  test('counts are shown beside their list, and do not move it on a phone', async (t) => {
     const { open } = getWorld();
     const wide = await open(t);
     await wide.visit('/settings/audit');
@@ -117,24 +120,24 @@ export function wayTests(getWorld: () => World): void {
     await page.route('**/api/v1/accounts?*', (route) => route.fulfill({ status: 403 }));
     await page.evaluate(`location.hash = '#/accounts?search=player'`);
     await page.waitForSelector('.failure');
-    const without = await top();
+    const topWithoutCounts = await top();
     await page.unroute('**/api/v1/accounts?*');
     await visit('/accounts?search=player0');
     await page.waitForSelector('.page-head .counts >> text=/of/');
-    assert.equal(await top(), without);
+    assert.equal(await top(), topWithoutCounts);
   });
 
-  test('after a change of page the heading has the focus, and arrow keys enter the list', async (t) => {
+  test('a new page moves the focus to its heading, and arrow keys move it into the list', async (t) => {
     const { accountId, open } = getWorld();
     const { page, visit } = await open(t);
     const focused = () =>
       page.evaluate<string>(`document.activeElement.tagName + ' ' + document.activeElement.textContent`);
-    // The first page that is shown leaves the focus to the browser: this one has to be there before the next is asked for.
+    // The first page leaves the focus to the browser, so it must be open before the next one.
     await page.waitForSelector('main h1 >> text=Overview');
     await visit('/sessions');
     await eventually(async () => assert.equal(await focused(), 'H1 Sessions'));
     await page.click('.rail >> text=Accounts');
-    // In this order: the page before has rows too.
+    // First the heading: the previous page has rows too.
     await eventually(async () => assert.equal(await focused(), 'H1 Accounts'));
     await page.waitForSelector('tr[data-row="0"]');
     await page.keyboard.press('ArrowDown');
@@ -143,7 +146,7 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
   });
 
-  test('lists on tabs have counts beside the title; the API page is in Chinese; a configured password shows a warning', async (t) => {
+  test('lists on tabs have counts beside the title, the API page is in Chinese, and a configured password causes a warning', async (t) => {
     const { page, visit } = await getWorld().open(t, { language: 'zh-CN' });
     for (const hash of ['/sessions', '/sessions/logins']) {
       await visit(hash);
@@ -179,11 +182,11 @@ export function wayTests(getWorld: () => World): void {
     assert.equal(await count(), before - 1);
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('.toast >> text=1 session ended');
-    // The message of the first end may still be shown.
+    // The message about the first session may still be shown.
     await eventually(async () => assert.equal(await count(), before - 2));
   });
 
-  test('durations are rounded, not cut off: 30 days just given are shown as 30 days', async (t) => {
+  test('durations are rounded: 30 days are still shown as 30 days after some seconds', async (t) => {
     const { daemon, open } = getWorld();
     const expiresAt = new Date(Date.now() + 30 * 86_400_000 - 5_000).toISOString();
     const answer = await daemon.api('POST', '/api/v1/accounts', { username: 'monthly', expiresAt });
@@ -193,7 +196,7 @@ export function wayTests(getWorld: () => World): void {
     assert.equal(await page.textContent('td[data-column=expires]'), 'in 30 days');
   });
 
-  test('a pasted list may have quotes, and reasons are in the language of the reader', async (t) => {
+  test('a pasted list may have quotes, and reasons are in the language of the operator', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t, { language: 'zh-CN' });
     await visit('/accounts?new=many');
