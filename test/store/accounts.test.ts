@@ -1,12 +1,12 @@
-// Accounts in a real SQLite file: adding, changing, and removing with everything that goes with them.
+// Accounts in a real database: adding, changing, and removing with everything that belongs to them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { UsernameTaken } from '../../src/core/accounts/account-store.js';
 import { onEachEngine } from './engines.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
-onEachEngine('an account comes back as it was added, also from a store opened later', async (open) => {
-  const { store, place } = await open();
+onEachEngine('an added account is read back unchanged, also by a store opened later', async (open) => {
+  const { store, database } = await open();
   const full = account({
     username: '玩家 "one"; drop table accounts; --',
     remarks: '',
@@ -21,11 +21,11 @@ onEachEngine('an account comes back as it was added, also from a store opened la
   assert.deepEqual(await store.accounts.get(full.id), full);
   assert.deepEqual(await store.accounts.getByUsername(full.username), full);
   await store.close();
-  const { store: again } = await open({ place });
-  assert.deepEqual(await again.accounts.all(), [full]);
+  const { store: reopened } = await open({ database });
+  assert.deepEqual(await reopened.accounts.all(), [full]);
 });
 
-onEachEngine('a user name belongs to one account, and case makes a different name', async (open) => {
+onEachEngine('user names are unique and case-sensitive', async (open) => {
   const { store } = await open();
   const first = account({ username: 'Ann' });
   assert.equal(await store.accounts.add(first), 'added');
@@ -34,23 +34,23 @@ onEachEngine('a user name belongs to one account, and case makes a different nam
   assert.deepEqual(await store.accounts.getByUsername('Ann'), first);
 });
 
-onEachEngine('an id that exists is an error, not a taken name', async (open, engine) => {
+onEachEngine('adding an account with an existing id is an error, not a taken name', async (open, engine) => {
   const { store } = await open();
   const id = randomUUID();
   await store.accounts.add(account({ id }));
   await assert.rejects(store.accounts.add(account({ id, username: 'other' })), {
     code: engine === 'pg' ? '23505' : 'SQLITE_CONSTRAINT',
   });
-  assert.equal(await store.accounts.add(account()), 'added', 'the store still takes writes');
+  assert.equal(await store.accounts.add(account()), 'added', 'later writes succeed');
 });
 
-onEachEngine('of two adds of one name at the same moment one wins', async (open) => {
+onEachEngine('of several concurrent adds of one name, one succeeds', async (open) => {
   const { store } = await open();
   const outcomes = await Promise.all([1, 2, 3].map(() => store.accounts.add(account({ username: 'one' }))));
   assert.deepEqual(outcomes.sort(), ['added', 'username-taken', 'username-taken']);
 });
 
-onEachEngine('all accounts come in the order of creation, then of insertion', async (open) => {
+onEachEngine('accounts are listed in the order of their creation times, then of insertion', async (open) => {
   const { store } = await open();
   for (const [username, createdAt] of [
     ['late', 30],
@@ -85,7 +85,7 @@ onEachEngine('an update writes its fields and keeps the password unless one is g
 });
 
 onEachEngine(
-  'a new name is written once, and one that another account has undoes the whole change',
+  'an account can be renamed; a name that another account has undoes the whole change',
   async (open) => {
     const { store } = await open();
     const one = account({ username: 'one' });
@@ -107,12 +107,12 @@ onEachEngine(
     assert.equal(
       (await store.heartbeats.newest(one.id, 10)).length,
       0,
-      'entries of the old name go with the account',
+      'entries from before the new name are removed with the account',
     );
   },
 );
 
-onEachEngine('an account that does not exist is null everywhere', async (open) => {
+onEachEngine('every method returns null for an unknown account', async (open) => {
   const { store } = await open();
   const id = randomUUID();
   assert.equal(await store.accounts.get(id), null);
@@ -121,17 +121,17 @@ onEachEngine('an account that does not exist is null everywhere', async (open) =
   assert.equal(await store.accounts.remove(id), null);
 });
 
-onEachEngine('removing takes the heartbeat data along and frees the name', async (open) => {
+onEachEngine('removing an account deletes its heartbeat data and frees its name', async (open) => {
   const { store } = await open();
-  const [gone, stays] = [account({ username: 'gone' }), account()];
-  await store.accounts.add(gone);
-  await store.accounts.add(stays);
-  await store.heartbeats.append([heartbeat(gone), heartbeat(stays)], KEEP_ALL);
-  assert.deepEqual(await store.accounts.remove(gone.id), gone);
-  assert.equal(await store.accounts.get(gone.id), null);
-  assert.deepEqual(await store.heartbeats.newest(gone.id, 10), []);
-  assert.deepEqual(await store.heartbeats.totals(), [{ accountId: stays.id, count: 1, latestGameId: null }]);
-  const successor = account({ username: 'gone' });
+  const [removed, kept] = [account({ username: 'removed' }), account()];
+  await store.accounts.add(removed);
+  await store.accounts.add(kept);
+  await store.heartbeats.append([heartbeat(removed), heartbeat(kept)], KEEP_ALL);
+  assert.deepEqual(await store.accounts.remove(removed.id), removed);
+  assert.equal(await store.accounts.get(removed.id), null);
+  assert.deepEqual(await store.heartbeats.newest(removed.id, 10), []);
+  assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: null }]);
+  const successor = account({ username: 'removed' });
   assert.equal(await store.accounts.add(successor), 'added');
   assert.deepEqual(await store.heartbeats.newest(successor.id, 10), []);
 });
@@ -145,48 +145,51 @@ const REFUSE_REMOVAL = {
 };
 
 onEachEngine(
-  'a removal that fails in the middle leaves heartbeat data and account as they were',
+  'a removal that fails halfway leaves account and heartbeat data unchanged',
   async (open, engine) => {
     const { store, connect } = await open();
     const kept = account();
     await store.accounts.add(kept);
     await store.heartbeats.append([heartbeat(kept, { gameId: 'G' })], KEEP_ALL);
-    const beside = connect();
-    for (const statement of REFUSE_REMOVAL[engine]) await beside.raw(statement);
-    const changesBefore = await beside('changes').count({ n: '*' });
+    const otherConnection = connect();
+    for (const statement of REFUSE_REMOVAL[engine]) await otherConnection.raw(statement);
+    const changesBefore = await otherConnection('changes').count({ n: '*' });
 
     await assert.rejects(store.accounts.remove(kept.id), /refused/);
 
     assert.deepEqual(await store.accounts.get(kept.id), kept);
     assert.equal((await store.heartbeats.newest(kept.id, 10)).length, 1);
     assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: 'G' }]);
-    assert.deepEqual(await beside('changes').count({ n: '*' }), changesBefore);
-    await beside.raw(engine === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');
+    assert.deepEqual(await otherConnection('changes').count({ n: '*' }), changesBefore);
+    await otherConnection.raw(engine === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');
     assert.deepEqual(await store.accounts.remove(kept.id), kept);
   },
 );
 
-onEachEngine('logins are saved many at once; older ones and unknown ids change nothing', async (open) => {
-  const { store } = await open();
-  const accounts = Array.from({ length: 1000 }, () => account({ lastLoginAt: 500 }));
-  for (const each of accounts) await store.accounts.add(each);
-  await store.accounts.saveLogins([]);
-  await store.accounts.saveLogins([
-    ...accounts.map((each, index) => ({ id: each.id, at: index })),
-    { id: randomUUID(), at: 9000 },
-  ]);
-  const saved = await store.accounts.all();
-  assert.deepEqual(
-    saved.map((each) => each.lastLoginAt),
-    accounts.map((_, index) => Math.max(500, index)),
-  );
-  const [first] = accounts;
-  assert.ok(first);
-  await store.accounts.saveLogins([3, 2000, 7].map((at) => ({ id: first.id, at })));
-  assert.equal((await store.accounts.get(first.id))?.lastLoginAt, 2000);
-});
+onEachEngine(
+  'many last logins are saved at once; earlier times and unknown ids change nothing',
+  async (open) => {
+    const { store } = await open();
+    const accounts = Array.from({ length: 1000 }, () => account({ lastLoginAt: 500 }));
+    for (const each of accounts) await store.accounts.add(each);
+    await store.accounts.saveLogins([]);
+    await store.accounts.saveLogins([
+      ...accounts.map((each, index) => ({ id: each.id, at: index })),
+      { id: randomUUID(), at: 9000 },
+    ]);
+    const saved = await store.accounts.all();
+    assert.deepEqual(
+      saved.map((each) => each.lastLoginAt),
+      accounts.map((_, index) => Math.max(500, index)),
+    );
+    const [first] = accounts;
+    assert.ok(first);
+    await store.accounts.saveLogins([3, 2000, 7].map((at) => ({ id: first.id, at })));
+    assert.equal((await store.accounts.get(first.id))?.lastLoginAt, 2000);
+  },
+);
 
-onEachEngine('a hash is replaced only if it is still the one that was verified', async (open) => {
+onEachEngine('a password hash is replaced only if it is still the one that was verified', async (open) => {
   const { store } = await open();
   const each = account({ passwordHash: 'bare' });
   await store.accounts.add(each);
@@ -196,31 +199,32 @@ onEachEngine('a hash is replaced only if it is still the one that was verified',
   assert.equal((await store.accounts.get(each.id))?.passwordHash, 'salted');
 });
 
-onEachEngine(
-  'an authorized address belongs to one account, whoever writes at the same moment',
-  async (open) => {
-    const { store, place } = await open();
-    const [one, two] = [account({ authorizedAddresses: ['203.0.113.0/24', '2001:db8::1'] }), account()];
-    await store.accounts.addMany([one, two]);
-    assert.deepEqual(await store.accounts.get(one.id), one);
-    const taken = store.accounts.update(two.id, { authorizedAddresses: ['203.0.113.7'], remarks: 'x' });
-    await assert.rejects(taken, { name: 'AddressTaken', entry: '203.0.113.7', accountId: one.id });
-    assert.equal((await store.accounts.get(two.id))?.remarks, null, 'nothing of it was written');
-    const { store: other } = await open({ place });
-    const outcomes = await Promise.allSettled([
-      store.accounts.update(one.id, { authorizedAddresses: ['198.51.100.0/25'] }),
-      other.accounts.update(two.id, { authorizedAddresses: ['198.51.100.9'] }),
-    ]);
-    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
-    const exchanged = await store.accounts.updateMany([
-      { id: one.id, fields: { authorizedAddresses: ['192.0.2.1'] } },
-      { id: two.id, fields: { authorizedAddresses: ['198.51.100.9'] } },
-    ]);
-    assert.deepEqual(
-      exchanged.map(({ authorizedAddresses }) => authorizedAddresses),
-      [['192.0.2.1'], ['198.51.100.9']],
-    );
-    await store.accounts.remove(one.id);
-    assert.ok(await store.accounts.update(two.id, { authorizedAddresses: ['192.0.2.0/24'] }));
-  },
-);
+onEachEngine('an authorized address belongs to one account, also after concurrent writes', async (open) => {
+  const { store, database } = await open();
+  const [one, two] = [account({ authorizedAddresses: ['203.0.113.0/24', '2001:db8::1'] }), account()];
+  await store.accounts.addMany([one, two]);
+  assert.deepEqual(await store.accounts.get(one.id), one);
+  const taken = store.accounts.update(two.id, { authorizedAddresses: ['203.0.113.7'], remarks: 'x' });
+  await assert.rejects(taken, { name: 'AddressTaken', entry: '203.0.113.7', accountId: one.id });
+  assert.equal(
+    (await store.accounts.get(two.id))?.remarks,
+    null,
+    'no part of the refused change was written',
+  );
+  const { store: other } = await open({ database });
+  const outcomes = await Promise.allSettled([
+    store.accounts.update(one.id, { authorizedAddresses: ['198.51.100.0/25'] }),
+    other.accounts.update(two.id, { authorizedAddresses: ['198.51.100.9'] }),
+  ]);
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  const exchanged = await store.accounts.updateMany([
+    { id: one.id, fields: { authorizedAddresses: ['192.0.2.1'] } },
+    { id: two.id, fields: { authorizedAddresses: ['198.51.100.9'] } },
+  ]);
+  assert.deepEqual(
+    exchanged.map(({ authorizedAddresses }) => authorizedAddresses),
+    [['192.0.2.1'], ['198.51.100.9']],
+  );
+  await store.accounts.remove(one.id);
+  assert.ok(await store.accounts.update(two.id, { authorizedAddresses: ['192.0.2.0/24'] }));
+});

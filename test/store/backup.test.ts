@@ -1,4 +1,4 @@
-// Backups of a live database, and putting one back.
+// Backups of a database in use, and their restoration.
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } f
 
 const now = () => Date.UTC(2030, 0, 2, 3, 4, 5, 6);
 
-test('a backup of a store in use holds everything, and restores into an empty folder', async (t) => {
+test('a backup of a store in use contains all data, and can be restored into an empty folder', async (t) => {
   const { store, dataDir } = await openTestStore(t);
   const player = account();
   await store.accounts.add(player);
@@ -19,9 +19,12 @@ test('a backup of a store in use holds everything, and restores into an empty fo
   await store.backup(from);
   await store.accounts.remove(player.id);
 
-  const elsewhere = join(await tempDir(t), 'data');
-  assert.equal((await restoreStore({ client: sqliteClient, dataDir: elsewhere, from, now })).replaced, null);
-  const { store: restored } = await openTestStore(t, { dataDir: elsewhere });
+  const restoredDir = join(await tempDir(t), 'data');
+  assert.equal(
+    (await restoreStore({ client: sqliteClient, dataDir: restoredDir, from, now })).replaced,
+    null,
+  );
+  const { store: restored } = await openTestStore(t, { dataDir: restoredDir });
   assert.deepEqual(await restored.accounts.all(), [player]);
   assert.deepEqual(await restored.heartbeats.totals(), [
     { accountId: player.id, count: 1, latestGameId: 'G' },
@@ -36,7 +39,7 @@ test('a backup never overwrites a file, and a failed one leaves none', async (t)
   assert.equal(await readFile(target, 'utf8'), 'precious');
   await assert.rejects(store.backup(join(dataDir, 'missing', 'backup')), { code: 'ENOENT' });
 
-  // What one that was broken off left behind is no backup, and not in the way of the next.
+  // The unfinished file of an interrupted backup does not prevent the next backup.
   const next = join(dataDir, 'next');
   await writeFile(`${next}.unfinished`, 'half of it');
   await store.backup(next);
@@ -46,7 +49,7 @@ test('a backup never overwrites a file, and a failed one leaves none', async (t)
   );
 });
 
-test('restoring keeps what it replaces, with what was still in its log, private', async (t) => {
+test('restoring keeps the replaced database as a private file, with the changes that were still in its WAL', async (t) => {
   const { store, dataDir, file } = await openTestStore(t);
   const old = account({ username: 'old' });
   await store.accounts.add(old);
@@ -69,11 +72,11 @@ test('restoring keeps what it replaces, with what was still in its log, private'
   await restored.close();
 
   await restoreStore({ client: sqliteClient, dataDir, from: kept, now: () => now() + 1 });
-  const { store: back } = await openTestStore(t, { dataDir });
-  assert.deepEqual(await back.accounts.all(), [old, recent]);
+  const { store: restoredAgain } = await openTestStore(t, { dataDir });
+  assert.deepEqual(await restoredAgain.accounts.all(), [old, recent]);
 });
 
-test('restoring is refused while the database is open elsewhere, even idle', async (t) => {
+test('restoring is refused while another program has the database open, even idle', async (t) => {
   const { store, dataDir } = await openTestStore(t);
   const from = join(dataDir, 'backup');
   await store.backup(from);
@@ -126,8 +129,8 @@ test('a file that is not a backup is refused, and nothing is changed', async (t)
   }
   assert.deepEqual(await readdir(dataDir), before);
   assert.equal((await readdir(sources)).includes('missing'), false);
-  const { store: again } = await openTestStore(t, { dataDir });
-  assert.equal(await again.settings.get('key'), 'value');
+  const { store: reopened } = await openTestStore(t, { dataDir });
+  assert.equal(await reopened.settings.get('key'), 'value');
 });
 
 test('a backup of a newer version is refused', async (t) => {
@@ -143,8 +146,8 @@ test('a backup of a newer version is refused', async (t) => {
   });
 });
 
-/** A store with a console session, a token, a run that waits, one under way, and one whose reply is not delivered. */
-async function livelyStore(t: TestContext) {
+/** Backs up a store with a console session, a token, a queued run, a running one, and one whose reply is not delivered. */
+async function backUpOpenWork(t: TestContext) {
   const { store, dataDir } = await openTestStore(t);
   const at = now();
   await store.consoleSessions.add({
@@ -175,7 +178,7 @@ async function livelyStore(t: TestContext) {
   await store.apiTokens.add({ ...token, ...unused, operatorId: null }, audit);
   await store.runs.seen({ id: 'runner', host: 'h', pid: 1, pidStart: '1', seenAt: at });
   const ids: string[] = [];
-  for (const session of ['waits', 'runs', 'ended']) {
+  for (const session of ['queued', 'running', 'ended']) {
     const run = {
       kind: 'message',
       agent: 'a',
@@ -215,8 +218,8 @@ async function restoredContents(
   };
 }
 
-test('a restored backup brings back neither console sessions, tokens nor open runs', async (t) => {
-  const { from, ids } = await livelyStore(t);
+test('a restored backup contains no console sessions, no tokens and no open runs', async (t) => {
+  const { from, ids } = await backUpOpenWork(t);
   const { restored, ...contents } = await restoredContents(t, { from }, ids);
   assert.deepEqual(restored.found, { consoleSessions: 1, tokens: 1, runs: 3 });
   assert.deepEqual(contents, {
@@ -229,7 +232,7 @@ test('a restored backup brings back neither console sessions, tokens nor open ru
 });
 
 test('tokens and open runs are restored on request; console sessions never', async (t) => {
-  const { from, ids } = await livelyStore(t);
+  const { from, ids } = await backUpOpenWork(t);
   const keep = async () => ({ tokens: true, runs: true });
   const { restored, ...contents } = await restoredContents(t, { from, keep }, ids);
   assert.deepEqual(restored.kept, { tokens: true, runs: true });

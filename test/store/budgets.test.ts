@@ -1,4 +1,4 @@
-// The transaction that writes accounts charges the seller's budget, also under concurrent requests, and changes only its own accounts.
+// The transaction that writes accounts charges the seller's budget, also under concurrent requests, and changes only the seller's.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';
@@ -8,8 +8,8 @@ import { onEachEngine } from './engines.js';
 import { account } from './helpers.js';
 
 onEachEngine('two processes with a budget of five accounts add five', async (open) => {
-  const { store, place } = await open();
-  const { store: other } = await open({ place });
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
   const seller = {
     ...{
       id: randomUUID(),
@@ -37,17 +37,21 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
   const outcomes = await Promise.all(tries);
   assert.equal(outcomes.filter((one) => one === 'added').length, 5);
   assert.equal(outcomes.filter((one) => one instanceof OverBudget).length, 15);
-  assert.equal((await store.accounts.all()).length, 5, 'what was refused is not there');
-  const [now] = await store.operators.all();
-  assert.deepEqual(now?.used, { ...NO_COST, accounts: 5 });
+  assert.equal((await store.accounts.all()).length, 5, 'refused accounts are not stored');
+  const [storedSeller] = await store.operators.all();
+  assert.deepEqual(storedSeller?.used, { ...NO_COST, accounts: 5 });
 
   const [own] = await store.accounts.all();
   const id = own?.id ?? '';
   await store.accounts.update(id, { owner: null });
-  assert.equal(await store.accounts.update(id, { remarks: 'late' }, by), null, 'handed over meanwhile');
+  assert.equal(
+    await store.accounts.update(id, { remarks: 'late' }, by),
+    null,
+    'the account has another owner meanwhile',
+  );
   assert.equal(await store.accounts.remove(id, by), null);
   await store.accounts.update(id, { owner: seller.id });
-  assert.equal((await store.accounts.update(id, { remarks: 'mine' }, by))?.remarks, 'mine');
+  assert.equal((await store.accounts.update(id, { remarks: 'own' }, by))?.remarks, 'own');
   await store.operators.remove(seller.id, {
     by: DAEMON,
     action: 'operator.delete',
@@ -55,12 +59,12 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
     before: null,
     after: null,
   });
-  assert.equal((await store.accounts.get(id))?.owner, null, "it is the administrator's again");
+  assert.equal((await store.accounts.get(id))?.owner, null, "the account is the administrator's again");
   await assert.rejects(store.accounts.remove(id, by), RightsLost, 'the seller was removed meanwhile');
 });
 
 onEachEngine(
-  'an operator that was removed, disabled or demoted meanwhile changes nothing of accounts',
+  'an operator that was removed, disabled or demoted meanwhile changes no account',
   async (open) => {
     const { store } = await open();
     const base = { passwordHash: 'h', createdAt: 1, budget: NO_BUDGET, used: NO_COST };
@@ -78,32 +82,36 @@ onEachEngine(
     const kept = account();
     assert.equal(await accounts.add(kept, actor(operatorId)), 'added');
     const link = { accountId: kept.id, kind: 'page', hash: 'h', token: null, createdAt: 1 } as const;
-    const linked = (former: string) =>
+    const linkAudit = (former: string) =>
       ({ by: actor(former), action: 'account.player-link', object, before: null, after: null }) as const;
     for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
       const by = actor(former);
       await assert.rejects(accounts.add(account(), by), { name: 'RightsLost', reason: 'rights-lost' });
       await assert.rejects(accounts.update(kept.id, { remarks: 'late' }, by), RightsLost);
       await assert.rejects(accounts.remove(kept.id, by), RightsLost);
-      await assert.rejects(playerLinks.put(link, linked(former)), RightsLost);
-      await assert.rejects(playerLinks.remove(kept.id, 'page', linked(former)), RightsLost);
+      await assert.rejects(playerLinks.put(link, linkAudit(former)), RightsLost);
+      await assert.rejects(playerLinks.remove(kept.id, 'page', linkAudit(former)), RightsLost);
     }
     const seller = await add('seller', true);
     await assert.rejects(
       accounts.add(account(), actor(seller)),
       { reason: 'not-own-account' },
-      'was an operator before',
+      'an operator that became a seller',
     );
     await assert.rejects(accounts.add(account({ owner: randomUUID() }), DAEMON), { reason: 'owner-gone' });
     await assert.rejects(accounts.update(kept.id, { owner: randomUUID() }, DAEMON), RightsLost);
-    assert.deepEqual(await accounts.all(), [kept], 'what was refused did not happen');
+    assert.deepEqual(await accounts.all(), [kept], 'refused changes were not made');
     assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
 
     await accounts.update(kept.id, { owner: seller });
-    assert.equal(await playerLinks.put(link, linked(seller)), true);
+    assert.equal(await playerLinks.put(link, linkAudit(seller)), true);
     await accounts.update(kept.id, { owner: await add('seller', true) });
-    assert.equal(await playerLinks.put(link, linked(seller)), false, 'handed to another seller meanwhile');
-    assert.equal(await playerLinks.remove(kept.id, 'page', linked(seller)), false);
+    assert.equal(
+      await playerLinks.put(link, linkAudit(seller)),
+      false,
+      'the account has another seller meanwhile',
+    );
+    assert.equal(await playerLinks.remove(kept.id, 'page', linkAudit(seller)), false);
     assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
   },
 );

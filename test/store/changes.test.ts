@@ -1,4 +1,4 @@
-// Two stores on one file: each hears what the other wrote, once and in order, and not its own.
+// Two stores on one database: each reads the changes of the other once and in order, and not its own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEachEngine, opener } from './engines.js';
@@ -6,9 +6,9 @@ import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 const FIELDS = { isEnabled: true, remarks: null, expiresAt: null };
 
-onEachEngine('a store hears the changes of another, oldest first, each once', async (open) => {
-  const { store: daemon, place } = await open();
-  const { store: command } = await open({ place });
+onEachEngine('a store reads the changes of another store once, oldest first', async (open) => {
+  const { store: daemon, database } = await open();
+  const { store: command } = await open({ database });
   const [one, two] = [account(), account()];
   await command.accounts.add(one);
   await command.settings.set('whitelist', '127.0.0.1');
@@ -25,26 +25,26 @@ onEachEngine('a store hears the changes of another, oldest first, each once', as
   assert.deepEqual(await command.changes.next(), [{ topic: 'account', id: two.id }]);
 });
 
-onEachEngine('what was written before the store was opened is not told', async (open) => {
-  const { store: first, place } = await open();
+onEachEngine('a store does not read changes from before it was opened', async (open) => {
+  const { store: first, database } = await open();
   await first.accounts.add(account());
-  const { store: second } = await open({ place });
+  const { store: second } = await open({ database });
   assert.deepEqual(await second.changes.next(), []);
 });
 
-onEachEngine('calls side by side never return a change twice', async (open) => {
-  const { store: daemon, place } = await open();
-  const { store: command } = await open({ place });
+onEachEngine('concurrent calls never return a change twice', async (open) => {
+  const { store: daemon, database } = await open();
+  const { store: command } = await open({ database });
   for (let n = 0; n < 5; n++) await command.settings.set(`key-${n}`, 'value');
-  const heard = await Promise.all([daemon.changes.next(), daemon.changes.next(), daemon.changes.next()]);
-  assert.equal(heard.flat().length, 5);
+  const batches = await Promise.all([daemon.changes.next(), daemon.changes.next(), daemon.changes.next()]);
+  assert.equal(batches.flat().length, 5);
 });
 
-onEachEngine('a write that changes nothing, a login and heartbeat entries are not told', async (open) => {
-  const { store: daemon, place } = await open();
+onEachEngine('a write without effect, a login and heartbeat entries are no changes', async (open) => {
+  const { store: daemon, database } = await open();
   const known = account();
   await daemon.accounts.add(known);
-  const { store: command } = await open({ place });
+  const { store: command } = await open({ database });
   await command.accounts.add(account({ username: known.username }));
   await command.accounts.update(account().id, FIELDS);
   await command.accounts.remove(account().id);
@@ -53,11 +53,11 @@ onEachEngine('a write that changes nothing, a login and heartbeat entries are no
   assert.deepEqual(await daemon.changes.next(), []);
 });
 
-test('changes older than an hour are forgotten, and later ones still arrive', async (t) => {
+test('changes older than an hour are deleted, and later ones still arrive', async (t) => {
   const open = opener(t, 'sqlite3');
   let now = 1_700_000_000_000;
-  const { store: daemon, place, connect } = await open({ now: () => now });
-  const { store: command } = await open({ place, now: () => now });
+  const { store: daemon, database, connect } = await open({ now: () => now });
+  const { store: command } = await open({ database, now: () => now });
   await command.settings.set('first', '1');
   now += 60 * 60 * 1000 + 1;
   await command.settings.set('second', '2');
@@ -66,13 +66,13 @@ test('changes older than an hour are forgotten, and later ones still arrive', as
   assert.deepEqual(rows, ['second']);
 });
 
-onEachEngine('a topic of a newer version is passed over', async (open) => {
+onEachEngine('a change with an unknown topic, of a newer version, is ignored', async (open) => {
   const { store, connect } = await open();
   await connect()('changes').insert({ topic: 'weather', key: 'x', origin: 'other', at: Date.now() });
   assert.deepEqual(await store.changes.next(), []);
 });
 
-onEachEngine('a setting is null until set, and then what was set last', async (open) => {
+onEachEngine('a setting is null until it is set, and then has its last value', async (open) => {
   const { store } = await open();
   assert.equal(await store.settings.get('whitelist'), null);
   await store.settings.set('whitelist', '10.*');

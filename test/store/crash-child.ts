@@ -1,5 +1,5 @@
-// A program that changes a store without end and says on stdout what it is about to do and what is done,
-// so that crash.test.ts can kill it at any moment and know what must be there.
+// A program that changes a store without end. It reports on stdout the begin and the end of each change, so that crash.test.ts can
+// kill it at any moment and know what must be stored.
 import { writeSync } from 'node:fs';
 import { openDaemonStore } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
@@ -15,7 +15,7 @@ export type Line = { readonly begin: Operation } | { readonly done: true };
 
 const CAP = { ...KEEP_ALL, maxPerAccount: 50 };
 
-function say(line: Line): void {
+function report(line: Line): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }
 
@@ -28,10 +28,10 @@ async function run(dataDir: string): Promise<void> {
   });
   const ids = (await store.accounts.all()).map((each) => each.id);
   const pick = () => ids[Math.floor(Math.random() * ids.length)];
-  const around = async (begin: Operation, work: () => Promise<unknown>) => {
-    say({ begin });
+  const perform = async (begin: Operation, work: () => Promise<unknown>) => {
+    report({ begin });
     await work();
-    say({ done: true });
+    report({ done: true });
   };
 
   for (;;) {
@@ -40,18 +40,18 @@ async function run(dataDir: string): Promise<void> {
     if (id === undefined || chance < 0.25) {
       const added = account();
       ids.push(added.id);
-      await around({ do: 'add', id: added.id }, () => store.accounts.add(added));
+      await perform({ do: 'add', id: added.id }, () => store.accounts.add(added));
     } else if (chance < 0.45) {
       const remarks = String(Math.random());
       const fields = { isEnabled: true, remarks, expiresAt: null };
-      await around({ do: 'update', id, remarks }, () => store.accounts.update(id, fields));
+      await perform({ do: 'update', id, remarks }, () => store.accounts.update(id, fields));
     } else if (chance < 0.85) {
       const entries = 1 + Math.floor(Math.random() * 40);
       const batch = Array.from({ length: entries }, () => heartbeat({ id, username: 'any' }));
-      await around({ do: 'append', id, entries }, () => store.heartbeats.append(batch, CAP));
+      await perform({ do: 'append', id, entries }, () => store.heartbeats.append(batch, CAP));
     } else {
       ids.splice(ids.indexOf(id), 1);
-      await around({ do: 'remove', id }, () => store.accounts.remove(id));
+      await perform({ do: 'remove', id }, () => store.accounts.remove(id));
     }
   }
 }

@@ -1,4 +1,4 @@
-// kill -9 at any moment: every change that was answered is there, none is there by half, and the next daemon may start.
+// kill -9 at any moment: every finished change is stored, none is stored partly, and the next daemon can start.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,9 +12,9 @@ import type { Line, Operation } from './crash-child.js';
 import { connectBeside, tempDir } from './helpers.js';
 
 const ROUNDS = scaled(6);
-/** Most rounds strike a removal: it is the change of several steps. */
+/** Most rounds kill during a removal, because it is the change with the most steps. */
 const KINDS: readonly Operation['do'][] = ['remove', 'add', 'remove', 'append', 'remove', 'update'];
-/** A kill comes at a random moment of about as long as a change takes. */
+/** The kill follows the begin of a change after a random part of this time: about as long as a change takes. */
 const LONGEST_CHANGE_MS = 3;
 const CHILD = join(import.meta.dirname, 'crash-child.js');
 
@@ -23,15 +23,15 @@ interface Expected {
   entries: number;
 }
 
-test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half done`, async (t) => {
+test(`${ROUNDS} rounds of kill -9 lose no finished change and store none partly`, async (t) => {
   const dataDir = await tempDir(t);
   const expected = new Map<string, Expected>();
-  let unanswered = 0;
+  let interrupted = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const kind = KINDS[round % KINDS.length] ?? 'remove';
     const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     const pending = await killDuring(child, kind, 1 + Math.floor(Math.random() * 20), expected);
-    if (pending) unanswered++;
+    if (pending) interrupted++;
 
     const store = await openDaemonStore({
       dataDir,
@@ -42,7 +42,7 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
     const accounts = new Map((await store.accounts.all()).map((each) => [each.id, each]));
     const totals = new Map((await store.heartbeats.totals()).map((each) => [each.accountId, each.count]));
     await store.close();
-    // The one change that was under way when the child died is there or not, but whole.
+    // The change in progress at the kill is stored completely or not at all.
     if (pending) {
       const now = accounts.get(pending.id);
       const found = now && { remarks: now.remarks, entries: totals.get(pending.id) ?? 0 };
@@ -62,7 +62,7 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
     }
   }
   t.diagnostic(
-    `${unanswered} of ${ROUNDS} kills hit a change under way; ${expected.size} accounts at the end`,
+    `${interrupted} of ${ROUNDS} kills hit a change in progress; ${expected.size} accounts at the end`,
   );
 
   const db = connectBeside(t, join(dataDir, 'pulsegate.db'));
@@ -78,8 +78,8 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
 });
 
 /**
- * Lets the child answer `changes` changes, kills it in the midst of the next one of that kind (or just after), and
- * returns the change that it had begun and not answered, if any.
+ * Lets the child finish `changes` changes, kills it during the next one of that kind (or just after), and returns the change that
+ * it had begun and not finished, if any.
  */
 async function killDuring(
   child: ChildProcess,
@@ -90,12 +90,12 @@ async function killDuring(
   assert.ok(child.stdout);
   const closed = once(child, 'close');
   let pending: Operation | null = null;
-  let answered = 0;
+  let finished = 0;
   for await (const text of createInterface({ input: child.stdout })) {
     const line: Line = JSON.parse(text);
     if ('begin' in line) {
       pending = line.begin;
-      if (answered >= changes && pending.do === kind) {
+      if (finished >= changes && pending.do === kind) {
         spin(Math.random() * LONGEST_CHANGE_MS);
         child.kill('SIGKILL');
       }
@@ -106,7 +106,7 @@ async function killDuring(
     if (after) expected.set(pending.id, after);
     else expected.delete(pending.id);
     pending = null;
-    answered++;
+    finished++;
   }
   assert.deepEqual(await closed, [null, 'SIGKILL'], 'the child was killed, and did not end by itself');
   return pending;

@@ -1,4 +1,4 @@
-// What only the daemon does with a database: it locks the data folder against other daemons, and migrates after copying.
+// What only the daemon does with a database: it locks the data folder against other daemons, and copies the database before a migration.
 import assert from 'node:assert/strict';
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -74,10 +74,10 @@ test('a command does not change a database of an older version, and says what to
   assert.deepEqual(await migrationsOf(t, file), before);
 });
 
-test('the daemon copies and migrates it, and logs this; one copy is kept', async (t) => {
+test('the daemon copies and migrates a database of an older version, and logs this; only one copy is kept', async (t) => {
   const { dataDir, file, player } = await olderDatabase(t);
   const copy = `${file}.before-migration`;
-  await writeFile(copy, 'the copy before');
+  await writeFile(copy, 'an earlier copy');
   const before = await migrationsOf(t, file);
   const newest = String(migrations.at(-1)?.name);
   const events: MigrationEvent[] = [];
@@ -99,15 +99,15 @@ test('the daemon copies and migrates it, and logs this; one copy is kept', async
   assert.equal(events.length, 2);
 });
 
-test('the check detects a damaged page that is not read, and keeps reporting it', async (t) => {
+test('the check of the database detects a damaged page that no query has read, and keeps reporting it', async (t) => {
   const { store, dataDir, file } = await openTestStore(t);
   await store.close();
   const daemon = await openDaemonStore(options(dataDir));
   t.after(() => daemon.close());
-  const beside = connectBeside(t, file);
-  const [found] = await beside.raw("select rootpage from sqlite_master where name = 'logins'");
-  const [size] = await beside.raw('pragma page_size');
-  await beside.raw('pragma wal_checkpoint(truncate)');
+  const otherConnection = connectBeside(t, file);
+  const [found] = await otherConnection.raw("select rootpage from sqlite_master where name = 'logins'");
+  const [size] = await otherConnection.raw('pragma page_size');
+  await otherConnection.raw('pragma wal_checkpoint(truncate)');
   const handle = await open(file, 'r+');
   await handle.write(Buffer.alloc(64, 0xa5), 0, 64, (found.rootpage - 1) * size.page_size);
   await handle.close();

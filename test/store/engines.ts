@@ -1,4 +1,4 @@
-// The tests of the repositories run on every engine: SQLite, and a PostgreSQL database of their own.
+// Runs the tests of the repositories on every engine, each on a new SQLite file or PostgreSQL database.
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import type { Clock } from '../../src/core/clock.js';
@@ -12,15 +12,15 @@ import { tempDir } from './helpers.js';
 
 export interface OpenedStore {
   readonly store: Store;
-  /** What opens another store on the same database. */
-  readonly place: StoreOptions;
+  /** Opens another store on the same database: `open({ database })`. */
+  readonly database: StoreOptions;
   /** A connection to the same database, as another program would have it. */
   connect(): Knex;
 }
 
-/** Opens a store that is closed when the test ends: on a database of its own, or on that of another one. */
+/** Opens a store, on a new database unless `database` is given. The end of the test closes it. */
 export type Open = (options?: {
-  readonly place?: StoreOptions;
+  readonly database?: StoreOptions;
   readonly now?: Clock;
 }) => Promise<OpenedStore>;
 
@@ -35,20 +35,20 @@ export function onEachEngine(
   test(`${name} (PostgreSQL)`, (t) => run(opener(t, 'pg'), 'pg', t));
 }
 
-/** For a test of one engine. */
+/** Returns `open` for a test that runs on one engine. */
 export function opener(t: TestContext, engine: EngineName): Open {
-  return async ({ place, now } = {}) => {
-    const on = place ?? (await newPlace(t, engine));
-    const store = await openStore({ ...on, ...(now ? { now } : {}) });
+  return async ({ database, now } = {}) => {
+    const options = database ?? (await newOptions(t, engine));
+    const store = await openStore({ ...options, ...(now ? { now } : {}) });
     t.after(() => store.close());
     return {
       store,
-      place: on,
+      database: options,
       connect() {
         const db =
-          on.client === 'pg'
-            ? connectPg(on.connection, 1)
-            : connectSqlite(on.client, `${on.dataDir}/pulsegate.db`, 1000);
+          options.client === 'pg'
+            ? connectPg(options.connection, 1)
+            : connectSqlite(options.client, `${options.dataDir}/pulsegate.db`, 1000);
         t.after(() => db.destroy());
         return db;
       },
@@ -56,7 +56,7 @@ export function opener(t: TestContext, engine: EngineName): Open {
   };
 }
 
-async function newPlace(t: TestContext, engine: EngineName): Promise<StoreOptions> {
+async function newOptions(t: TestContext, engine: EngineName): Promise<StoreOptions> {
   const dataDir = await tempDir(t);
   if (engine === 'sqlite3') {
     await copySqliteTemplate(dataDir);

@@ -1,11 +1,11 @@
-// What a failed query says: its SQL, never a value. Hashes, secrets and messages would stand in the log otherwise.
+// The error of a failed query contains its SQL, never a value: otherwise hashes, secrets and messages would be in the log.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import { createLogger } from '../../src/log.js';
 import { connectBeside, openTestStore } from './helpers.js';
 
-/** Stands for every secret: it is in every value that is given to a repository. */
+/** Stands for every secret: each text argument of a repository contains it. */
 const SECRET = 'do-not-print-4711';
 const N = 47_114_711;
 
@@ -161,7 +161,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
   changes: { next: [] },
 };
 
-/** For methods that the list does not have yet. */
+/** Arguments for methods that CALLS does not list yet. */
 const ANY = [SECRET, SECRET, SECRET];
 
 /** Ways to make queries fail: before anything is bound, and once a row is to be written. */
@@ -175,7 +175,7 @@ const FAILURES: readonly (readonly [what: string, apply: (db: Knex, table: strin
         );
     },
   ],
-  ['a table is gone', (db, table) => db.raw(`alter table ${table} rename to gone_${table}`)],
+  ['a table is missing', (db, table) => db.raw(`alter table ${table} rename to gone_${table}`)],
 ];
 
 for (const [what, apply] of FAILURES) {
@@ -192,7 +192,7 @@ for (const [what, apply] of FAILURES) {
     const logger = createLogger({ level: 'trace', destination: { write: (line: string) => (log += line) } });
     let failed = 0;
     for (const [name, repository] of Object.entries(store)) {
-      // What SQLite has not is null.
+      // Repositories that SQLite does not have are null.
       if (typeof repository !== 'object' || repository === null) continue;
       const methods = repository as Readonly<
         Record<string, (...args: readonly unknown[]) => Promise<unknown>>
@@ -209,7 +209,7 @@ for (const [what, apply] of FAILURES) {
             () => null,
             (reason: unknown) => reason,
           );
-        const mustFail = what === 'a table is gone' && method in calls;
+        const mustFail = what === 'a table is missing' && method in calls;
         if (mustFail) assert.ok(error instanceof Error, `${name}.${method} did not fail`);
         if (!(error instanceof Error)) continue;
         failed += 1;

@@ -1,4 +1,4 @@
-// Heartbeat entries and their totals: what is counted is always what is stored.
+// Heartbeat entries and their totals: the totals always equal the stored entries.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { scaled } from '../helpers/scale.js';
 import { onEachEngine } from './engines.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
 
-onEachEngine('entries come back newest first, as they were written', async (open) => {
+onEachEngine('entries are read back newest first and unchanged', async (open) => {
   const { store } = await open();
   const player = account();
   await store.accounts.add(player);
@@ -54,8 +54,8 @@ onEachEngine('GameIDs that look like numbers or JSON stay text', async (open) =>
 test('the entries of a game, or of an account, are found by an index (SQLite)', async (t) => {
   const { file } = await openTestStore(t);
   const db = connectBeside(t, file);
-  const asked: { sql: string; bindings: readonly Knex.RawBinding[] }[] = [];
-  db.on('query', (query) => asked.push(query));
+  const queries: { sql: string; bindings: readonly Knex.RawBinding[] }[] = [];
+  db.on('query', (query) => queries.push(query));
   const { list } = createSqliteHeartbeatStore(db, db);
   for (const [filter, index] of [
     [{ gameId: 'chess' }, /heartbeats_of_game_index/],
@@ -63,7 +63,7 @@ test('the entries of a game, or of an account, are found by an index (SQLite)', 
     [{ accountId: 'a' }, /heartbeats_account_id_id_index/],
   ] as const) {
     await list(filter, 100, 50);
-    const { sql, bindings } = asked.at(-1) ?? { sql: '', bindings: [] };
+    const { sql, bindings } = queries.at(-1) ?? { sql: '', bindings: [] };
     const plan: { detail: string }[] = await db.raw(`explain query plan ${sql}`, [...bindings]);
     assert.match(plan.map(({ detail }) => detail).join('; '), index);
     assert.doesNotMatch(plan.map(({ detail }) => detail).join('; '), /TEMP B-TREE/);
@@ -71,7 +71,7 @@ test('the entries of a game, or of an account, are found by an index (SQLite)', 
 });
 
 onEachEngine(
-  'an append returns the totals of every account in it, with 0 for one that is gone',
+  'an append returns the totals of each of its accounts, and 0 for a removed account',
   async (open) => {
     const { store } = await open();
     const [one, two, gone] = [account(), account(), account()];
@@ -92,7 +92,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('an entry belongs to the user name its account has', async (open) => {
+onEachEngine('an entry is stored under the present user name of its account', async (open) => {
   const { store } = await open();
   const player = account();
   await store.accounts.add(player);
@@ -100,37 +100,40 @@ onEachEngine('an entry belongs to the user name its account has', async (open) =
   assert.equal((await store.heartbeats.newest(player.id, 1))[0]?.username, player.username);
 });
 
-onEachEngine('the latest GameID falls back when its entry is capped or trimmed away', async (open) => {
-  const { store } = await open();
-  const player = account();
-  await store.accounts.add(player);
-  const two = { ...KEEP_ALL, maxPerAccount: 2 };
-  const append = async (fields: Partial<Heartbeat>[]) =>
-    (
-      await store.heartbeats.append(
-        fields.map((each) => heartbeat(player, each)),
-        two,
-      )
-    )[0];
+onEachEngine(
+  'when the entry of the latest GameID is deleted, an earlier GameID or none is the latest',
+  async (open) => {
+    const { store } = await open();
+    const player = account();
+    await store.accounts.add(player);
+    const two = { ...KEEP_ALL, maxPerAccount: 2 };
+    const append = async (fields: Partial<Heartbeat>[]) =>
+      (
+        await store.heartbeats.append(
+          fields.map((each) => heartbeat(player, each)),
+          two,
+        )
+      )[0];
 
-  assert.equal((await append([{ gameId: 'A', at: 1 }, { at: 2 }]))?.latestGameId, 'A');
-  assert.deepEqual(await append([{ at: 3 }]), { accountId: player.id, count: 2, latestGameId: null });
+    assert.equal((await append([{ gameId: 'A', at: 1 }, { at: 2 }]))?.latestGameId, 'A');
+    assert.deepEqual(await append([{ at: 3 }]), { accountId: player.id, count: 2, latestGameId: null });
 
-  await append([
-    { gameId: 'B', at: 20 },
-    { gameId: 'C', at: 10 },
-  ]);
-  const { changed, more } = await store.heartbeats.trim(15, 100);
-  assert.deepEqual(changed, [{ accountId: player.id, count: 1, latestGameId: 'B' }]);
-  assert.equal(more, false);
-  assert.deepEqual((await store.heartbeats.trim(100, 100)).changed, [
-    { accountId: player.id, count: 0, latestGameId: null },
-  ]);
-  assert.deepEqual(await store.heartbeats.totals(), []);
-});
+    await append([
+      { gameId: 'B', at: 20 },
+      { gameId: 'C', at: 10 },
+    ]);
+    const { changed, more } = await store.heartbeats.trim(15, 100);
+    assert.deepEqual(changed, [{ accountId: player.id, count: 1, latestGameId: 'B' }]);
+    assert.equal(more, false);
+    assert.deepEqual((await store.heartbeats.trim(100, 100)).changed, [
+      { accountId: player.id, count: 0, latestGameId: null },
+    ]);
+    assert.deepEqual(await store.heartbeats.totals(), []);
+  },
+);
 
 onEachEngine(
-  'trim takes the oldest first, at most as many as asked for, and says whether any are left',
+  'trim deletes the oldest entries first, at most the given number, and reports whether more are left',
   async (open) => {
     const { store } = await open();
     const player = account();
@@ -181,7 +184,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 onEachEngine(
-  'totals equal what is stored after any sequence of appends, trims and removals',
+  'totals equal the stored entries after any sequence of appends, trims and removals',
   async (open) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
@@ -189,7 +192,7 @@ onEachEngine(
         try {
           const players = [0, 1, 2, 3].map((n) => account({ username: `player-${n}` }));
           for (const player of players) await store.accounts.add(player);
-          // What should be stored, in order of arrival; an account that is absent was removed.
+          // The expected entries in order of arrival. An absent account was removed.
           const model = new Map(players.map((player) => [player.id, [] as Heartbeat[]]));
           for (const each of steps) {
             if (each.do === 'append') {
@@ -226,8 +229,8 @@ onEachEngine(
                   id,
                   entries.filter((entry) => !gone.includes(entry)),
                 );
-              const losers = new Set(gone.map((entry) => entry.accountId));
-              assert.deepEqual(new Set(changed.map((total) => total.accountId)), losers);
+              const changedIds = new Set(gone.map((entry) => entry.accountId));
+              assert.deepEqual(new Set(changed.map((total) => total.accountId)), changedIds);
               for (const total of changed)
                 assert.deepEqual(total, totalsOf(total.accountId, model.get(total.accountId) ?? []));
             } else {
@@ -267,7 +270,7 @@ function totalsOf(accountId: string, entries: readonly Heartbeat[]) {
 const MANY = scaled(200);
 
 onEachEngine(
-  `10 entries each of ${MANY} accounts at their cap push as many out`,
+  `10 new entries for each of ${MANY} accounts at their limit delete as many old ones`,
   async (open, _engine, t) => {
     const { store } = await open();
     const players = Array.from({ length: MANY }, () => account());
@@ -284,7 +287,7 @@ onEachEngine(
       await store.heartbeats.append(entries, retention);
       tookMs.push(performance.now() - started);
     }
-    // The first two rounds fill the accounts up to the cap; from then on every entry in pushes one out.
+    // The first two rounds fill the accounts up to the limit. After that, every new entry deletes an old one.
     const median = tookMs.slice(2).sort((a, b) => a - b)[2] ?? Number.NaN;
     t.diagnostic(
       `${10 * MANY} entries, cap active: ${median.toFixed(0)} ms (${Math.round((10 * MANY) / (median / 1000))} entries/s)`,

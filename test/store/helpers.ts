@@ -1,4 +1,4 @@
-// What the store's tests share: a data folder that goes away, and accounts and entries to put in it.
+// Shared by the tests of the store: temporary data folders, stores, connections and heartbeat entries.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ export async function tempDir(t: TestContext): Promise<string> {
   return dir;
 }
 
-/** A store in a folder of its own, closed when the test ends. */
+/** Opens a store in a new folder, unless `dataDir` is given. The end of the test closes it. */
 export async function openTestStore(
   t: TestContext,
   options: Partial<SqliteOptions & Pick<StoreOptions, 'now'>> = {},
@@ -28,7 +28,7 @@ export async function openTestStore(
   return { store, dataDir, file: join(dataDir, 'pulsegate.db') };
 }
 
-/** A second connection to the same file, as another program would have it. */
+/** Opens a second connection to the same file, as another program would. */
 export function connectBeside(t: TestContext, file: string, busyTimeoutMs = 1000) {
   const db = connectSqlite(sqliteClient, file, busyTimeoutMs);
   t.after(() => db.destroy());

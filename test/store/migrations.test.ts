@@ -22,7 +22,7 @@ async function schema(db: Knex, engine: EngineName): Promise<{ name: string }[]>
 }
 
 onEachEngine(
-  'each migration, undone, leaves what was there before it, and can be done again',
+  'undoing a migration restores the schema before it, and the migration can be repeated',
   async (open, engine) => {
     const { connect } = await open();
     const db = connect();
@@ -43,15 +43,15 @@ onEachEngine(
 );
 
 onEachEngine(
-  'all migrations undone leave nothing, and opening makes the same schema again',
+  'undoing all migrations leaves an empty database, and opening it creates the same schema again',
   async (open, engine) => {
-    const { store, place, connect } = await open();
+    const { store, database, connect } = await open();
     await store.close();
     const db = connect();
     const full = await schema(db, engine);
     await db.migrate.rollback(migratorConfig(engine), true);
     assert.deepEqual(await schema(db, engine), []);
-    await open({ place });
+    await open({ database });
     assert.deepEqual(await schema(db, engine), full);
   },
 );
@@ -63,7 +63,7 @@ test('migrations are numbered without a gap', () => {
   );
 });
 
-onEachEngine('a migration that fails leaves no part of itself, and no lock', async (open, engine) => {
+onEachEngine('a failed migration leaves no part of its changes and no lock', async (open, engine) => {
   const { connect } = await open();
   const db = connect();
   await db.migrate.rollback(migratorConfig(engine), true);

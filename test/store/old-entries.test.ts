@@ -1,4 +1,4 @@
-// The end of old entries: what is one millisecond or one entry too much goes, its neighbour stays.
+// Old entries are deleted exactly: an entry that is one millisecond too old or one too many is deleted, its neighbour stays.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
@@ -26,18 +26,18 @@ test('logins are deleted by age to the millisecond, and by number to the entry',
   await store.logins.add([NOW - 1, NOW, NOW + 1, NOW + 2].map((at) => login(at)));
   assert.equal(await store.logins.trim(NOW, 4, 100), 1);
   assert.deepEqual(await loginTimes(store), [0, 1, 2]);
-  assert.equal(await store.logins.trim(NOW, 3, 100), 0, 'as many as are kept');
+  assert.equal(await store.logins.trim(NOW, 3, 100), 0, 'as many as the limit');
   await store.logins.add([login(NOW + 3)]);
-  assert.equal(await store.logins.trim(NOW, 3, 100), 1, 'one more than are kept');
+  assert.equal(await store.logins.trim(NOW, 3, 100), 1, 'one more than the limit');
   assert.deepEqual(await loginTimes(store), [1, 2, 3]);
-  assert.equal(await store.logins.trim(NOW + 4, 3, 2), 2, 'no more at once than asked for, the oldest');
+  assert.equal(await store.logins.trim(NOW + 4, 3, 2), 2, 'at most two at once, the oldest');
   assert.deepEqual(await loginTimes(store), [3]);
   assert.equal(await store.logins.trim(NOW + 4, 3, 2), 1);
   assert.equal(await store.logins.trim(NOW + 4, 3, 2), 0);
 });
 
-/** A store whose entries of the audit log are made at the moments given. */
-async function audited(t: TestContext, moments: readonly number[]) {
+/** Opens a store with one audit entry of each time. */
+async function storeWithAuditEntries(t: TestContext, entryTimes: readonly number[]) {
   let at = NOW;
   const { store } = await openTestStore(t, { now: () => at });
   const record: AuditRecord = {
@@ -47,8 +47,8 @@ async function audited(t: TestContext, moments: readonly number[]) {
     before: null,
     after: null,
   };
-  for (const moment of moments) {
-    at = moment;
+  for (const entryTime of entryTimes) {
+    at = entryTime;
     await store.audit.add([record]);
   }
   const times = async () => (await store.audit.list({}, null, 100)).map((entry) => entry.at - NOW).reverse();
@@ -56,7 +56,7 @@ async function audited(t: TestContext, moments: readonly number[]) {
 }
 
 test('audit entries are deleted by age to the millisecond, oldest first', async (t) => {
-  const { store, times } = await audited(t, [NOW - 3, NOW - 2, NOW - 1, NOW, NOW + 1]);
+  const { store, times } = await storeWithAuditEntries(t, [NOW - 3, NOW - 2, NOW - 1, NOW, NOW + 1]);
   assert.equal(await store.audit.trim(NOW, 2), 2);
   assert.deepEqual(await times(), [-1, 0, 1]);
   assert.equal(await store.audit.trim(NOW, 2), 1);
@@ -67,9 +67,9 @@ test('audit entries are deleted by age to the millisecond, oldest first', async 
 const retention = { current: () => ({ ...KEPT }) };
 const KEPT = { heartbeatDays: 1, heartbeatsPerAccount: 1, runDays: 1, loginDays: 2, auditDays: 3 };
 
-test('both logs are trimmed by their own days, at the very edge', async (t) => {
+test('each log is trimmed to its own number of days, exact to the millisecond', async (t) => {
   const audit = [NOW - 3 * DAY_MS - 1, NOW - 3 * DAY_MS, NOW];
-  const { store, times } = await audited(t, audit);
+  const { store, times } = await storeWithAuditEntries(t, audit);
   await store.logins.add([NOW - 2 * DAY_MS - 1, NOW - 2 * DAY_MS, NOW].map((at) => login(at)));
   await trimLogs({ store, retention, maxLogins: 100, now: NOW, signal: AbortSignal.any([]) });
   assert.deepEqual(await loginTimes(store), [-2 * DAY_MS, 0]);
@@ -84,7 +84,7 @@ test('more rows than one statement deletes are deleted in one trim', async (t) =
   assert.deepEqual([left.length, left.at(-1)?.username], [1_000, 'player-11000']);
 });
 
-test('the end of the daemon does not wait for all of it', async (t) => {
+test('a daemon that stops does not wait for the end of a trim', async (t) => {
   const { store } = await openTestStore(t);
   await store.logins.add(Array.from({ length: 12_000 }, (_, n) => login(NOW, n)));
   await trimLogs({ store, retention, maxLogins: 1_000, now: NOW, signal: AbortSignal.abort() });

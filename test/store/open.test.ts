@@ -1,4 +1,4 @@
-// Opening the store: privacy of its files, and every reason not to start, with the file kept as it was.
+// Opening the store: permissions of its files, and every reason not to start, which leaves the file unchanged.
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function refusal(dataDir: string, busyTimeoutMs = 200): Promise<StartError
 }
 
 for (const umask of [0o000, 0o022, 0o777]) {
-  test(`folder 0700 and files 0600 under umask ${umask.toString(8)}`, async (t) => {
+  test(`the data folder has mode 0700 and its files 0600 under umask ${umask.toString(8)}`, async (t) => {
     const dataDir = join(await tempDir(t), 'data');
     await withUmask(umask, async () => {
       const { store, file } = await openTestStore(t, { dataDir });
@@ -61,7 +61,7 @@ for (const dataDir of ['/proc/self/nope/x', '/proc/nope', '/dev/null/x']) {
   });
 }
 
-test('permissions of existing folder and files are restricted', async (t) => {
+test('the permissions of an existing data folder and its files are restricted', async (t) => {
   const { store: holder, dataDir, file } = await openTestStore(t);
   await holder.settings.set('key', 'value');
   const all = [file, `${file}-wal`, `${file}-shm`];
@@ -73,12 +73,12 @@ test('permissions of existing folder and files are restricted', async (t) => {
   assert.equal(await store.settings.get('key'), 'value');
 });
 
-test('the file is in WAL mode, synced at every commit, with foreign keys held', async (t) => {
+test('the file is in WAL mode, synced at every commit, with foreign keys enforced', async (t) => {
   const { store, file } = await openTestStore(t);
   await store.ping();
-  const beside = connectBeside(t, file);
-  assert.deepEqual(await beside.raw('pragma journal_mode'), [{ journal_mode: 'wal' }]);
-  assert.deepEqual(await beside.raw('pragma synchronous'), [{ synchronous: 2 }]);
+  const otherConnection = connectBeside(t, file);
+  assert.deepEqual(await otherConnection.raw('pragma journal_mode'), [{ journal_mode: 'wal' }]);
+  assert.deepEqual(await otherConnection.raw('pragma synchronous'), [{ synchronous: 2 }]);
   const orphan = {
     at: 1,
     account_id: 'nobody',
@@ -88,23 +88,23 @@ test('the file is in WAL mode, synced at every commit, with foreign keys held', 
     destination: 'x',
   };
   await assert.rejects(
-    beside('heartbeats')
+    otherConnection('heartbeats')
       .insert({ ...orphan, protocol: 'tcp', bytes_up: 0, bytes_down: 0, kind: 'beat' })
       .then(),
     { code: 'SQLITE_CONSTRAINT' },
   );
 });
 
-test('a closed store rejects instead of answering', async (t) => {
+test('a closed store rejects queries', async (t) => {
   const { store } = await openTestStore(t);
   await store.close();
   await assert.rejects(store.ping());
 });
 
 test('a data folder that cannot be created is reported with its path', async (t) => {
-  const inTheWay = join(await tempDir(t), 'file');
-  await writeFile(inTheWay, '');
-  for (const dataDir of [inTheWay, join(inTheWay, 'data')]) {
+  const plainFile = join(await tempDir(t), 'file');
+  await writeFile(plainFile, '');
+  for (const dataDir of [plainFile, join(plainFile, 'data')]) {
     const error = await refusal(dataDir);
     assert.equal(error.code, 'data-dir-unusable');
     assert.ok(error.message.includes(join(dataDir, 'pulsegate.db')), error.message);
@@ -126,7 +126,7 @@ test('a folder instead of the database file is reported', async (t) => {
   assert.equal((await refusal(dataDir)).code, 'data-dir-unusable');
 });
 
-/** A database with enough in it to damage, closed. */
+/** Makes a database of several pages and closes it. */
 async function writtenFile(t: TestContext): Promise<{ dataDir: string; file: string }> {
   const { store, dataDir, file } = await openTestStore(t);
   const player = account();
@@ -140,14 +140,14 @@ async function writtenFile(t: TestContext): Promise<{ dataDir: string; file: str
 }
 
 const damages: [string, (file: string) => Promise<void>][] = [
-  ['text', (file) => writeFile(file, 'not a database, but longer than the header of one '.repeat(50))],
-  ['a cut file', async (file) => truncate(file, Math.floor((await stat(file)).size / 2 / 4096) * 4096)],
-  ['a damaged schema', (file) => overwrite(file, 100, 2000)],
-  ['one damaged page', async (file) => overwrite(file, (await stat(file)).size - 4096, 4096)],
+  ['a text file', (file) => writeFile(file, 'not a database, but longer than the header of one '.repeat(50))],
+  ['a truncated file', async (file) => truncate(file, Math.floor((await stat(file)).size / 2 / 4096) * 4096)],
+  ['a file with a damaged schema', (file) => overwrite(file, 100, 2000)],
+  ['a file with one damaged page', async (file) => overwrite(file, (await stat(file)).size - 4096, 4096)],
 ];
 
 for (const [what, damage] of damages) {
-  test(`${what} in the place of the database is kept, and the start refused`, async (t) => {
+  test(`the start is refused, and the file kept unchanged, when the database is ${what}`, async (t) => {
     const { dataDir, file } = await writtenFile(t);
     await damage(file);
     const before = await readFile(file);
@@ -164,7 +164,7 @@ async function overwrite(file: string, from: number, length: number): Promise<vo
   await writeFile(file, content.fill(0xa5, from, from + length));
 }
 
-test("another program's database is kept, and the start refused", async (t) => {
+test("the start is refused, and the file kept unchanged, when the database is another program's", async (t) => {
   const dataDir = await tempDir(t);
   const file = join(dataDir, 'pulsegate.db');
   const other = connectBeside(t, file);
@@ -175,11 +175,15 @@ test("another program's database is kept, and the start refused", async (t) => {
   assert.deepEqual(await readFile(file), before);
 });
 
-test('a database of a newer version is refused with the name of what is unknown', async (t) => {
+test('a database of a newer version is refused with the name of the unknown migration', async (t) => {
   const { store, dataDir, file } = await openTestStore(t);
   await store.close();
-  const beside = connectBeside(t, file);
-  await beside('schema_migrations').insert({ name: '9999_future', batch: 9, migration_time: new Date() });
+  const otherConnection = connectBeside(t, file);
+  await otherConnection('schema_migrations').insert({
+    name: '9999_future',
+    batch: 9,
+    migration_time: new Date(),
+  });
   const error = await refusal(dataDir);
   assert.equal(error.code, 'database-newer');
   assert.match(error.message, /9999_future/);
@@ -214,14 +218,14 @@ test('a write waits for the lock of another program', async (t) => {
     done = true;
     return outcome;
   });
-  // A whole query on the other connection leaves the write time to be done, were it not waiting.
+  // A write that did not wait would be done before this query.
   await holder('accounts').select();
   assert.equal(done, false);
   await holder.raw('commit');
   assert.equal(await adding, 'added');
 });
 
-test('a write that waited longer than the busy timeout fails, and the store goes on', async (t) => {
+test('a write that waited longer than the busy timeout fails, and later writes succeed', async (t) => {
   const { store, file } = await openTestStore(t, { busyTimeoutMs: 50 });
   const holder = connectBeside(t, file);
   await holder.raw('begin immediate');
@@ -247,7 +251,7 @@ test('a commit that fails is rolled back, and does not block the writes after it
   assert.equal(await store.settings.get('after'), 'yes');
 });
 
-test('a new folder may be opened by several at the same moment', async (t) => {
+test('several stores can open a new data folder at the same time', async (t) => {
   const dataDir = await tempDir(t);
   // Three: a connection that waits for the lock takes one of the four threads that node runs SQLite on.
   const opened = await Promise.all([1, 2, 3].map(() => openTestStore(t, { dataDir })));
@@ -255,7 +259,7 @@ test('a new folder may be opened by several at the same moment', async (t) => {
   assert.equal((await opened[0]?.store.accounts.all())?.length, 3);
 });
 
-test('failures that cannot be caused everywhere have a message too', () => {
+test('a full disk and missing permissions have a message with the path', () => {
   const withCode = (code: string) => Object.assign(new Error(code), { code });
   for (const [code, expected] of [
     ['SQLITE_FULL', 'disk-full'],

@@ -1,4 +1,4 @@
-// Traffic and heartbeat entries whose COMMIT was done, but not answered, are written once, although they are written again.
+// Traffic and heartbeat entries whose COMMIT succeeded without an answer are written again, and stored once.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
@@ -38,7 +38,7 @@ async function setUp(t: TestContext) {
   return { store, ann, directory, loseCommit };
 }
 
-test('traffic counts once', async (t) => {
+test('traffic is counted once', async (t) => {
   const { store, ann, directory, loseCommit } = await setUp(t);
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({ store: store.traffic, directory, sessions, now: () => NOON });
@@ -50,7 +50,7 @@ test('traffic counts once', async (t) => {
   loseCommit();
   await assert.rejects(usage.flush(), isCommitUnknown);
   await eventually(async () => (await stored()).join() === '1000');
-  // What has come meanwhile counts too.
+  // Later traffic of the session is counted, too.
   session.traffic.up = 1_500;
   sessions.tick();
   await usage.flush();

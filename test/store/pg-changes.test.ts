@@ -23,17 +23,17 @@ function connect(t: TestContext, connection: string, size: number): Knex {
   return db;
 }
 
-/** Everything that there is to hear. */
-async function hear(feed: ChangeFeed): Promise<string[]> {
-  const heard: string[] = [];
+/** Reads all pending changes; returns their keys. */
+async function readAll(feed: ChangeFeed): Promise<string[]> {
+  const readKeys: string[] = [];
   for (;;) {
     const changes = await feed.next();
-    if (changes.length === 0) return heard;
-    heard.push(...changes.map(nameOf));
+    if (changes.length === 0) return readKeys;
+    readKeys.push(...changes.map(keyOf));
   }
 }
 
-const nameOf = (change: Change): string =>
+const keyOf = (change: Change): string =>
   'id' in change ? change.id : change.topic === 'setting' ? change.key : change.topic;
 
 const step = fc.oneof(
@@ -64,7 +64,7 @@ test('each committed change is read exactly once, in any order of commits', asyn
       );
       const open = new Map<number, { trx: Knex.Transaction; keys: string[] }>();
       const committed: string[] = [];
-      const heard: string[] = [];
+      const readKeys: string[] = [];
       const end = async (who: number, how: 'commit' | 'roll back') => {
         const writer = open.get(who);
         if (!writer) return;
@@ -74,7 +74,7 @@ test('each committed change is read exactly once, in any order of commits', asyn
         committed.push(...writer.keys);
       };
       for (const each of steps) {
-        if (each.do === 'read') heard.push(...(await hear(feed)));
+        if (each.do === 'read') readKeys.push(...(await readAll(feed)));
         else if (each.do === 'write') {
           const writer = open.get(each.who) ?? { trx: await db.transaction(), keys: [] };
           open.set(each.who, writer);
@@ -83,11 +83,11 @@ test('each committed change is read exactly once, in any order of commits', asyn
           await writer.trx('changes').insert({ topic: 'setting', key, origin: 'writer', at: Date.now() });
           writer.keys.push(key);
         } else await end(each.who, each.do);
-        if (each.do === 'read') assert.deepEqual(heard.toSorted(), committed.toSorted());
+        if (each.do === 'read') assert.deepEqual(readKeys.toSorted(), committed.toSorted());
       }
       for (const who of [...open.keys()]) await end(who, 'commit');
-      heard.push(...(await hear(feed)));
-      assert.deepEqual(heard.toSorted(), committed.toSorted());
+      readKeys.push(...(await readAll(feed)));
+      assert.deepEqual(readKeys.toSorted(), committed.toSorted());
     }),
     { numRuns: scaled(30) },
   );
@@ -97,8 +97,8 @@ const MANY = scaled(1_000);
 /** A busy machine must not look like a silent database: all writes wait for a few connections. */
 const ANSWER_MS = 300_000;
 
-// Stores, and not daemons: they are what daemons write and read changes with, and nothing of HTTP changes the order of commits.
-test(`${MANY} writers at once over three stores: each hears all of the other two, once`, async (t) => {
+// Stores suffice: daemons write and read changes through them, and HTTP does not affect the order of commits.
+test(`of ${MANY} concurrent writes by three stores, each store reads all of the other two once`, async (t) => {
   const connection = await newDatabase(t);
   const stores = await Promise.all(
     [0, 1, 2].map(async () =>
@@ -113,10 +113,10 @@ test(`${MANY} writers at once over three stores: each hears all of the other two
   );
   t.after(() => Promise.all(stores.map((store) => store.close())));
   const players = Array.from({ length: MANY }, () => account());
-  const heard = stores.map(() => [] as string[]);
+  const readKeys = stores.map(() => [] as string[]);
   const failures: unknown[] = [];
   const readers = stores.map((store, n) => {
-    const read = async (): Promise<void> => void heard[n]?.push(...(await hear(store.changes)));
+    const read = async (): Promise<void> => void readKeys[n]?.push(...(await readAll(store.changes)));
     const reader = createPoller({
       intervalMs: ANSWER_MS,
       poll: read,
@@ -128,12 +128,12 @@ test(`${MANY} writers at once over three stores: each hears all of the other two
     return reader;
   });
   await Promise.all(players.map((player, n) => stores[n % 3]?.accounts.add(player)));
-  // A read that is under way may have begun before the last write.
+  // A read in progress may have begun before the last write.
   for (const reader of readers) await reader.poll().then(reader.poll);
   assert.deepEqual(failures, []);
   for (const n of [0, 1, 2]) {
     const others = players.filter((_, index) => index % 3 !== n).map(({ id }) => id);
-    assert.deepEqual(heard[n]?.toSorted(), others.toSorted());
+    assert.deepEqual(readKeys[n]?.toSorted(), others.toSorted());
   }
 });
 
@@ -145,23 +145,23 @@ test('a lost connection loses no change', async (t) => {
   const write = (key: string) =>
     db('changes').insert({ topic: 'setting', key, origin: 'writer', at: Date.now() });
   await write('before');
-  assert.deepEqual(await hear(feed), ['before']);
+  assert.deepEqual(await readAll(feed), ['before']);
   await db.raw(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
   await write('meanwhile');
-  const heard: string[] = [];
+  const readKeys: string[] = [];
   // The first read may find the old connection, and is rejected.
   await eventually(async () => {
-    heard.push(...(await hear(feed)));
-    return heard.length > 0;
+    readKeys.push(...(await readAll(feed)));
+    return readKeys.length > 0;
   });
   await write('after');
-  heard.push(...(await hear(feed)));
-  assert.deepEqual(heard, ['meanwhile', 'after']);
+  readKeys.push(...(await readAll(feed)));
+  assert.deepEqual(readKeys, ['meanwhile', 'after']);
 });
 
-test('changes older than an hour by the clock of the database are forgotten', async (t) => {
+test('changes older than an hour by the clock of the database are deleted', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 2);
   let now = Date.now();
@@ -173,24 +173,24 @@ test('changes older than an hour by the clock of the database are forgotten', as
   for (const key of ['old', 'new']) await db.transaction((trx) => record(trx, { topic: 'setting', key }));
   await db('changes').where({ key: 'old' }).decrement('at', 3_600_001);
   now += 60_000;
-  assert.deepEqual(await hear(feed), ['old', 'new']);
+  assert.deepEqual(await readAll(feed), ['old', 'new']);
   await eventually(async () => {
     assert.deepEqual(await db('changes').pluck('key'), ['new']);
   });
 });
 
-test('what was read is not lost when old changes cannot be forgotten', async (t) => {
+test('new changes are read although old ones cannot be deleted', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 1);
   let now = Date.now();
   const cut = () => ({ where: () => ({ delete: () => Promise.reject(new Error('cut')) }) });
   const raw = (sql: string, bindings: Knex.RawBinding[] = []) => db.raw(sql, bindings);
-  const trimming = Object.assign(cut, { raw }) as unknown as Knex;
+  const failingToDelete = Object.assign(cut, { raw }) as unknown as Knex;
   const options = { connection, origin: 'reader', now: () => now };
-  const feed = await createPgChangeFeed({ db: trimming, following: db }, options);
+  const feed = await createPgChangeFeed({ db: failingToDelete, following: db }, options);
   await db('changes').insert({ topic: 'setting', key: 'a', origin: 'writer', at: now });
   now += 60_000;
-  assert.deepEqual(await hear(feed), ['a']);
+  assert.deepEqual(await readAll(feed), ['a']);
 });
 
 test('a reader that was disconnected for longer than changes are kept reloads everything', async (t) => {
@@ -203,7 +203,7 @@ test('a reader that was disconnected for longer than changes are kept reloads ev
   assert.deepEqual(await feed.next(), [{ topic: 'everything' }]);
 });
 
-test('after the database was replaced, everything is reloaded', async (t) => {
+test('everything is reloaded after the database was replaced', async (t) => {
   const [first, second] = await Promise.all([newDatabase(t), newDatabase(t)]);
   let db = connect(t, first, 1);
   const table = (name: string) => db(name);
@@ -217,27 +217,27 @@ test('after the database was replaced, everything is reloaded', async (t) => {
   assert.deepEqual(await feed.next(), []);
 });
 
-test('a change wakes listeners, also after a lost connection', async (t) => {
+test('a change notifies listeners, also after a lost connection', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 2);
   const feed = await createPgChangeFeed(
     { db, following: db },
     { connection, origin: 'reader', now: Date.now },
   );
-  let woken = 0;
+  let notified = 0;
   const listener = feed.listen(() => {
-    woken += 1;
+    notified += 1;
   });
   t.after(listener.stop);
-  await eventually(() => woken === 1);
+  await eventually(() => notified === 1);
   const record = createPgChangeRecorder(db, 'writer');
   const write = () => db.transaction((trx) => record(trx, { topic: 'setting', key: 'a' }));
   await write();
-  await eventually(() => woken === 2);
+  await eventually(() => notified === 2);
   await db.raw(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'pulsegate listen'",
   );
-  await eventually(() => woken === 3);
+  await eventually(() => notified === 3);
   await write();
-  await eventually(() => woken === 4);
+  await eventually(() => notified === 4);
 });

@@ -1,9 +1,8 @@
-// Opening a PostgreSQL database: every reason not to start, said in one message with what to do and without a password.
+// Opening a PostgreSQL database: every reason not to start has one message, with advice and without the password.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, copyFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -13,6 +12,7 @@ import { migratorConfig } from '../../src/store/migrate.js';
 import { connectPg, connectPgReaders, preparePg } from '../../src/store/pg.js';
 import { type MigrationEvent, openDaemonStore, openStore, type StoreOptions } from '../../src/store/store.js';
 import { makeCertificate } from '../helpers/certificate.js';
+import { freePort } from '../helpers/ports.js';
 import { startPostgres } from '../helpers/postgres.js';
 import { newDatabase, sharedPostgres } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
@@ -23,7 +23,7 @@ async function optionsFor(t: TestContext, connection: string): Promise<StoreOpti
   return { client: 'pg', dataDir: await tempDir(t), connection, poolSize: 3 };
 }
 
-/** The message of the refusal, in which the password must not be. */
+/** Returns the message of the refusal, which must not contain the password. */
 async function refusal(t: TestContext, connection: string, code: string): Promise<string> {
   const error: unknown = await openStore(await optionsFor(t, connection)).then(
     async (store) => {
@@ -38,7 +38,7 @@ async function refusal(t: TestContext, connection: string, code: string): Promis
   return error.message;
 }
 
-/** The same database with another user, name or parameter. */
+/** Returns the connection string with another user, name or parameter. */
 function changed(url: string, from: RegExp, to: string): string {
   const result = url.replace(from, to);
   assert.notEqual(result, url);
@@ -51,7 +51,7 @@ function connect(t: TestContext, connection: string): Knex {
   return db;
 }
 
-test('a connection string that cannot be read, or names a file that is not there', async (t) => {
+test('a connection string that is malformed or names a missing file is refused', async (t) => {
   assert.match(
     await refusal(t, `postgres://me:${PASSWORD}@db:port/x`, 'database-connection'),
     /postgres:\/\/USER:PASSWORD@HOST:5432\/NAME/,
@@ -63,24 +63,21 @@ test('a connection string that cannot be read, or names a file that is not there
   );
 });
 
-test('a server that is not there, and a name that is not known', async (t) => {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
+test('an unreachable server and an unknown host name are refused', async (t) => {
+  const port = await freePort();
   const message = await refusal(t, `postgres://me:${PASSWORD}@127.0.0.1:${port}/x`, 'database-unreachable');
   assert.match(message, new RegExp(`postgres://me@127.0.0.1:${port}/x`));
   await refusal(t, `postgres://me:${PASSWORD}@db.invalid/x`, 'database-unreachable');
 });
 
-test('a database that is not there, and a login that is refused', async (t) => {
+test('a missing database and a failed login are refused', async (t) => {
   const url = await newDatabase(t, { isEmpty: true });
   assert.match(await refusal(t, changed(url, /test_\w+/, 'nothing'), 'database-unknown'), /createdb/);
   const stranger = changed(url, /postgres@/, `stranger:${PASSWORD}@`);
   assert.match(await refusal(t, stranger, 'database-login-refused'), /stranger/);
 });
 
-test('a user who may not make tables, a foreign database, and one of another encoding', async (t) => {
+test('a user without privileges, a foreign database and another encoding are refused', async (t) => {
   const url = await newDatabase(t, { isEmpty: true });
   const postgres = await sharedPostgres();
   const role = `role_${randomUUID().slice(0, 8)}`;
@@ -104,7 +101,7 @@ test('a user who may not make tables, a foreign database, and one of another enc
   assert.match(await refusal(t, postgres.url(name), 'database-encoding'), /-E UTF8/);
 });
 
-test('a server that is too old, and a standby', async () => {
+test('a server that is too old and a standby are refused', async () => {
   const server = (version: string, is_standby: boolean) =>
     ({ raw: async () => ({ rows: [{ version, encoding: 'UTF8', is_standby }] }) }) as unknown as Knex;
   await preparePg(server('14.0 (Debian 14.0-1)', false), 'here');
@@ -112,7 +109,7 @@ test('a server that is too old, and a standby', async () => {
   await assert.rejects(preparePg(server('17.2', true), 'here'), { code: 'database-read-only' });
 });
 
-test('a newer schema is refused, and an older one is left to the daemon', async (t) => {
+test('a newer schema is refused, and an older one is migrated only by the daemon', async (t) => {
   const url = await newDatabase(t);
   const options = await optionsFor(t, url);
   const db = connect(t, url);
@@ -135,11 +132,14 @@ test('a newer schema is refused, and an older one is left to the daemon', async 
   await assert.rejects(daemon.backup('/nowhere'), /pg_dump/);
 });
 
-test('of several daemons that start at once on an empty database one makes the tables', async (t) => {
+test('of several daemons that start at once on an empty database, one creates the tables', async (t) => {
   const url = await newDatabase(t, { isEmpty: true });
   const started = await Promise.all(
     Array.from({ length: 4 }, async () =>
-      openDaemonStore({ ...(await optionsFor(t, url)), onMigration: () => assert.fail('it is new') }),
+      openDaemonStore({
+        ...(await optionsFor(t, url)),
+        onMigration: () => assert.fail('a new database needs no migration'),
+      }),
     ),
   );
   t.after(() => Promise.all(started.map((store) => store.close())));
@@ -154,12 +154,9 @@ test('a command creates no tables in an empty database, unless it is allowed to'
   await (await openStore({ ...options, mayCreate: false })).close();
 });
 
-test('TLS as the connection string asks for it', async (t) => {
+test('TLS is used and verified as the connection string says', async (t) => {
   const { certFile, keyFile } = makeCertificate(t, { names: 'DNS:localhost' });
-  const free = createServer();
-  await new Promise<void>((listening) => free.listen(0, '127.0.0.1', listening));
-  const { port } = free.address() as { port: number };
-  await new Promise((closed) => free.close(closed));
+  const port = await freePort();
   const postgres = await startPostgres({ listen_addresses: '127.0.0.1', port: String(port) });
   t.after(() => postgres.remove());
   const url = (parameters: string) => `postgres://postgres@localhost:${port}/postgres${parameters}`;
@@ -182,8 +179,8 @@ test('TLS as the connection string asks for it', async (t) => {
   await postgres.start();
   assert.match(await refusal(t, url('?sslmode=verify-full'), 'database-tls'), /sslrootcert=FILE/);
   const trusted = `?sslmode=verify-full&sslrootcert=${certFile}`;
-  const atAnotherName = changed(url(trusted), /localhost/, '127.0.0.1');
-  assert.match(await refusal(t, atAnotherName, 'database-tls'), /is for another name/);
+  const otherHostName = changed(url(trusted), /localhost/, '127.0.0.1');
+  assert.match(await refusal(t, otherHostName, 'database-tls'), /is for another name/);
   for (const parameters of ['?sslmode=require', trusted]) {
     const db = connect(t, url(parameters));
     const { rows } = await db.raw('select ssl from pg_stat_ssl where pid = pg_backend_pid()');

@@ -1,4 +1,4 @@
-// The penalties of all nodes on PostgreSQL: a bounded table, without those that have ended.
+// The penalties of all nodes on PostgreSQL: a bounded table, whose ended penalties are ignored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPg } from '../../src/store/pg.js';
@@ -39,7 +39,7 @@ test('penalties are published by key; at the limit those that end first are dele
   assert.deepEqual(await db('penalties').orderBy('key').pluck('key'), ['admin b', 'admin d', 'admin e']);
 });
 
-test('nodes that write penalties at once do not disturb each other', async (t) => {
+test('concurrent writes of penalties by several nodes all succeed', async (t) => {
   const db = connectPg(await newDatabase(t), 4);
   t.after(() => db.destroy());
   const store = createPgPenaltyStore({ db, following: db }, createPgChangeRecorder(db, 'node'), 10);

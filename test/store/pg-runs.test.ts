@@ -30,8 +30,8 @@ function run(key: string | null, owner: string | null = 'me'): RunToStore {
 /** The stores of two daemons on one database, the second with a clock that is a minute behind. */
 async function twoDaemons(t: TestContext) {
   const open = opener(t, 'pg');
-  const { store, place, connect } = await open({ now: () => NOW });
-  const { store: behind } = await open({ place, now: () => NOW - 60_000 });
+  const { store, database, connect } = await open({ now: () => NOW });
+  const { store: behind } = await open({ database, now: () => NOW - 60_000 });
   return { one: store.runs, two: behind.runs, db: connect(), beside: connect() };
 }
 

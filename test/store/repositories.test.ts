@@ -1,4 +1,4 @@
-// Every repository that no other file of this folder tests, on every engine: what goes in comes out, and in the same order.
+// Every repository that no other file of this folder tests, on every engine: values are read back unchanged and in order.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_LIMITS } from '../../src/core/accounts/limits.js';
@@ -11,7 +11,7 @@ import { onEachEngine } from './engines.js';
 import { account } from './helpers.js';
 
 const NOW = 1_700_000_000_000;
-/** Quotes, wildcards, what needs four bytes, what a list must not sort by the rules of a language. */
+/** Quotes, wildcards, a character of four bytes in UTF-8, and characters that languages sort in another order than bytes. */
 const TEXT = `'"\\ %_! é 玩家 𝄞 --; drop table runs`;
 const HISTORY = { maxMessages: 4, maxBytes: 10_000 };
 
@@ -90,12 +90,12 @@ onEachEngine(
       ids.toReversed(),
     );
     assert.equal((await runs.list({ search: '%', idPrefix: ids[0] ?? '', limit: 10 })).length, 1);
-    assert.equal(await runs.trim(NOW + 10, NOW, 10), false, 'what is not delivered stays');
+    assert.equal(await runs.trim(NOW + 10, NOW, 10), false, 'runs with undelivered replies are kept');
   },
 );
 
 onEachEngine(
-  'what a runner held is given up, queued again or failed, and adopted by another',
+  "a released runner's runs are failed or queued again, and adopted by another runner",
   async (open) => {
     const { runs } = (await open()).store;
     const stored = await runs.add([run('a'), run('b')], NOW);
@@ -121,7 +121,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('attempts that an outage has cost do not count, others do', async (open) => {
+onEachEngine('attempts that an outage interrupted do not count, others do', async (open) => {
   const { runs } = (await open()).store;
   const stored = await runs.add([run('a'), run('b')], NOW);
   const [one = '', two = ''] = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
@@ -135,7 +135,7 @@ onEachEngine('attempts that an outage has cost do not count, others do', async (
   assert.deepEqual(await runs.heldBy('me'), [two]);
   await runs.claim([one], 'n1', NOW);
   assert.equal((await runs.get(one))?.attempt, 3);
-  assert.deepEqual(await runs.release('n1', 2, 'interrupted', NOW), [], 'the first that counts');
+  assert.deepEqual(await runs.release('n1', 2, 'interrupted', NOW), [], 'the first attempt that counts');
   await runs.adopt('n1', 10);
   await runs.claim([one], 'n1', NOW);
   assert.deepEqual(await runs.release('n1', 2, 'interrupted', NOW), [one]);
@@ -163,12 +163,12 @@ onEachEngine('an idempotency key belongs to its first request until it expires',
   });
   assert.equal(await runs.findAnswer(TEXT, 'd', NOW + 10), null);
   assert.equal((await runs.add([keyed('other')], NOW + 10))[0]?.outcome, 'stored');
-  // As two daemons would.
+  // Concurrent requests, as those of two daemons.
   const both = await Promise.all([1, 2, 3, 4].map((n) => runs.add([keyed(`d${n}`, NOW + 99)], NOW + 30)));
   assert.equal(both.flat().filter(({ outcome }) => outcome === 'stored').length, 1);
 });
 
-onEachEngine('deliveries are due in order, kept with every try, and end', async (open) => {
+onEachEngine('a delivery is due until it succeeds, and keeps every attempt', async (open) => {
   const { runs, deliveries } = (await open()).store;
   const [stored] = await runs.add([run(null)], NOW);
   const runId = stored?.outcome === 'stored' ? stored.runId : '';
@@ -189,7 +189,7 @@ onEachEngine('deliveries are due in order, kept with every try, and end', async 
   assert.equal(await deliveries.nextDueAt('me'), null);
 });
 
-onEachEngine('console sessions, tokens and audit entries come back as they were', async (open) => {
+onEachEngine('console sessions, tokens and audit entries are read back unchanged', async (open) => {
   const { consoleSessions, apiTokens, audit, settings } = (await open()).store;
   const session = {
     ...{ hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null },
@@ -238,7 +238,7 @@ onEachEngine('console sessions, tokens and audit entries come back as they were'
 });
 
 onEachEngine(
-  'a notice is stored once, tried by one daemon, and kept as long as it could be found again',
+  'a notice is stored once, sent by one daemon, and kept while its event could be noticed again',
   async (open) => {
     const { notices } = (await open()).store;
     const notice = (key: string, at: number, keepUntil = 0): Notice => ({
@@ -246,7 +246,11 @@ onEachEngine(
       ...{ channel: 'email', recipient: 'operator', accountId: null },
     });
     assert.equal(await notices.add([notice('a', 2), notice('b', 1), notice('a', 3)]), 2);
-    assert.equal(await notices.add([notice('a', 4)]), 0, 'by another daemon, or after a restart');
+    assert.equal(
+      await notices.add([notice('a', 4)]),
+      0,
+      'another daemon, or the same one after a restart, does not store it again',
+    );
     const due = await notices.due('email', 5, 10);
     assert.deepEqual(
       due.map(({ key, at, data, tries }) => [key, at, data, tries]),
@@ -263,7 +267,7 @@ onEachEngine(
     assert.deepEqual(claims.sort(), [false, true], 'one daemon tries it');
     assert.deepEqual(await notices.triedSince('email', 4), { count: 1, first: 5 });
     assert.deepEqual(await notices.triedSince('email', 5), { count: 0, first: null });
-    assert.equal((await notices.due('email', 49, 10)).length, 1, 'put off while it is tried');
+    assert.equal((await notices.due('email', 49, 10)).length, 1, 'the claimed notice is not due');
     await notices.release(first);
     assert.equal((await notices.due('email', 49, 10))[0]?.tries, 0);
     assert.ok(await notices.claim(first, 6, 50));
@@ -282,7 +286,11 @@ onEachEngine(
     await notices.tried('kept', { state: 'delivered', dueAt: null, detail: '' });
     const keys = async () => (await notices.list({ since: 0, limit: 10 })).map(({ key }) => key).sort();
     await notices.trim(10, 11);
-    assert.deepEqual(await keys(), ['a', 'kept'], 'one that waits, and one that could be found again');
+    assert.deepEqual(
+      await keys(),
+      ['a', 'kept'],
+      'a pending notice, and one whose event could be noticed again',
+    );
     await notices.trim(10, 13);
     assert.deepEqual(await keys(), ['a']);
 
@@ -316,8 +324,12 @@ onEachEngine('many notices of one account do not delay the notice of another', a
   const HOUR_MS = 3_600_000;
   assert.equal(await attempt(10, 'pending'), 'many 0');
   assert.equal(await attempt(11, 'pending'), 'other');
-  assert.equal(await attempt(12, 'delivered'), 'many 1', 'both have had one: the earliest');
-  assert.equal(await attempt(13, 'delivered'), 'other', 'before the two that the other account had');
+  assert.equal(
+    await attempt(12, 'delivered'),
+    'many 1',
+    'each account has had one attempt, so the earliest notice is first',
+  );
+  assert.equal(await attempt(13, 'delivered'), 'other', 'this account has had one attempt, the other two');
   assert.equal((await next(14)).key, 'many 2');
   await notices.add([toPlayer('again', 'quiet', 20, 'email')]);
   assert.equal((await next(20)).key, 'many 2', 'attempts count, also those that repeat a notice');
@@ -327,37 +339,40 @@ onEachEngine('many notices of one account do not delay the notice of another', a
   assert.equal((await next(HOUR_MS + 100)).key, 'many 2', 'an hour later the earliest is first again');
 });
 
-onEachEngine('limits and traffic belong to accounts that there are, and add up', async (open) => {
-  const { accounts, traffic, samples } = (await open()).store;
-  const sumsOf = async (...args: Parameters<typeof traffic.sums>) =>
-    (await traffic.sums(...args)).map(({ snapshot: _, ...sums }) => sums);
-  const limits = { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 };
-  const [one, two] = [account({ limits }), account()];
-  await accounts.addMany([one, two], DAEMON);
-  assert.deepEqual([await accounts.get(one.id), await accounts.get(two.id)], [one, two]);
-  const quotaReset = { at: NOW, totalBytes: 2 ** 45 };
-  const updates = [two.id, randomUUID()].map((id) => ({ id, fields: { limits, quotaReset } }));
-  const changed = { ...two, limits, quotaReset };
-  assert.deepEqual(await accounts.updateMany(updates, DAEMON), [changed]);
-  assert.deepEqual(await accounts.getMany([two.id]), [changed]);
-  const day = { bytesUp: 2 ** 40, bytesDown: 1, sessions: 1 };
-  const rows = [
-    { accountId: one.id, day: 20_000, ...day },
-    { accountId: one.id, day: 20_001, ...day },
-    { accountId: randomUUID(), day: 20_000, ...day },
-  ];
-  await traffic.add(rows, 1);
-  await traffic.add(rows, 2);
-  assert.deepEqual(await traffic.days(one.id, 20_001), [
-    { accountId: one.id, day: 20_001, bytesUp: 2 ** 41, bytesDown: 2, sessions: 2 },
-  ]);
-  assert.deepEqual(await sumsOf(20_001), [
-    { accountId: one.id, bytesUp: 2 ** 42, bytesDown: 4, bytesSince: 2 ** 41 + 2 },
-  ]);
-  assert.deepEqual(await samples.trafficOf(20_000), [{ id: one.id, up: 2 ** 41, down: 2 }]);
-  await accounts.remove(one.id);
-  assert.deepEqual(await sumsOf(null), []);
-});
+onEachEngine(
+  'limits and traffic are stored for existing accounts only, and traffic adds up',
+  async (open) => {
+    const { accounts, traffic, samples } = (await open()).store;
+    const sumsOf = async (...args: Parameters<typeof traffic.sums>) =>
+      (await traffic.sums(...args)).map(({ snapshot: _, ...sums }) => sums);
+    const limits = { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 };
+    const [one, two] = [account({ limits }), account()];
+    await accounts.addMany([one, two], DAEMON);
+    assert.deepEqual([await accounts.get(one.id), await accounts.get(two.id)], [one, two]);
+    const quotaReset = { at: NOW, totalBytes: 2 ** 45 };
+    const updates = [two.id, randomUUID()].map((id) => ({ id, fields: { limits, quotaReset } }));
+    const changed = { ...two, limits, quotaReset };
+    assert.deepEqual(await accounts.updateMany(updates, DAEMON), [changed]);
+    assert.deepEqual(await accounts.getMany([two.id]), [changed]);
+    const day = { bytesUp: 2 ** 40, bytesDown: 1, sessions: 1 };
+    const rows = [
+      { accountId: one.id, day: 20_000, ...day },
+      { accountId: one.id, day: 20_001, ...day },
+      { accountId: randomUUID(), day: 20_000, ...day },
+    ];
+    await traffic.add(rows, 1);
+    await traffic.add(rows, 2);
+    assert.deepEqual(await traffic.days(one.id, 20_001), [
+      { accountId: one.id, day: 20_001, bytesUp: 2 ** 41, bytesDown: 2, sessions: 2 },
+    ]);
+    assert.deepEqual(await sumsOf(20_001), [
+      { accountId: one.id, bytesUp: 2 ** 42, bytesDown: 4, bytesSince: 2 ** 41 + 2 },
+    ]);
+    assert.deepEqual(await samples.trafficOf(20_000), [{ id: one.id, up: 2 ** 41, down: 2 }]);
+    await accounts.remove(one.id);
+    assert.deepEqual(await sumsOf(null), []);
+  },
+);
 
 onEachEngine('samples add up in every step', async (open) => {
   const { samples } = (await open()).store;
@@ -385,36 +400,33 @@ onEachEngine('samples add up in every step', async (open) => {
   assert.deepEqual(await samples.runs(0), { queued: 0, running: 0, succeeded: 0, failed: 0 });
 });
 
-onEachEngine(
-  'the log of logins is found by pieces of a name or an address, whatever their case',
-  async (open) => {
-    const { logins } = (await open()).store;
-    const login = (
-      username: string,
-      client: string,
-      outcome: LoginEntry['outcome'] = 'success',
-    ): LoginEntry => ({
-      at: NOW,
-      accountId: null,
-      username,
-      client,
-      outcome,
-      times: 1,
-    });
-    const places = await logins.add([login('Ann', '10.0.0.1'), login('bo%', '10.0.0.2', 'unknown-user')]);
-    await logins.repeated([{ place: places[1] ?? 0, times: 2 ** 33 }]);
-    const names = async (search: string) =>
-      (await logins.list({ search }, null, 10)).map(({ username }) => username);
-    assert.deepEqual(await names('ANN'), ['Ann']);
-    assert.deepEqual(await names('10.0.0'), ['bo%', 'Ann']);
-    assert.deepEqual(await names('%'), ['bo%']);
-    assert.equal((await logins.list({ failed: true }, null, 10))[0]?.times, 2 ** 33);
-    assert.equal(await logins.count({ search: 'nn', failed: false }), 1);
-    assert.equal(await logins.trim(0, 1, 10), 1);
-  },
-);
+onEachEngine('logins are found by parts of a name or an address, regardless of case', async (open) => {
+  const { logins } = (await open()).store;
+  const login = (
+    username: string,
+    client: string,
+    outcome: LoginEntry['outcome'] = 'success',
+  ): LoginEntry => ({
+    at: NOW,
+    accountId: null,
+    username,
+    client,
+    outcome,
+    times: 1,
+  });
+  const places = await logins.add([login('Ann', '10.0.0.1'), login('bo%', '10.0.0.2', 'unknown-user')]);
+  await logins.repeated([{ place: places[1] ?? 0, times: 2 ** 33 }]);
+  const names = async (search: string) =>
+    (await logins.list({ search }, null, 10)).map(({ username }) => username);
+  assert.deepEqual(await names('ANN'), ['Ann']);
+  assert.deepEqual(await names('10.0.0'), ['bo%', 'Ann']);
+  assert.deepEqual(await names('%'), ['bo%']);
+  assert.equal((await logins.list({ failed: true }, null, 10))[0]?.times, 2 ** 33);
+  assert.equal(await logins.count({ search: 'nn', failed: false }), 1);
+  assert.equal(await logins.trim(0, 1, 10), 1);
+});
 
-onEachEngine('lists sort and compare by bytes, as cursors and prefixes of ids rely on', async (open) => {
+onEachEngine('lists sort and compare by bytes, on which cursors and prefixes of ids rely', async (open) => {
   const { agentSessions, runs } = (await open()).store;
   const keys = ['a', 'B', 'a-b', 'ab', '_'];
   const stored = await runs.add(

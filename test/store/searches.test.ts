@@ -1,4 +1,4 @@
-// Lists and searches beside the one connection that writes: they hold up no write, end in time, and find every piece of a text.
+// Lists and searches on connections that only read: they delay no write, have a time limit, and find every part of a text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { eventually } from '../helpers/eventually.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { connectBeside, openTestStore } from './helpers.js';
 
-/** Much longer than a query may take. Not endless: of the clients, only sqlite3 can stop in the middle of one. */
+/** A query that takes much longer than the limit. It ends, because only the client sqlite3 can interrupt a query. */
 const LONG =
   'with recursive n(i) as (select 1 union all select i + 1 from n limit 30000000) select count(*) from n';
 
@@ -66,15 +66,15 @@ test('a search that an index serves does not wait for one that reads every row',
   t.after(() => Promise.all([reads.destroy(), scans.destroy()]));
   const logins = createLoginStore(connectBeside(t, file), reads, scans, sqliteLoginSearch);
   const busy: unknown = await scans.client.acquireConnection();
-  let isOver = false;
+  let hasEnded = false;
   const short = logins.count({ search: 'ay' }).finally(() => {
-    isOver = true;
+    hasEnded = true;
   });
   for (const filter of [{ search: 'lay' }, {}, { failed: false }]) {
     assert.equal(await logins.count(filter), 1);
     assert.equal((await logins.list(filter, null, 10)).length, 1);
   }
-  assert.equal(isOver, false);
+  assert.equal(hasEnded, false);
   await scans.client.releaseConnection(busy);
   assert.equal(await short, 1);
 });
@@ -83,14 +83,14 @@ for (const [reason, advice] of [
   ['slow', /three characters/],
   ['busy', /try again/],
 ] as const)
-  test(`what is ${reason} is answered with 503, and says what helps`, async () => {
+  test(`a query that was refused as ${reason} is answered with 503 and advice`, async () => {
     const ctx = { method: 'GET', path: '/api/v1/logins', status: 200, headers: {} as Record<string, string> };
     const set = (name: string, value: string) => {
       ctx.headers[name] = value;
     };
     const logged: string[] = [];
     const log = {
-      error: () => assert.fail('no failure of ours'),
+      error: () => assert.fail('a refused query is no error of the daemon'),
       warn: (_: unknown, msg: string) => logged.push(msg),
     };
     const answered = Object.assign(ctx, { set, body: '' });
@@ -149,7 +149,7 @@ test('a search finds every part of a name or address, and treats special charact
   }
   assert.equal(await store.logins.count({ search: '10.', failed: true }), 0);
 
-  // What leaves the log leaves the index.
+  // Entries that are deleted from the log are deleted from the index.
   await store.logins.trim(0, 10, 10_000);
   assert.equal(await store.logins.count({ search: '10.' }), 10);
   const db = connectBeside(t, file);

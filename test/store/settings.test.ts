@@ -9,8 +9,8 @@ import { fromBase32 } from '../helpers/base32.js';
 import { onEachEngine } from './engines.js';
 
 onEachEngine('of those who raise a number to the same value, one succeeds', async (open) => {
-  const { store, place } = await open();
-  const { store: other } = await open({ place });
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
   for (const value of [5, 9, 10, 100]) {
     const raised = await Promise.all(
       [store, other, store, other].map(({ settings }) => settings.raise('n', value)),
@@ -21,8 +21,8 @@ onEachEngine('of those who raise a number to the same value, one succeeds', asyn
 });
 
 onEachEngine('a one-time code and a recovery code are good at one daemon only', async (open) => {
-  const { store, place } = await open();
-  const { store: other } = await open({ place });
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
   const now = Date.now();
   const settings = createSettings();
   const [here, there] = await Promise.all(
