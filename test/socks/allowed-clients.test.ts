@@ -165,7 +165,7 @@ for (const [title, socks] of [
       assert.deepEqual(answers, ['0100', '0101', '0100', '0100', '0100', '0101']);
     });
 
-    it('a change ended the sessions of addresses that are no longer allowed, and only these', async () => {
+    it('a change ends the sessions of addresses that are no longer allowed, and only these', async () => {
       for (const name of NAMES) await allow(name, []);
       const sessions = await Promise.all(
         NAMES.flatMap((name) =>
@@ -197,7 +197,7 @@ for (const [title, socks] of [
       assert.notEqual((await readReply(loggedIn)).code, 0);
     });
 
-    it('a schedule refuses logins and ended sessions outside it', async () => {
+    it('a schedule refuses logins and ends sessions outside it', async () => {
       const url = `/api/v1/accounts/${ids.get('four')}`;
       await allow('four', []);
       const set = async (schedule: string | null) => {
@@ -233,7 +233,7 @@ for (const [title, socks] of [
       again.destroy();
     });
 
-    it('a bulk change previews the sessions that it ended, sets and clears the lists, and keeps fields that it does not name', async () => {
+    it('a bulk change previews the sessions that it ends, sets and clears the lists, and keeps fields that it does not name', async () => {
       const names = ['one', 'two'];
       for (const name of names) await allow(name, []);
       const [kept, ended] = [await connectFrom(ALLOWED), await connectFrom(OTHER)];

@@ -13,7 +13,7 @@ interface Direction {
   readonly size: number;
 }
 
-/** Opens `flows` relays, at maxChunk `atOnce` at once. Throws on the first byte that is wrong, missing or not counted. */
+/** Opens `flows` relays, at most `atOnce` at once. Throws on the first byte that is wrong, missing or not counted. */
 export async function runFlows(
   pairs: RelayedPairs,
   options: { readonly flows: number; readonly atOnce: number },

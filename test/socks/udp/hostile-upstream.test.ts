@@ -128,7 +128,7 @@ function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {
     scope.after(() => forwarder.close());
     daemon = await startDaemonBehind(scope, (forwarder.address() as AddressInfo).port, socks);
   });
-  /** Opens an association associateBehind `upstream` for a new player. The returned daemon has only the log lines of this player. */
+  /** Opens an association behind `upstream` for a new player. The returned daemon has only the log lines of this player. */
   return async (t: TestContext, upstream: FakeUpstream) => {
     upstreamPort = upstream.port;
     players += 1;
