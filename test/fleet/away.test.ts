@@ -34,6 +34,7 @@ describe('without a database', async () => {
           poolSize: 4,
           checkInterval: '200ms',
           answerTimeout: '1s',
+          readTimeout: '3s',
         },
         heartbeats: { interval: '1s', maxPending: 1000 },
         webhooks: { enabled: true, secret: SECRET, agents: { a: {} } },

@@ -14,7 +14,7 @@ import { greeting, login, RawClient, readReply, request } from '../helpers/socks
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-describe('behind a load balancer of the guide', async () => {
+describe('a daemon behind a load balancer of etc/fleet.md', async () => {
   const t = suiteScope();
   const PLAYER = '127.0.0.77';
   let daemon: TestDaemon;
@@ -31,12 +31,12 @@ describe('behind a load balancer of the guide', async () => {
     await daemon.addAccount('ann', 'word');
   });
 
-  /** Replaces every node of the guide by this daemon. */
+  /** Returns the replacements that make this daemon every node of the guide. */
   function nodes(ports: readonly ('1080' | '8080')[]): Replacements {
-    const here = { '1080': String(daemon.socks.port), '8080': new URL(daemon.adminUrl).port };
+    const daemonPorts = { '1080': String(daemon.socks.port), '8080': new URL(daemon.adminUrl).port };
     const hosts = ['10.0.0.11', '10.0.0.12', '10.0.0.13'];
     return Object.fromEntries(
-      ports.flatMap((port) => hosts.map((host) => [`${host}:${port}`, `127.0.0.1:${here[port]}`])),
+      ports.flatMap((port) => hosts.map((host) => [`${host}:${port}`, `127.0.0.1:${daemonPorts[port]}`])),
     );
   }
 
@@ -53,7 +53,7 @@ describe('behind a load balancer of the guide', async () => {
     return session?.client.address;
   }
 
-  test('haproxy: players with their addresses, and operators', needs('haproxy'), async () => {
+  test('haproxy passes on the addresses of players, and serves operators', needs('haproxy'), async () => {
     const [players, operators] = [await freePort(), await freePort()];
     const config = await documentedConfig('/etc/haproxy/haproxy.cfg', {
       ...nodes(['1080', '8080']),
@@ -68,7 +68,7 @@ describe('behind a load balancer of the guide', async () => {
     assert.equal(status, 200);
   });
 
-  test('nginx: players with their addresses', needs(NGINX_STREAM), async () => {
+  test('nginx passes on the addresses of players', needs(NGINX_STREAM), async () => {
     const players = await freePort();
     const config = await documentedConfig('/etc/nginx/nginx.conf', {
       ...nodes(['1080']),

@@ -1,4 +1,4 @@
-// What is changed at one node holds at every other: accounts, settings, tokens, sessions of the console, sessions of players.
+// A change at one node holds at every other: accounts, settings, tokens, console sessions, players' sessions.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -14,11 +14,11 @@ import { echo, startTarget } from '../helpers/targets.js';
 const getJson = async (daemon: TestDaemon, path: string) =>
   (await daemon.api('GET', path)).json as Record<string, unknown>;
 
-const ownPage = ({ adminUrl }: TestDaemon, { cookie }: Console) => ({ cookie, origin: adminUrl });
+const sameOriginHeaders = ({ adminUrl }: TestDaemon, { cookie }: Console) => ({ cookie, origin: adminUrl });
 
-/** The status of a request with the cookie of a console's session. */
+/** Returns the status of a request with the cookie of a console session. */
 const statusAt = async (daemon: TestDaemon, session: Console, path = '/api/v1/me', method = 'GET') =>
-  (await fetchFrom(daemon, method, path, ownPage(daemon, session))).status;
+  (await fetchFrom(daemon, method, path, sameOriginHeaders(daemon, session))).status;
 
 /** A schedule that is closed now and tomorrow, in every time zone. */
 function onAnotherDay(): string {
@@ -26,7 +26,7 @@ function onAnotherDay(): string {
   return `${days[(new Date().getUTCDay() + 3) % 7]} 00:00-24:00`;
 }
 
-describe('a change at one node', async () => {
+describe('two nodes on one database', async () => {
   const t = suiteScope();
   let fleet: Fleet;
   let one: TestDaemon;
@@ -36,11 +36,11 @@ describe('a change at one node', async () => {
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
   });
 
-  test('that closes an account ends its sessions at the others, and one that opens it lets them begin', async () => {
+  test('closing an account at one node ends its sessions at the other; opening it permits them again', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('ann', 'word');
     const player = { port: two.socks.port, username: 'ann', password: 'word' };
-    const play = () => connectThrough(player, '127.0.0.1', target.port);
+    const openSession = () => connectThrough(player, '127.0.0.1', target.port);
     const change = async (fields: object) => {
       const { status, text } = await one.api('PATCH', `/api/v1/accounts/${id}`, fields);
       assert.equal(status, 200, text);
@@ -51,7 +51,7 @@ describe('a change at one node', async () => {
       allowedClients: [],
       schedule: null,
     };
-    const isOpenThere = async () => {
+    const isOpenAtNodeTwo = async () => {
       const account = await getJson(two, `/api/v1/accounts/${id}`);
       for (const [field, value] of Object.entries(open)) assert.deepEqual(account[field], value);
     };
@@ -61,16 +61,16 @@ describe('a change at one node', async () => {
       { allowedClients: ['127.0.9.9'] },
       { schedule: onAnotherDay() },
     ]) {
-      await eventually(isOpenThere);
-      const client = await play();
+      await eventually(isOpenAtNodeTwo);
+      const client = await openSession();
       await change(fields);
       await client.closed();
-      await assert.rejects(play(), /login refused/);
+      await assert.rejects(openSession(), /login refused/);
       await change(open);
     }
   });
 
-  test('arrives while traffic, entries and sessions cannot be written', async () => {
+  test('a change reaches the other node while traffic, entries and sessions cannot be written', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('bea', 'word');
     const player = { port: two.socks.port, username: 'bea', password: 'word' };
@@ -78,11 +78,11 @@ describe('a change at one node', async () => {
     const client = await connectThrough(player, '127.0.0.1', target.port);
     const db = connectPg(fleet.connection, 2);
     t.after(() => db.destroy());
-    const held = await db.transaction();
-    await held.raw('lock table traffic_days, heartbeats, live_sessions in exclusive mode');
+    const lock = await db.transaction();
+    await lock.raw('lock table traffic_days, heartbeats, live_sessions in exclusive mode');
     client.send('ping');
-    // The node writes it, and waits.
-    const waiting = () =>
+    // The node tries to write the traffic, and waits for the lock.
+    const waitingWrites = () =>
       db('pg_locks')
         .whereRaw("not granted and relation = 'traffic_days'::regclass")
         // Databases that were copied from one template have the same numbers of tables.
@@ -90,18 +90,18 @@ describe('a change at one node', async () => {
         .orderBy('pid')
         .select('pid', db.raw('waitstart::text as since'));
     const writes = await eventually(async () => {
-      const found = await waiting();
+      const found = await waitingWrites();
       return found.length > 0 && found;
     });
     assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: false })).status, 200);
     await client.closed();
-    const still = await waiting();
+    const stillWaiting = await waitingWrites();
     for (const write of writes || [])
-      assert.ok(still.some(({ pid, since }) => pid === write.pid && since === write.since));
-    await held.rollback();
+      assert.ok(stillWaiting.some(({ pid, since }) => pid === write.pid && since === write.since));
+    await lock.rollback();
   });
 
-  test('that removes an account ends its sessions at the others', async () => {
+  test('removing an account at one node ends its sessions at the other', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('gone', 'word');
     await eventually(() => two.account('gone'));
@@ -112,7 +112,7 @@ describe('a change at one node', async () => {
     await assert.rejects(connectThrough(player, '127.0.0.1', target.port), /login refused/);
   });
 
-  test('of an imported hash into a salted one leaves the sessions at the others', async () => {
+  test('the upgrade of an imported password hash ends no session; a new password ends all', async () => {
     const target = await startTarget(t, echo);
     const passwordHash = createHash('sha256').update('word').digest('hex');
     const file = [{ username: 'moved', passwordHash }];
@@ -120,16 +120,16 @@ describe('a change at one node', async () => {
     assert.equal(imported.status, 200, imported.text);
     await eventually(() => two.account('moved'));
     const id = String((await two.account('moved'))['AID']);
-    const play = ({ socks }: TestDaemon) =>
+    const openSession = ({ socks }: TestDaemon) =>
       connectThrough({ port: socks.port, username: 'moved', password: 'word' }, '127.0.0.1', target.port);
-    const clients = await Promise.all([play(one), play(two)]);
-    // The changes that follow are read together with the new hash.
-    for (const [here, there, remarks] of [
+    const clients = await Promise.all([openSession(one), openSession(two)]);
+    // Each node reads the change of the other together with the new hash.
+    for (const [changed, other, remarks] of [
       [one, two, 'first'],
       [two, one, 'second'],
     ] as const) {
-      assert.equal((await here.api('PATCH', `/api/v1/accounts/${id}`, { remarks })).status, 200);
-      await eventually(async () => (await getJson(there, `/api/v1/accounts/${id}`))['remarks'] === remarks);
+      assert.equal((await changed.api('PATCH', `/api/v1/accounts/${id}`, { remarks })).status, 200);
+      await eventually(async () => (await getJson(other, `/api/v1/accounts/${id}`))['remarks'] === remarks);
     }
     for (const client of clients) {
       client.send(Buffer.from('ping'));
@@ -143,7 +143,7 @@ describe('a change at one node', async () => {
     for (const client of clients) await client.closed();
   });
 
-  test('of settings and tokens reaches the others', async () => {
+  test('changed settings and tokens reach the other node', async () => {
     const retention = { heartbeatDays: 3, heartbeatsPerAccount: 50, runDays: 4, loginDays: 5, auditDays: 6 };
     assert.equal((await one.api('PUT', '/api/v1/settings/retention', retention)).status, 200);
     await eventually(async () => {
@@ -160,35 +160,47 @@ describe('a change at one node', async () => {
     await eventually(async () => (await asToken()) === 401);
   });
 
-  test('opens and closes sessions of the console', async () => {
+  test('a console session opened at one node is valid at both, and ends at both', async () => {
     const session = await signIn(one);
-    assert.equal(await statusAt(two, session), 200, 'at once: the balancer may send it anywhere');
+    assert.equal(
+      await statusAt(two, session),
+      200,
+      'valid at once, because a balancer may choose either node',
+    );
     assert.equal(await statusAt(two, session, '/api/v1/session', 'DELETE'), 204);
     await eventually(async () => (await statusAt(one, session)) === 401);
   });
 
-  test('of the password ends the sessions of the console at the others, but the one that made it', async () => {
-    const [mine, other] = [await signIn(one), await signIn(two)];
-    assert.equal(await statusAt(one, other), 200);
+  test('a change of the administrator password ends the console sessions at both nodes except its own', async () => {
+    const [changing, ended] = [await signIn(one), await signIn(two)];
+    assert.equal(await statusAt(one, ended), 200);
     const passwords = { current: ADMIN.password, next: 'another-long-password' };
-    assert.equal((await mine.api('PUT', '/api/v1/settings/admin-password', passwords)).status, 204);
-    await eventually(async () => (await statusAt(two, other)) === 401);
-    await eventually(async () => (await statusAt(two, mine)) === 200);
-    assert.equal(await statusAt(one, mine), 200);
+    assert.equal((await changing.api('PUT', '/api/v1/settings/admin-password', passwords)).status, 204);
+    await eventually(async () => (await statusAt(two, ended)) === 401);
+    await eventually(async () => (await statusAt(two, changing)) === 200);
+    assert.equal(await statusAt(one, changing), 200);
     const back = { current: passwords.next, next: ADMIN.password };
     await eventually(async () => {
       assert.equal(
-        (await fetchFrom(two, 'PUT', '/api/v1/settings/admin-password', ownPage(two, mine), back)).status,
+        (
+          await fetchFrom(
+            two,
+            'PUT',
+            '/api/v1/settings/admin-password',
+            sameOriginHeaders(two, changing),
+            back,
+          )
+        ).status,
         204,
       );
     });
     for (const node of [one, two]) {
-      await eventually(async () => (await statusAt(node, mine)) === 200);
+      await eventually(async () => (await statusAt(node, changing)) === 200);
       await eventually(async () => (await node.api('GET', '/api/v1/accounts')).status === 200);
     }
   });
 
-  test('reaches a node that was frozen meanwhile', async () => {
+  test('a change reaches a node that was frozen when it was made', async () => {
     two.signal('SIGSTOP');
     for (let n = 0; n < 50; n += 1) await one.addAccount(`frozen-${n}`, 'word');
     two.signal('SIGCONT');

@@ -1,4 +1,4 @@
-// What one node refuses because of failed attempts, every node refuses: players, the administrator, webhooks. One-time codes.
+// After failed attempts at one node, every node refuses the source: players, the administrator, webhooks. One-time codes.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
@@ -15,7 +15,7 @@ import { echo, startTarget } from '../helpers/targets.js';
 
 const MAX_FAILURES = 3;
 
-describe('a source that guesses at one node', async () => {
+describe('failed attempts at one of two nodes', async () => {
   const t = suiteScope();
   let fleet: Fleet;
   let one: TestDaemon;
@@ -33,51 +33,51 @@ describe('a source that guesses at one node', async () => {
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     targetPort = (await startTarget(t, echo)).port;
     for (const name of ['ann', 'bob']) await one.addAccount(name, 'word');
-    const bound = await one.addAccount('bound', 'word');
+    const boundId = await one.addAccount('bound', 'word');
     const allowedClients = ['127.0.0.54'];
-    assert.equal((await one.api('PATCH', `/api/v1/accounts/${bound}`, { allowedClients })).status, 200);
+    assert.equal((await one.api('PATCH', `/api/v1/accounts/${boundId}`, { allowedClients })).status, 200);
     await eventually(async () => {
       const { text } = await two.api('GET', '/api/v1/accounts?search=bound');
       assert.match(text, /127\.0\.0\.54/);
     });
   });
 
-  async function mayPlay({ socks }: TestDaemon, username: string, from: string, password = 'word') {
+  async function canLogIn({ socks }: TestDaemon, username: string, from: string, password = 'word') {
     const player = { port: socks.port, username, password, from };
     const client = await connectThrough(player, '127.0.0.1', targetPort).catch(() => null);
     client?.destroy();
     return client !== null;
   }
 
-  test('a name of a player is refused at the other for that source, and for no other', async () => {
+  test('a source that guesses the password of a player is refused at every node, and no other source is', async () => {
     const [guesser, other] = ['127.0.0.51', '127.0.0.52'];
-    for (let n = 0; n < MAX_FAILURES; n += 1) assert.ok(!(await mayPlay(one, 'ann', guesser, 'guess')));
-    await eventually(async () => !(await mayPlay(two, 'ann', guesser)));
-    assert.ok(!(await mayPlay(one, 'ann', guesser)));
-    assert.ok(await mayPlay(two, 'ann', other));
-    assert.ok(await mayPlay(two, 'bob', guesser));
-    // Two more are as many as a source may have.
-    for (const name of ['yan', 'zoe']) await mayPlay(one, name, guesser, 'guess');
-    await eventually(async () => !(await mayPlay(two, 'bob', guesser)));
-    // A node that starts later knows it too.
+    for (let n = 0; n < MAX_FAILURES; n += 1) assert.ok(!(await canLogIn(one, 'ann', guesser, 'guess')));
+    await eventually(async () => !(await canLogIn(two, 'ann', guesser)));
+    assert.ok(!(await canLogIn(one, 'ann', guesser)));
+    assert.ok(await canLogIn(two, 'ann', other));
+    assert.ok(await canLogIn(two, 'bob', guesser));
+    // With two more failures the source reaches maxFailuresPerSource.
+    for (const name of ['yan', 'zoe']) await canLogIn(one, name, guesser, 'guess');
+    await eventually(async () => !(await canLogIn(two, 'bob', guesser)));
+    // A node that starts later knows the penalty, too.
     const third = await fleet.start('gate-3');
-    assert.ok(!(await mayPlay(third, 'bob', guesser)));
-    assert.ok(await mayPlay(third, 'bob', other));
+    assert.ok(!(await canLogIn(third, 'bob', guesser)));
+    assert.ok(await canLogIn(third, 'bob', other));
     third.signal('SIGTERM');
     assert.equal(await third.exited(), 0);
   });
 
-  test('the right password of an account that is bound to other addresses is no guess', async () => {
+  test('the right password from an address that the account does not allow is no failed attempt', async () => {
     const source = '127.0.0.53';
-    for (let n = 0; n < 6; n += 1) assert.ok(!(await mayPlay(one, 'bound', source)));
-    // What this node publishes after them has arrived: no penalty came before it.
-    for (let n = 0; n < MAX_FAILURES; n += 1) assert.ok(!(await mayPlay(one, 'ann', source, 'guess')));
-    await eventually(async () => !(await mayPlay(two, 'ann', source)));
-    assert.ok(await mayPlay(two, 'bob', source));
-    assert.ok(await mayPlay(two, 'bound', '127.0.0.54'));
+    for (let n = 0; n < 6; n += 1) assert.ok(!(await canLogIn(one, 'bound', source)));
+    // Penalties arrive in order: after that of these failures, one for the attempts above would be here.
+    for (let n = 0; n < MAX_FAILURES; n += 1) assert.ok(!(await canLogIn(one, 'ann', source, 'guess')));
+    await eventually(async () => !(await canLogIn(two, 'ann', source)));
+    assert.ok(await canLogIn(two, 'bob', source));
+    assert.ok(await canLogIn(two, 'bound', '127.0.0.54'));
   });
 
-  test('credentials of the administrator are refused at the other', async () => {
+  test('a source that guesses the password of the administrator is refused at the other node', async () => {
     const ask = async (node: TestDaemon, password: string, from = '192.0.2.7') => {
       const authorization = basic(ADMIN.username, password);
       const headers = { authorization, 'x-forwarded-for': from };
@@ -89,7 +89,7 @@ describe('a source that guesses at one node', async () => {
     assert.equal(await ask(two, ADMIN.password, '192.0.2.8'), 200);
   });
 
-  test('webhooks are refused at the other', async () => {
+  test('a source that guesses the secret of webhooks is refused at the other node', async () => {
     const post = async (node: TestDaemon, secret: string, from = '192.0.2.17') => {
       const { status } = await send(`${node.adminUrl}/hooks/agent`, {
         method: 'POST',
@@ -107,7 +107,7 @@ describe('a source that guesses at one node', async () => {
     assert.equal(await post(one, SECRET, '192.0.2.18'), 200);
   });
 
-  test('a second factor is enrolled over two nodes, and a code used at one is refused by the other', async () => {
+  test('a second factor can be enrolled over two nodes, and a code used at one is refused by the other', async () => {
     const signedIn = await signIn(one);
     const atTwo = { cookie: signedIn.cookie, origin: two.adminUrl };
     const { secret } = (await signedIn.api('POST', '/api/v1/session/totp')).json as { secret: string };

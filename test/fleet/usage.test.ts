@@ -1,4 +1,4 @@
-// What accounts do at one node counts at every other: traffic against the quota, entries, the last login.
+// The usage of an account at one node counts at every other: traffic against the quota, heartbeat entries, the last login.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { TestDaemon } from '../helpers/daemon.js';
@@ -30,16 +30,16 @@ describe('usage over two nodes', async () => {
     await eventually(() => two.account(username));
     return id;
   }
-  async function play(daemon: TestDaemon, username: string) {
+  async function openSession(daemon: TestDaemon, username: string) {
     const target = await startTarget(t, echo);
     return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
   }
   const usageAt = async (daemon: TestDaemon, id: string) =>
     ((await daemon.api('GET', `/api/v1/accounts/${id}`)).json as { usage: Usage }).usage;
 
-  test('traffic of both is in the sum at each, once', async () => {
+  test('each node counts the traffic of both once', async () => {
     const id = await add('ann');
-    const clients = [await play(one, 'ann'), await play(two, 'ann')];
+    const clients = [await openSession(one, 'ann'), await openSession(two, 'ann')];
     for (const client of clients) {
       client.send(Buffer.alloc(1_000));
       await client.read(1_000);
@@ -47,7 +47,7 @@ describe('usage over two nodes', async () => {
     for (const node of [one, two]) {
       await eventually(async () => (await usageAt(node, id)).periodBytes === 4_000);
     }
-    // A change reads the sums anew while more is on its way.
+    // A change of the account makes the nodes read the sums again while more bytes arrive.
     for (let n = 0; n < 5; n += 1) {
       for (const client of clients) client.send(Buffer.alloc(1_000));
       await one.api('PATCH', `/api/v1/accounts/${id}`, { remarks: `change ${n}` });
@@ -63,30 +63,33 @@ describe('usage over two nodes', async () => {
     for (const client of clients) client.destroy();
   });
 
-  test('a quota that runs out at one shuts the account at the other; a reset opens it at both', async () => {
+  test('a quota used up at one node ends the sessions at both; a reset permits new ones at both', async () => {
     const id = await add('bob', { quotaBytes: 10_000 });
-    const idle = await play(two, 'bob');
-    const busy = await play(one, 'bob');
+    const idle = await openSession(two, 'bob');
+    const busy = await openSession(one, 'bob');
     busy.send(Buffer.alloc(6_000));
     await idle.closed();
     await busy.closed();
-    for (const node of [one, two]) await assert.rejects(play(node, 'bob'));
+    for (const node of [one, two]) await assert.rejects(openSession(node, 'bob'));
     assert.equal((await two.api('POST', `/api/v1/accounts/${id}/usage/reset`)).status, 200);
     for (const node of [one, two]) {
       await eventually(async () => {
-        (await play(node, 'bob')).destroy();
+        (await openSession(node, 'bob')).destroy();
       });
     }
   });
 
-  test('entries and the last login are the same at each', async () => {
+  test('the number of entries and the last login are the same at both', async () => {
     await add('eve');
-    (await play(one, 'eve')).destroy();
+    (await openSession(one, 'eve')).destroy();
     await eventually(async () => Number((await one.account('eve'))['DataCount']) > 0);
     await eventually(async () => {
-      const [here, there] = [await one.account('eve'), await two.account('eve')];
-      assert.deepEqual([there['DataCount'], there['LastLoginAt']], [here['DataCount'], here['LastLoginAt']]);
-      assert.notEqual(here['LastLoginAt'], null);
+      const [accountAtOne, accountAtTwo] = [await one.account('eve'), await two.account('eve')];
+      assert.deepEqual(
+        [accountAtTwo['DataCount'], accountAtTwo['LastLoginAt']],
+        [accountAtOne['DataCount'], accountAtOne['LastLoginAt']],
+      );
+      assert.notEqual(accountAtOne['LastLoginAt'], null);
     });
   });
 });

@@ -195,6 +195,8 @@ function defaults(dataDir: string): Record<string, unknown> {
   return {
     dataDir,
     shutdownGrace: '1s',
+    // On a busy machine a search takes seconds.
+    database: { readTimeout: '1m' },
     // Daemons share the processors with many tests, so their control planes keep the normal priority.
     controlPlaneNice: 0,
     socks: { host: '127.0.0.1', port: 0, ...engineUnderTest() },

@@ -1,4 +1,4 @@
-// The account API as a table of single requests and their answers. Needs only a base address and the credentials.
+// The account API as a table of single requests and their responses.
 import type { HttpRequest } from '../helpers/http.js';
 
 export interface ApiCase {
@@ -35,7 +35,7 @@ function post(path: string, json: unknown, rest: Omit<ApiCase, 'path' | 'request
   return { path, request: { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(json) }, ...rest };
 }
 
-/** Stage 2: no credentials, or none that can be read, is the same 401 everywhere. */
+/** Missing, malformed and wrong credentials get the same 401 on every path. */
 function authenticationCases(): ApiCase[] {
   const guarded: [string, string][] = [
     ['GET', LIST],
@@ -331,7 +331,7 @@ function bodyCases(): ApiCase[] {
       /gbk/,
     ],
     [
-      'a type that only begins so',
+      'a type that only begins with application/json',
       { headers: { 'content-type': 'application/jsonx' }, body: '{}' },
       415,
       /jsonx/,
@@ -404,7 +404,7 @@ function bodyCases(): ApiCase[] {
       body: EMPTY_CREDENTIALS,
     })),
     {
-      name: 'a byte order mark before the JSON is passed over',
+      name: 'a byte order mark before the JSON is ignored',
       path: ADD,
       request: { method: 'POST', headers: JSON_TYPE, body: '\ufeff{}' },
       status: 400,
@@ -521,7 +521,7 @@ function fieldCases(): ApiCase[] {
       ADD,
       { USERNAME: '{name}', pAsSwOrD: 'x', isenabled: false },
       {
-        name: 'names of fields match without regard to case',
+        name: 'field names match regardless of case',
         status: 200,
         body: '添加账号成功',
       },
@@ -530,7 +530,7 @@ function fieldCases(): ApiCase[] {
       ADD,
       { ...credentials, Extra: 1, __proto: 2 },
       {
-        name: 'unknown fields are passed over',
+        name: 'unknown fields are ignored',
         status: 200,
         body: '添加账号成功',
       },
@@ -539,7 +539,7 @@ function fieldCases(): ApiCase[] {
       ADD,
       { Username: '名'.repeat(85), Password: '口'.repeat(85) },
       {
-        name: 'credentials of 255 bytes',
+        name: 'credentials may have 255 bytes',
         status: 200,
         body: '添加账号成功',
       },

@@ -1,4 +1,4 @@
-// Every single-request case of the table, against a listening server over a real store.
+// Every case of the table, against a listening server over a real store.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -6,7 +6,9 @@ import { ADMIN, startTestAdmin } from '../helpers/admin.js';
 import { basic, send } from '../helpers/http.js';
 import { API_CASES, type ApiCase } from './account-api-cases.js';
 
-test(`account API, ${API_CASES.length} requests`, { concurrency: 32 }, async (t) => {
+test(`the account API answers ${API_CASES.length} requests as its table says`, {
+  concurrency: 32,
+}, async (t) => {
   const admin = await startTestAdmin(t, {
     attempts: { maxFailuresPerSource: 1_000, failureWindowMs: 1_000, maxSources: 10 },
     maxDelayedPerSource: 1_000,

@@ -28,15 +28,15 @@ describe('the account form', () => {
     });
   const account = (username: string) => admin.accounts.getByUsername(username)?.account;
 
-  it('creates, changes, renames and deletes', async () => {
+  it('creates, changes, renames and deletes an account', async () => {
     const added = await post(
       `${ADD}&username=test&password=111&ipaddress=&macaddress=&connection=1&bandwidth=20480&${END}&userid=-1`,
     );
     assert.equal(added.status, 200, added.text);
-    const made = account('test');
-    assert.equal(made?.isEnabled, true);
-    assert.equal(made?.expiresAt, Date.UTC(2030, 4, 30, 12, 20, 20));
-    const { maxSessions, bytesPerSecondUp, bytesPerSecondDown } = made?.limits ?? {};
+    const created = account('test');
+    assert.equal(created?.isEnabled, true);
+    assert.equal(created?.expiresAt, Date.UTC(2030, 4, 30, 12, 20, 20));
+    const { maxSessions, bytesPerSecondUp, bytesPerSecondDown } = created?.limits ?? {};
     assert.deepEqual([maxSessions, bytesPerSecondUp, bytesPerSecondDown], [1, 20_480, 20_480]);
     assert.equal((await post(`${ADD}&username=test&password=1&${END}&userid=-1`)).json, '该用户名已存在');
 
@@ -44,12 +44,12 @@ describe('the account form', () => {
       'edit=1&autodisable=1&enable=0&username=renamed&connection=-1&bandwidth=102400/-1&disabledate=2031-01-01&disabletime=00:00:00&userid=test',
     );
     assert.equal(edited.status, 200, edited.text);
-    const now = account('renamed');
-    assert.equal(now?.id, made?.id);
-    assert.equal(now?.passwordHash, made?.passwordHash, 'an edit without a password keeps it');
-    assert.equal(now?.isEnabled, false);
+    const renamed = account('renamed');
+    assert.equal(renamed?.id, created?.id);
+    assert.equal(renamed?.passwordHash, created?.passwordHash, 'an edit without a password keeps it');
+    assert.equal(renamed?.isEnabled, false);
     assert.deepEqual(
-      [now?.limits.maxSessions, now?.limits.bytesPerSecondUp, now?.limits.bytesPerSecondDown],
+      [renamed?.limits.maxSessions, renamed?.limits.bytesPerSecondUp, renamed?.limits.bytesPerSecondDown],
       [null, 102_400, null],
     );
 
@@ -58,7 +58,11 @@ describe('the account form', () => {
       200,
     );
     assert.deepEqual(account('renamed')?.allowedClients, ['192.0.2.0/30']);
-    assert.equal(account('renamed')?.expiresAt, now?.expiresAt, 'an edit keeps what it does not name');
+    assert.equal(
+      account('renamed')?.expiresAt,
+      renamed?.expiresAt,
+      'an edit keeps fields that it does not name',
+    );
 
     assert.equal((await post('delete=1&userid=renamed')).status, 200);
     assert.equal(account('renamed'), undefined);
@@ -68,7 +72,7 @@ describe('the account form', () => {
     assert.ok(actions.includes('account.create') && actions.includes('account.delete'), actions.join());
   });
 
-  it('lists accounts as panels read them', async () => {
+  it('lists accounts in the HTML that panels parse', async () => {
     await post(
       `${ADD}&username=alpha001&password=aa12345&connection=5&bandwidth=102400/204800&${END}&userid=-1`,
     );
@@ -77,14 +81,14 @@ describe('the account form', () => {
       headers: { authorization: basic(ADMIN.username, ADMIN.password) },
     });
     assert.match(String(headers['content-security-policy']), /default-src 'none'/);
-    // The expressions and the places of `checked` are those of a panel in use.
+    // The expressions and the positions of `checked` are those of a panel in use.
     const values = (name: string) =>
       [...text.matchAll(new RegExp(`<input .* name="${name}" .* value="(.*?)"`, 'giu'))].map(
         ([, value]) => value,
       );
-    const ticked = (name: string, place: number) =>
+    const isChecked = (name: string, position: number) =>
       [...text.matchAll(new RegExp(`<input .* name="${name}" .*`, 'g'))].map(
-        ([line]) => line.replace(/[<>/]/g, '').lastIndexOf('checked') === place,
+        ([line]) => line.replace(/[<>/]/g, '').lastIndexOf('checked') === position,
       );
     assert.deepEqual(values('username'), ['alpha001', 'beta&quot;&lt;2&gt;']);
     assert.deepEqual(values('password'), ['', '']);
@@ -92,9 +96,9 @@ describe('the account form', () => {
     assert.deepEqual(values('disabletime'), ['20:20:20', '23:59:59']);
     assert.deepEqual(values('connection'), ['5', '-1']);
     assert.deepEqual(values('bandwidth'), ['102400/204800', '-1/-1']);
-    assert.deepEqual(ticked('enable', 46), [true, false]);
-    assert.deepEqual(ticked('usepassword', 51), [true, true]);
-    assert.deepEqual(ticked('autodisable', 51), [true, false]);
+    assert.deepEqual(isChecked('enable', 46), [true, false]);
+    assert.deepEqual(isChecked('usepassword', 51), [true, true]);
+    assert.deepEqual(isChecked('autodisable', 51), [true, false]);
 
     const gamma = await admin.addAccount('gamma', { ExpiresAt: '9999-12-31T23:59:59' });
     const { text: later } = await send(`${admin.url}/account`, {
@@ -119,7 +123,7 @@ describe('the account form', () => {
     assert.ok(account('old'));
   });
 
-  it('passes the same guards as the account API', async () => {
+  it('has the guards of the account API, and is off unless configured', async () => {
     const anonymous = await send(`${admin.url}/account`, { method: 'POST', body: 'delete=1&userid=old' });
     assert.equal(anonymous.status, 401);
     assert.equal((await post('delete=1&userid=old', { origin: 'http://evil.example' })).status, 403);
@@ -159,14 +163,14 @@ const REFUSED: [body: string, detail: RegExp][] = [
 ];
 
 for (const [body, detail] of REFUSED) {
-  it(`refuses ${JSON.stringify(body)}`, () => {
+  it(`the account form refuses ${JSON.stringify(body)}`, () => {
     const form = parseForm(Buffer.from(body), ZONE);
     assert.ok(!form.ok);
     assert.match(form.detail ?? '', detail);
   });
 }
 
-it('keeps the last byte of a character at the end of the body', () => {
+it('the account form reads a character at the end of the body whole', () => {
   for (const end of ['', '\r\n']) {
     const form = parseForm(Buffer.from(`delete=1&userid=玩家你${end}`), ZONE);
     assert.ok(form.ok);
@@ -174,7 +178,7 @@ it('keeps the last byte of a character at the end of the body', () => {
   }
 });
 
-it('reads UTF-8, GBK, percent escapes and repeated equal fields', () => {
+it('the account form reads UTF-8, GBK, percent escapes and repeated equal fields', () => {
   const names = [
     'username=%E7%8E%A9%E5%AE%B6',
     'username=玩家',

@@ -21,7 +21,7 @@ async function update(admin: TestAdmin, json: object): Promise<void> {
 const currentUser = (url: string, username: string) =>
   send(`${url}/proxyaccount/getcurrentuser`, { headers: { 'X-Socks5-Username': username } });
 
-test('an empty list is an empty array', async (t) => {
+test('the list without accounts is an empty array', async (t) => {
   const admin = await startTestAdmin(t);
   const answer = await admin.api('GET', '/ProxyAccount/GetProxyAccountList');
   assert.equal(answer.status, 200);
@@ -168,7 +168,7 @@ test('heartbeat statistics are in the list, in the account and in GetCurrentUser
   }
 });
 
-test('GetCurrentUser has exactly its fields, and reports expiry from its second', async (t) => {
+test('GetCurrentUser has exactly the fields of the specification, and reports expiry to the second', async (t) => {
   let now = NOW;
   const admin = await startTestAdmin(t, { now: () => now });
   await admin.addAccount('a', { ExpiresAt: '2030-05-06T07:08:10', Remarks: 'secret note', IsEnabled: false });
@@ -190,13 +190,13 @@ test('GetCurrentUser has exactly its fields, and reports expiry from its second'
   assert.equal(((await currentUser(admin.url, 'a')).json as Record<string, unknown>)['IsExpired'], true);
 });
 
-test('a removed account is gone from the API, the database and the pool, and its name is free again', async (t) => {
+test('a removed account is deleted from the API, the database and the pool, and its name is free again', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a');
   const entry = heartbeatOf({ id: AID, username: 'a' }, 'ARENA');
   admin.pool.record(entry);
   await admin.store.heartbeats.append([entry], { maxAgeMs: 1e12, maxPerAccount: 10 });
-  // A body is not asked for, and one that is sent makes no difference.
+  // The request needs no body, and a body is ignored.
   const removed = await admin.api('POST', `/ProxyAccount/DeleteProxyAccount?aid=${AID}`, {
     body: 'whatever',
   });
@@ -211,7 +211,7 @@ test('a removed account is gone from the API, the database and the pool, and its
   assert.notEqual(await admin.addAccount('a'), AID);
 });
 
-test('live sessions end before the answer is sent', async (t) => {
+test('a change that ends live sessions ends them before the response', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a');
   const ended: string[] = [];
@@ -240,7 +240,7 @@ test('a failed write is 500 and changes nothing; the reason is only in the log',
     assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
     assert.equal(answer.headers['x-error-detail'], undefined);
   }
-  assert.deepEqual(await byId(admin, AID), before, 'reads still answer, from memory');
+  assert.deepEqual(await byId(admin, AID), before, 'reads are still answered, from memory');
   assert.equal(admin.directory.size, 1);
   const errors = admin.lines.filter((line) => line['level'] === 'error');
   assert.deepEqual(
@@ -249,7 +249,7 @@ test('a failed write is 500 and changes nothing; the reason is only in the log',
   );
 });
 
-test('10,000 accounts are listed, each once', async (t) => {
+test('a list of 10,000 accounts contains each once', async (t) => {
   const admin = await startTestAdmin(t);
   const base = account({ createdAt: NOW });
   admin.directory.load(

@@ -67,13 +67,13 @@ test('metrics need this host or the token, and contain no account names', async 
   assert.match(text, /^pulsegate_sessions\{node="gate-1"\} 0$/m);
   assert.match(text, /^pulsegate_proxy_workers\{engine="native",node="gate-1"\} [01]$/m);
   assert.ok(!text.includes('a-player'));
-  // One entry, where the session opened and closed within one report of the worker.
+  // A session that opens and closes within one report of the worker has one entry, others have two.
   const heartbeats = /^pulsegate_heartbeats_total\{node="gate-1"\} ([12])$/m;
   assert.match(text, heartbeats);
   assert.equal(
     heartbeats.exec(await read())?.[1],
     heartbeats.exec(text)?.[1],
-    'asking again counts nothing twice',
+    'a second request counts no entry twice',
   );
 
   const dashboard = JSON.parse(await readFile(join(PROJECT, 'etc/grafana-dashboard.json'), 'utf8'));
@@ -82,7 +82,7 @@ test('metrics need this host or the token, and contain no account names', async 
   for (const name of names) assert.ok(text.includes(`# TYPE ${name} `), name);
 });
 
-test('the console is served with a strict policy, and nothing outside its folder is', async (t) => {
+test('the console is served with a strict policy, and no file outside its folder is served', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-console-'));
   t.after(() => rm(folder, { recursive: true }));
   const built = join(folder, 'console');
@@ -119,7 +119,7 @@ test('the console is served with a strict policy, and nothing outside its folder
   assert.equal((await send(`${admin.url}/`)).status, 403);
 });
 
-test('without a build the page explains how to build', async (t) => {
+test('a console that is not built is answered with 503 and how to build it', async (t) => {
   const admin = await startTestAdmin(t, { consoleFolder: '/nowhere' });
   const page = await send(`${admin.url}/`);
   assert.equal(page.status, 503);

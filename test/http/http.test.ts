@@ -48,7 +48,7 @@ const UNREADABLE: [string, string | Buffer, number][] = [
   ['a head of 20 KB', `GET ${LIST} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
 ];
 for (const [name, bytes, status] of UNREADABLE) {
-  test(`${name} is answered ${status} and closes the connection`, async (t) => {
+  test(`${name} gets ${status}, and the connection is closed`, async (t) => {
     const admin = await startTestAdmin(t);
     const answer = parseExchange(await exchange(admin.url, bytes));
     assert.equal(answer.status, status, answer.head);
@@ -57,7 +57,7 @@ for (const [name, bytes, status] of UNREADABLE) {
   });
 }
 
-test('HTTP/1.1 without Host is 400', async (t) => {
+test('a request of HTTP/1.1 without Host gets 400', async (t) => {
   const admin = await startTestAdmin(t);
   const received = await exchange(admin.url, `GET ${LIST} HTTP/1.1\r\nConnection: close\r\n\r\n`);
   assert.equal(parseExchange(received).status, 400);
@@ -82,7 +82,7 @@ test('CONNECT and protocol upgrades are refused', async (t) => {
   assert.equal(parseExchange(await exchange(admin.url, upgrade)).status, 200);
 });
 
-test('HEAD answers as GET does, without the body', async (t) => {
+test('HEAD is answered like GET, without the body', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.addAccount('a');
   const [get, headOnly] = await Promise.all([admin.api('GET', LIST), admin.api('HEAD', LIST)]);
@@ -92,7 +92,7 @@ test('HEAD answers as GET does, without the body', async (t) => {
   assert.equal(headOnly.headers['content-type'], 'application/json; charset=utf-8');
 });
 
-test('chunks over 64 KiB are refused while they arrive, and the connection stays usable', async (t) => {
+test('chunks of more than 64 KiB are refused while they arrive, and the connection stays usable', async (t) => {
   const admin = await startTestAdmin(t);
   const start = head('POST', ADD, 'Content-Type: application/json', 'Transfer-Encoding: chunked');
   const overrun = `${chunk('x'.repeat(16_000)).repeat(200)}0\r\n\r\n`;
@@ -110,13 +110,13 @@ test('a length over 64 KiB is refused before the body is sent', async (t) => {
   }
 });
 
-test('a compressed transfer encoding is 415', async (t) => {
+test('a compressed transfer encoding gets 415', async (t) => {
   const admin = await startTestAdmin(t);
   const start = head('POST', ADD, 'Content-Type: application/json', 'Transfer-Encoding: gzip, chunked');
   assert.equal(parseExchange(await exchange(admin.url, `${start}0\r\n\r\n`)).status, 415);
 });
 
-test('a request split at any byte is the same request', async (t) => {
+test('a request that arrives byte by byte is answered', async (t) => {
   const admin = await startTestAdmin(t);
   const body = JSON.stringify({ Username: '用户', Password: 'x' });
   const start = head(
@@ -164,7 +164,7 @@ test('requests on one connection are answered in order', async (t) => {
 });
 
 test('close ends idle and delayed connections at once, and accepts no new ones', async (t) => {
-  // This delay is far beyond the test: it must not hold up the end.
+  // The delay is longer than the time limit of the test, and must not delay `close`.
   const admin = await startTestAdmin(t, { random: () => 1e6 });
   const { hostname, port } = new URL(admin.url);
   const silent = connect(Number(port), hostname);
@@ -178,11 +178,11 @@ test('close ends idle and delayed connections at once, and accepts no new ones',
   while (!admin.lines.some((line) => line['msg'] === 'admin login failed')) {
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const gone = Promise.all([once(silent, 'close'), once(idle, 'close')]);
+  const closed = Promise.all([once(silent, 'close'), once(idle, 'close')]);
   const startedAt = performance.now();
   await admin.server.close();
   assert.ok(performance.now() - startedAt < 60_000);
-  await gone;
+  await closed;
   assert.equal(await waiting, 'hung up');
   await assert.rejects(send(admin.url + LIST), { code: 'ECONNREFUSED' });
 });

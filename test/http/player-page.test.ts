@@ -37,12 +37,12 @@ const notBuilt = existsSync(fileURLToPath(new URL('../../player/index.html', imp
   : 'the page of players is not built (npm run build)';
 const UNKNOWN = '/player/AAAAAAAAAAAAAAAAAAAAAAAA';
 
-describe('the page of a player', () => {
+describe("a player's page", () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let target: Target;
   const ids = new Map<string, string>();
-  /** The path of each account's page. */
+  /** The path of the page by user name. */
   const pages = new Map<string, string>();
 
   before(async () => {
@@ -69,12 +69,12 @@ describe('the page of a player', () => {
     assert.equal(list.status, 200);
     for (const name of ['one', 'two', 'busy']) {
       ids.set(name, await daemon.addAccount(name, `of ${name}`, { Remarks: `remarks of ${name}` }));
-      pages.set(name, await renew(name));
+      pages.set(name, await renewLink(name));
     }
   });
 
   /** Makes a new page address for an account. */
-  async function renew(name: string): Promise<string> {
+  async function renewLink(name: string): Promise<string> {
     const made = await daemon.api('POST', `/api/v1/accounts/${ids.get(name)}/player-link`);
     assert.equal(made.status, 201, made.text);
     const { url, guess } = made.json as { url: string; guess: string | null };
@@ -125,7 +125,7 @@ describe('the page of a player', () => {
       'the console’s code is not for players',
     );
     const consolePage = await ask('GET', '/');
-    assert.equal(consolePage.status, 403, 'the rest stays behind the whitelist');
+    assert.equal(consolePage.status, 403, 'the console stays behind the whitelist');
   });
 
   it('shows the data of its account that a player may see', async () => {
@@ -139,7 +139,7 @@ describe('the page of a player', () => {
 
   it('has one address, which the operator renews and revokes', async () => {
     const old = pages.get('one') ?? '';
-    pages.set('one', await renew('one'));
+    pages.set('one', await renewLink('one'));
     assert.equal((await ask('GET', old)).status, 404);
     await status('one');
     const path = `/api/v1/accounts/${ids.get('one')}/player-link`;
@@ -148,7 +148,7 @@ describe('the page of a player', () => {
     assert.equal((await daemon.api('DELETE', path)).status, 404);
     const { json } = await daemon.api('GET', path);
     assert.deepEqual(json, { isServed: true, createdAt: null, url: null });
-    pages.set('one', await renew('one'));
+    pages.set('one', await renewLink('one'));
     const { items } = (await daemon.api('GET', `/api/v1/audit?objectId=${ids.get('one')}`)).json as {
       items: { action: string }[];
     };
@@ -195,7 +195,7 @@ describe('the page of a player', () => {
   });
 
   it('disconnects a device: the sessions of its address, and of no other account', async () => {
-    const [mine, theirs] = [await connectAs('one'), await connectAs('two')];
+    const [ownSession, otherSession] = [await connectAs('one'), await connectAs('two')];
     const [device] = await eventually(async () => {
       const { devices } = await status('one');
       assert.equal(devices.length, 1);
@@ -204,7 +204,7 @@ describe('the page of a player', () => {
     assert.equal(device?.address, '127.0.0.1');
     const ended = await post('one', 'devices/end', { address: device?.address });
     assert.equal(ended.status, 200, ended.text);
-    await mine.closed();
+    await ownSession.closed();
     await eventually(async () => assert.deepEqual((await status('one')).devices, []));
     assert.equal((await status('two')).devices.length, 1, 'the other account has the same address');
     const [entry] = await auditOf('one');
@@ -212,7 +212,7 @@ describe('the page of a player', () => {
       { action: entry?.action, actor: entry?.actor, address: entry?.address },
       { action: 'session.end', actor: 'one', address: '203.0.113.7' },
     );
-    theirs.destroy();
+    otherSession.destroy();
   });
 
   it('sets a new password, and ends the sessions of the old one', async () => {
@@ -238,31 +238,35 @@ describe('the page of a player', () => {
   it("authorizes the player's own address, as a trusted proxy reports it", async () => {
     const added = await post('one', 'addresses', {}, from('203.0.113.7'));
     assert.deepEqual((added.json as Status).authorizedAddresses, ['203.0.113.7']);
-    assert.equal((added.json as Status).ownAddress, null, 'nothing is left to add');
+    assert.equal((added.json as Status).ownAddress, null, 'the address is already authorized');
     const taken = await post('two', 'addresses', {}, from('203.0.113.7'));
     assert.equal(taken.status, 409);
-    assert.ok(!taken.text.includes('one'), 'whose it is stays unsaid');
+    assert.ok(!taken.text.includes('one'), 'the response does not name the account that has it');
     const six = await post('one', 'addresses', {}, from('2001:db8:1:2:3::4'));
     assert.deepEqual((six.json as Status).authorizedAddresses, ['203.0.113.7', '2001:db8:1:2::/64']);
-    assert.equal((await post('one', 'addresses', {}, from('203.0.113.8'))).status, 400, 'two are the most');
-    const left = await post('one', 'addresses/remove', { address: '203.0.113.7' });
-    assert.deepEqual((left.json as Status).authorizedAddresses, ['2001:db8:1:2::/64']);
+    assert.equal(
+      (await post('one', 'addresses', {}, from('203.0.113.8'))).status,
+      400,
+      'maxAuthorizedAddresses is 2',
+    );
+    const removed = await post('one', 'addresses/remove', { address: '203.0.113.7' });
+    assert.deepEqual((removed.json as Status).authorizedAddresses, ['2001:db8:1:2::/64']);
     // Without the header, the address would be the proxy's own, and every player would log in as this account.
     const own = await ask('POST', `${pages.get('one')}/addresses`, {}, {} as typeof PLAYER);
     assert.equal(own.status, 409);
   });
 
   it('gives no access to another account', async () => {
-    const theirs = ids.get('two') ?? '';
+    const otherId = ids.get('two') ?? '';
     const session = await connectAs('two');
-    const { items } = (await daemon.api('GET', `/api/v1/sessions?accountId=${theirs}`)).json as {
+    const { items } = (await daemon.api('GET', `/api/v1/sessions?accountId=${otherId}`)).json as {
       items: { id: string }[];
     };
-    await daemon.api('PATCH', `/api/v1/accounts/${theirs}`, { authorizedAddresses: ['198.51.100.9'] });
+    await daemon.api('PATCH', `/api/v1/accounts/${otherId}`, { authorizedAddresses: ['198.51.100.9'] });
     const before = await status('two');
     const token = (pages.get('two') ?? '').slice('/player/'.length);
     // The requests name the other account in every part that could contain a name. Each must be ignored.
-    const tries = [theirs, 'two', items[0]?.id ?? '', token].flatMap((name) => {
+    const tries = [otherId, 'two', items[0]?.id ?? '', token].flatMap((name) => {
       const query = `?id=${name}&accountId=${name}&username=${name}&token=${name}`;
       const body = { id: name, accountId: name, username: name, address: name, ids: [name] };
       return [
@@ -281,15 +285,15 @@ describe('the page of a player', () => {
       { ...(await status('two')), now: 0, devices: [], usage: 0 },
       { ...before, now: 0, devices: [], usage: 0 },
     );
-    assert.equal((await status('two')).devices.length, 1, 'its session lives');
+    assert.equal((await status('two')).devices.length, 1, 'its session continues');
     session.destroy();
     const asOperator = await fetchFrom(daemon, 'GET', '/api/v1/accounts', {
       authorization: `Bearer ${token}`,
     });
-    assert.equal(asOperator.status, 401, 'it opens nothing else');
+    assert.equal(asOperator.status, 401, 'the token of a page is no API token');
   });
 
-  it('changes nothing of a disabled account, and limits changes', async () => {
+  it('refuses changes of a disabled account, and limits the number of changes', async () => {
     const path = `/api/v1/accounts/${ids.get('busy')}`;
     await daemon.api('PATCH', path, { isEnabled: false });
     assert.equal((await post('busy', 'password', {})).status, 403);
@@ -306,7 +310,11 @@ describe('the page of a player', () => {
     const path = `/api/v1/accounts/${ids.get('two')}/pac-link`;
     const made = (await daemon.api('POST', path)).json as { url: string };
     assert.match(made.url, /^https:\/\/play\.example\/pac\/[\w-]{24}\.pac$/);
-    assert.equal(((await daemon.api('GET', path)).json as { url: string }).url, made.url, 'shown again');
+    assert.equal(
+      ((await daemon.api('GET', path)).json as { url: string }).url,
+      made.url,
+      'the same address is shown again',
+    );
     assert.equal((await status('two')).pac, made.url);
     assert.equal((await status('one')).pac, null);
     const file = made.url.slice('https://play.example'.length);
@@ -370,21 +378,25 @@ describe('the page of a player', () => {
       '--yes',
     ]);
     assert.equal(cli.code, 0, cli.stderr);
-    assert.equal((await status('two')).pac, null, 'the page is still there');
+    assert.equal((await status('two')).pac, null, 'the page has no PAC address, and is still served');
   });
 
-  it('disappears with its account, and is managed on the command line', async () => {
+  it('is removed with its account, and can be managed on the command line', async () => {
     const cli = (...args: string[]) =>
       runCommand(dirname(daemon.configFile), ['account', 'player-link', ...args]);
     const made = await cli('create', 'busy', '--yes');
     assert.equal(made.code, 0, made.stderr);
     const page = made.stdout.trim().slice('https://play.example'.length);
     assert.equal((await ask('GET', `${page}/status`)).status, 200);
-    assert.equal((await ask('GET', pages.get('busy') ?? '')).status, 404, 'made anew');
+    assert.equal(
+      (await ask('GET', pages.get('busy') ?? '')).status,
+      404,
+      'the new address replaces the old one',
+    );
     assert.match((await cli('show', 'busy')).stdout, /^Address created 20/);
     assert.equal((await cli('revoke', 'busy', '--yes')).code, 0);
     assert.equal((await ask('GET', page)).status, 404);
-    pages.set('busy', await renew('busy'));
+    pages.set('busy', await renewLink('busy'));
     assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${ids.get('busy')}`)).status, 200);
     assert.equal((await ask('GET', pages.get('busy') ?? '')).status, 404);
   });
@@ -416,11 +428,11 @@ describe('the configuration of the player page', () => {
     const path = url.slice(on.adminUrl.length);
     assert.equal((await fetchFrom(on, 'GET', path, PLAYER)).status, 403);
     assert.equal((await fetchFrom(on, 'GET', path, {})).status, 200);
-    for (const what of ['password', 'addresses'])
-      assert.equal((await fetchFrom(on, 'POST', `${path}/${what}`, {}, {})).status, 403);
+    for (const action of ['password', 'addresses'])
+      assert.equal((await fetchFrom(on, 'POST', `${path}/${action}`, {}, {})).status, 403);
     assert.equal((await fetchFrom(on, 'GET', `${path}/status`, {})).status, 200);
-    const often = await fetchFrom(on, 'GET', `${path}/status`, {});
-    assert.equal(often.status, 429, 'the fifth request of a minute');
-    assert.ok(Number(often.headers.get('retry-after')) >= 1);
+    const fifth = await fetchFrom(on, 'GET', `${path}/status`, {});
+    assert.equal(fifth.status, 429, 'the fifth request of a minute');
+    assert.ok(Number(fifth.headers.get('retry-after')) >= 1);
   });
 });

@@ -91,50 +91,50 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
   });
 });
 
-describe('without admin.tls', () => {
-  it('has neither the header nor the metric', async (t) => {
+describe('a daemon without admin.tls', () => {
+  it('has neither the HSTS header nor the metric of the certificate', async (t) => {
     const daemon = await startTestDaemon(t);
     const answer = await daemon.api('GET', LIST, undefined, { 'x-forwarded-proto': 'https' });
     assert.equal(answer.headers.get('strict-transport-security'), null);
-    // What the metric of the listeners is for stands there in any case; it has no value.
+    // The help text of the listeners' metric is always present, but without a value.
     assert.doesNotMatch((await daemon.api('GET', '/metrics')).text, /^\w*certificate/m);
   });
 });
 
-describe('SIGHUP', needs('openssl'), () => {
-  it('loads a new pair, keeps the old one when the new one is invalid, then loads the next', async (t) => {
+describe('a daemon with admin.tls on SIGHUP', needs('openssl'), () => {
+  it('loads a new pair of certificate and key, and keeps the old pair when the new one is invalid', async (t) => {
     const [first, second, third] = [makeCertificate(t), makeCertificate(t), makeCertificate(t)];
     const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
     const url = daemon.adminUrl;
-    const hang = async (message: string) => {
+    const signalHup = async (message: string) => {
       const before = daemon.lines.length;
       daemon.signal('SIGHUP');
       return daemon.waitForLine((line) => daemon.lines.indexOf(line) >= before && line.msg.includes(message));
     };
-    const put = async ({ certFile, keyFile }: TestCertificate) => {
+    const replaceFiles = async ({ certFile, keyFile }: TestCertificate) => {
       await copyFile(certFile, first.certFile);
       await copyFile(keyFile, first.keyFile);
     };
     assert.equal(await servedAt(url), first.fingerprint);
-    await put(second);
-    await hang('configuration reloaded');
+    await replaceFiles(second);
+    await signalHup('configuration reloaded');
     assert.equal(await servedAt(url), second.fingerprint);
 
     await copyFile(third.keyFile, first.keyFile);
-    const line = await hang('configuration reload failed');
+    const line = await signalHup('configuration reload failed');
     assert.equal(line['level'], 'error');
     assert.match(JSON.stringify(line), /admin\.tls\.key: the private key in \S+key\.pem does not match/);
     assert.equal(await servedAt(url), second.fingerprint);
     await writeFile(first.certFile, 'half a certific');
-    await hang('configuration reload failed');
+    await signalHup('configuration reload failed');
     assert.equal((await sendOverTls(url + LIST, second.cert, { headers: { authorization } })).status, 200);
 
-    await put(third);
-    await hang('configuration reloaded');
+    await replaceFiles(third);
+    await signalHup('configuration reloaded');
     assert.equal(await servedAt(url), third.fingerprint);
   });
 
-  it('loads other files that the configuration names', async (t) => {
+  it('loads the pair of files that the changed configuration names', async (t) => {
     const [first, second] = [makeCertificate(t), makeCertificate(t)];
     const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
     const yaml = await readFile(daemon.configFile, 'utf8');
@@ -148,8 +148,8 @@ describe('SIGHUP', needs('openssl'), () => {
   });
 });
 
-describe('an invalid pair', needs('openssl'), () => {
-  it('stops the start and config check, before a file is created', async (t) => {
+describe('admin.tls', needs('openssl'), () => {
+  it('stops the start and fails `config check` when the pair is invalid, before a file is created', async (t) => {
     const [own, other] = [makeCertificate(t), makeCertificate(t)];
     const pairs: [string, string, RegExp][] = [
       ['missing.pem', own.keyFile, /admin\.tls\.cert: the file missing\.pem cannot be read \(ENOENT\)/],
@@ -171,7 +171,7 @@ describe('an invalid pair', needs('openssl'), () => {
     }
   });
 
-  it('is shown by config print as two paths', async (t) => {
+  it('is shown by `config print` as two paths', async (t) => {
     const own = makeCertificate(t);
     const cli = await commandLine(t, `admin: { tls: { cert: ${own.certFile}, key: ${own.keyFile} } }`);
     assert.equal((await cli.run(['config', 'check'])).code, 0);
@@ -181,7 +181,7 @@ describe('an invalid pair', needs('openssl'), () => {
   });
 });
 
-describe('doctor', needs('openssl'), () => {
+describe('doctor with admin.tls', needs('openssl'), () => {
   it('no longer warns about missing TLS, and still about an empty whitelist', async (t) => {
     const { certFile, keyFile } = makeCertificate(t);
     const cli = await commandLine(t, 'admin: { host: 0.0.0.0, port: 0 }\nsocks: { port: 0 }');

@@ -64,17 +64,17 @@ describe('the admin API over TLS', needs('openssl'), () => {
 
   it('accepts a handshake that arrives byte by byte', async (t) => {
     const { port } = await listen(t);
-    const slow = createServer((near) => {
-      const far = connect({ port, host: '127.0.0.1', noDelay: true });
-      far.on('error', () => near.destroy()).pipe(near);
-      near.on('close', () => far.destroy());
-      near.on('data', (chunk: Buffer) => {
-        for (const byte of chunk) far.write(Buffer.of(byte));
+    const slowRelay = createServer((client) => {
+      const upstream = connect({ port, host: '127.0.0.1', noDelay: true });
+      upstream.on('error', () => client.destroy()).pipe(client);
+      client.on('close', () => upstream.destroy());
+      client.on('data', (chunk: Buffer) => {
+        for (const byte of chunk) upstream.write(Buffer.of(byte));
       });
     }).listen(0, '127.0.0.1');
-    t.after(() => slow.close());
-    await once(slow, 'listening');
-    const at = `https://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    t.after(() => slowRelay.close());
+    await once(slowRelay, 'listening');
+    const at = `https://127.0.0.1:${(slowRelay.address() as AddressInfo).port}`;
     assert.equal((await sendOverTls(at, own.cert)).text, 'here');
   });
 
@@ -102,7 +102,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     const startedAt = performance.now();
     const [silent, half] = await Promise.all([dial(t, port), dial(t, port)]);
     half.write(Buffer.from([HANDSHAKE, 3, 1, 2]));
-    // Within the limit: the handshake begins late, and is made.
+    // This handshake begins late, but within the limit, and succeeds.
     const late = await dial(t, port);
     setTimeout(() => {
       late.removeAllListeners('data').pause();
@@ -114,9 +114,9 @@ describe('the admin API over TLS', needs('openssl'), () => {
     await Promise.all([once(silent, 'close'), once(half, 'close'), answered]);
     const took = performance.now() - startedAt;
     assert.ok(took >= handshakeTimeoutMs - 50, `${took} ms`);
-    // As long again without a word, which another connection measures.
+    // The connection then sends nothing for as long again, which another connection measures.
     await once(await dial(t, port), 'close');
-    assert.equal(late.destroyed, false, 'a connection that is made is not ended by this limit');
+    assert.equal(late.destroyed, false, 'the limit does not end a connection after its handshake');
   });
 
   it('has the limits of plain HTTP', async (t) => {
@@ -142,12 +142,12 @@ describe('the admin API over TLS', needs('openssl'), () => {
     assert.equal((await sendOverTls(url, other.cert)).text, 'here');
   });
 
-  it('close ends connections without a handshake at once, and a request in progress after its answer', async (t) => {
-    const asked = new EventTarget();
+  it('closes connections without a handshake at once when it stops, and those with a request in progress after the response', async (t) => {
+    const requests = new EventTarget();
     let finish: () => void = () => undefined;
     const { servers, port, url } = await listen(t, {}, (_req, res) => {
       finish = () => res.end('late');
-      asked.dispatchEvent(new Event('asked'));
+      requests.dispatchEvent(new Event('request'));
     });
     const [silent, half] = await Promise.all([dial(t, port), dial(t, port)]);
     half.write(Buffer.from([HANDSHAKE, 3, 1, 2]));
@@ -155,23 +155,23 @@ describe('the admin API over TLS', needs('openssl'), () => {
     t.after(() => idle.destroy());
     idle.on('error', () => undefined);
     await once(idle, 'secureConnect');
-    const isAsked = once(asked, 'asked');
+    const requested = once(requests, 'request');
     const answer = sendOverTls(url, own.cert);
-    await isAsked;
-    const gone = Promise.all([silent, half, idle].map((socket) => once(socket, 'close')));
+    await requested;
+    const socketsClosed = Promise.all([silent, half, idle].map((socket) => once(socket, 'close')));
     const closed = servers.close();
-    await gone;
+    await socketsClosed;
     finish();
     assert.equal((await answer).text, 'late');
     await closed;
     await assert.rejects(sendOverTls(url, own.cert), { code: 'ECONNREFUSED' });
   });
 
-  it('knows the endpoints of its connections, and refuses our own outbound sockets', async (t) => {
+  it("knows the endpoints of its connections, and refuses the daemon's own outbound sockets", async (t) => {
     const seen: unknown[] = [];
     const admin = await startTestAdmin(t, {
       tls: own,
-      isOwnOutbound: (peer, here) => seen.push({ peer, here }) > 0,
+      isOwnOutbound: (peer, local) => seen.push({ peer, local }) > 0,
     });
     const url = admin.url.replace('http:', 'https:');
     const agent = new Agent({ keepAlive: true });
@@ -181,7 +181,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     const [socket] = Object.values(agent.freeSockets).flat();
     const address = '127.0.0.1';
     assert.deepEqual(seen, [
-      { peer: { address, port: socket?.localPort }, here: { address, port: Number(new URL(url).port) } },
+      { peer: { address, port: socket?.localPort }, local: { address, port: Number(new URL(url).port) } },
     ]);
   });
 });

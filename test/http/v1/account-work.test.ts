@@ -1,10 +1,11 @@
-// Work on many accounts by /api/v1 and the command line, on one daemon.
+// Tags, names and plans of accounts, changed by /api/v1 and the command line on one daemon.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { runCommand } from '../../helpers/command.js';
 import { codeOf } from '../../helpers/console.js';
-import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
+import { basic } from '../../helpers/http.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { echo, startTarget } from '../../helpers/targets.js';
@@ -12,41 +13,41 @@ import { echo, startTarget } from '../../helpers/targets.js';
 type Json = Record<string, unknown>;
 const ACCOUNTS = '/api/v1/accounts';
 
-describe('work on accounts', () => {
+describe('tags, names and plans of accounts', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   before(async () => {
     daemon = await startTestDaemon(scope);
   });
 
-  const must = (answer: ApiAnswer): Json => {
+  const succeed = (answer: ApiAnswer): Json => {
     assert.ok(answer.status < 300, `${answer.status} ${answer.text}`);
     return answer.json as Json;
   };
-  const get = async (path: string) => must(await daemon.api('GET', path));
-  const post = async (path: string, body: Json) => must(await daemon.api('POST', path, body));
+  const get = async (path: string) => succeed(await daemon.api('GET', path));
+  const post = async (path: string, body: Json) => succeed(await daemon.api('POST', path, body));
   const cli = async (...args: string[]) => {
     const done = await runCommand(daemon.dataDir, [...args, '--config', daemon.configFile]);
     assert.equal(done.code, 0, done.stderr);
     return done.stdout;
   };
   const create = async (body: Json) => (await post(ACCOUNTS, body))['account'] as Json & { id: string };
-  const named = async (query: string) =>
+  const usernames = async (query: string) =>
     ((await get(`${ACCOUNTS}?${query}`))['items'] as Json[]).map(({ username }) => username);
 
-  it('tags: set, changed for one and many with a preview, filtered, exported, audited, and limited', async () => {
+  it('tags can be set, changed in bulk with a preview, searched and exported; changes are audited; their number is limited', async () => {
     const one = await create({ username: 'tag-one', tags: ['vip', 'shop 2', 'vip'] });
     assert.deepEqual(one['tags'], ['shop 2', 'vip']);
     const many = await post(`${ACCOUNTS}/batch`, { pattern: 'tag-{1-3}', tags: ['monthly'] });
     assert.equal(many['count'], 3);
-    assert.deepEqual(await named('tag=monthly'), ['tag-1', 'tag-2', 'tag-3']);
-    assert.deepEqual(await named('search=SHOP'), ['tag-one']);
-    assert.deepEqual(await named('tag=shop'), [], 'a tag is found whole');
+    assert.deepEqual(await usernames('tag=monthly'), ['tag-1', 'tag-2', 'tag-3']);
+    assert.deepEqual(await usernames('search=SHOP'), ['tag-one']);
+    assert.deepEqual(await usernames('tag=shop'), [], 'the filter compares whole tags');
 
     const action = { type: 'tag', add: ['vip', '月付'], remove: ['monthly'] };
     const bulk = (more: Json) =>
       daemon.api('POST', `${ACCOUNTS}/bulk`, { filter: { search: 'tag-' }, ...more });
-    const preview = must(await bulk({ action, dryRun: true }));
+    const preview = succeed(await bulk({ action, dryRun: true }));
     assert.deepEqual([preview['count'], preview['skippedCount']], [4, 0]);
     assert.deepEqual(
       (preview['changes'] as Json[])
@@ -54,9 +55,9 @@ describe('work on accounts', () => {
         .map(({ before: old, after }) => [old, after]),
       [[{ tags: ['monthly'] }, { tags: ['vip', '月付'] }]],
     );
-    assert.deepEqual(await named('tag=monthly'), ['tag-1', 'tag-2', 'tag-3'], 'a preview writes nothing');
-    must(await bulk({ action, dryRun: false, expectedCount: 4 }));
-    assert.equal(must(await bulk({ action, dryRun: true }))['skippedCount'], 4);
+    assert.deepEqual(await usernames('tag=monthly'), ['tag-1', 'tag-2', 'tag-3'], 'a preview writes nothing');
+    succeed(await bulk({ action, dryRun: false, expectedCount: 4 }));
+    assert.equal(succeed(await bulk({ action, dryRun: true }))['skippedCount'], 4);
     assert.deepEqual((await get(`${ACCOUNTS}/tags`))['items'], [
       { tag: 'shop 2', accounts: 1 },
       { tag: 'vip', accounts: 4 },
@@ -73,10 +74,10 @@ describe('work on accounts', () => {
 
     const tags = (count: number) => Array.from({ length: count }, (_, i) => `t${i}`);
     const set = (given: readonly string[]) => daemon.api('PATCH', `${ACCOUNTS}/${one.id}`, { tags: given });
-    must(await set([...tags(15), 'x'.repeat(32)]));
+    succeed(await set([...tags(15), 'x'.repeat(32)]));
     for (const wrong of [tags(17), ['x'.repeat(33)], ['a,b'], ['a；b'], [' a'], [''], ['a\u0007']])
       assert.deepEqual(codeOf(await set(wrong)), 'validation', JSON.stringify(wrong));
-    const full = must(await bulk({ action: { type: 'tag', add: ['more'] }, dryRun: true }));
+    const full = succeed(await bulk({ action: { type: 'tag', add: ['more'] }, dryRun: true }));
     assert.deepEqual(
       (full['skipped'] as Json[]).map(({ username, reason }) => [username, reason]),
       [['tag-one', 'too-many-tags']],
@@ -84,7 +85,7 @@ describe('work on accounts', () => {
     assert.equal((await bulk({ action: { type: 'tag', add: ['a;b'] }, dryRun: true })).status, 400);
   });
 
-  it('tags on the command line and in files: added, removed, listed, exported, imported', async () => {
+  it('the command line adds, removes, lists and exports tags, and files import them', async () => {
     await cli('account', 'add', 'cli-tagged', '--generate', '--tag', 'vip', '--tag', 'eu');
     await cli('account', 'update', 'cli-tagged', '--tag', 'asia', '--untag', 'eu');
     const listed = JSON.parse(
@@ -94,7 +95,7 @@ describe('work on accounts', () => {
       listed.map(({ username, tags }) => [username, tags]),
       [['cli-tagged', ['asia', 'vip']]],
     );
-    await eventually(async () => assert.deepEqual(await named('tag=asia'), ['cli-tagged']));
+    await eventually(async () => assert.deepEqual(await usernames('tag=asia'), ['cli-tagged']));
     const exported = JSON.parse(
       await cli('account', 'export', '--format', 'json', '--tag', 'asia'),
     ) as Json[];
@@ -103,19 +104,18 @@ describe('work on accounts', () => {
       [['cli-tagged', 'asia, vip']],
     );
     const file = `用户名,密码,标签\r\nfile-tagged,secret,"vip，月付"\r\nfile-bad,secret,${'x'.repeat(33)}`;
-    const basic = `Basic ${btoa('admin:test-admin-password')}`;
     const report = await fetch(`${daemon.adminUrl}${ACCOUNTS}/import`, {
       method: 'POST',
-      headers: { authorization: basic, 'content-type': 'text/csv' },
+      headers: { authorization: basic(ADMIN.username, ADMIN.password), 'content-type': 'text/csv' },
       body: file,
     });
     const { added, lines } = (await report.json()) as { added: number; lines: Json[] };
     assert.equal(added, 1);
     assert.deepEqual(lines[0]?.['reason'], { code: 'tags', values: {} });
-    assert.deepEqual(await named('tag=%E6%9C%88%E4%BB%98&search=file'), ['file-tagged']);
+    assert.deepEqual(await usernames('tag=%E6%9C%88%E4%BB%98&search=file'), ['file-tagged']);
   });
 
-  it('a new name: same id and history, its sessions end, only the new name logs in; a taken one changes nothing', async (t) => {
+  it('a renamed account keeps its id and history, its sessions end, and only the new name logs in; a taken name changes nothing', async (t) => {
     const target = await startTarget(t, echo);
     const id = await daemon.addAccount('old-name', 'secret');
     await daemon.addAccount('in-use', 'secret');
@@ -129,16 +129,16 @@ describe('work on accounts', () => {
     assert.deepEqual([taken.status, codeOf(taken)], [409, 'username-taken']);
     for (const wrong of ['', '  ', 'a\u0007', '名'.repeat(86)])
       assert.equal((await rename(wrong)).status, 400);
-    assert.equal((await get(`${ACCOUNTS}/${id}`))['remarks'], null, 'nothing of a refused change is written');
+    assert.equal((await get(`${ACCOUNTS}/${id}`))['remarks'], null, 'no part of a refused change is written');
 
-    const renamed = must(await rename('new-name'));
+    const renamed = succeed(await rename('new-name'));
     assert.deepEqual([renamed['id'], renamed['username'], renamed['remarks']], [id, 'new-name', 'new-name']);
     await closed;
     await daemon.waitForLine((line) => line['end'] === 'account-renamed' && line['account'] === 'old-name');
     await assert.rejects(connectThrough(login('old-name'), '127.0.0.1', target.port));
     (await connectThrough(login('new-name'), '127.0.0.1', target.port)).destroy();
     await eventually(async () => assert.ok(Number((await get(`${ACCOUNTS}/${id}`))['dataCount']) >= 2));
-    assert.deepEqual(codeOf(await rename('third')), 'changed-meanwhile', 'the ETag knows the name');
+    assert.deepEqual(codeOf(await rename('third')), 'changed-meanwhile', 'the ETag changes with the name');
     const [entry] = (await get(`/api/v1/audit?objectId=${id}`))['items'] as Json[];
     assert.deepEqual(
       [entry?.['action'], entry?.['before'], entry?.['after']],
@@ -150,7 +150,7 @@ describe('work on accounts', () => {
     );
 
     assert.match(await cli('account', 'rename', 'new-name', 'cli-name'), /Renamed new-name to cli-name/);
-    // Logins that fail while the daemon does not know the name yet would block the client.
+    // A login before the daemon knows the name would count as a failure and block the client.
     await eventually(async () => assert.equal((await get(`${ACCOUNTS}/${id}`))['username'], 'cli-name'));
     (await connectThrough(login('cli-name'), '127.0.0.1', target.port)).destroy();
     const refused = await runCommand(daemon.dataDir, [
@@ -175,12 +175,13 @@ describe('work on accounts', () => {
   };
   const PLANS = '/api/v1/settings/plans';
   const days = (account: Json) => (Date.parse(String(account['expiresAt'])) - Date.now()) / 86_400_000;
-  const near = (value: number, wanted: number) => assert.ok(Math.abs(value - wanted) < 0.01, `${value} days`);
+  const assertNear = (value: number, wanted: number) =>
+    assert.ok(Math.abs(value - wanted) < 0.01, `${value} days`);
 
-  it('plans: saved, create, renew and upgrade accounts, one and many, with every value in the preview', async () => {
+  it('plans create, renew and upgrade one or many accounts, with every value in the preview', async () => {
     const put = (plans: readonly Json[], headers = {}) => daemon.api('PUT', PLANS, { plans }, headers);
     const empty = await daemon.api('GET', PLANS);
-    must(await put([MONTH, PACK]));
+    succeed(await put([MONTH, PACK]));
     const stale = await put([], { 'if-match': empty.headers.get('etag') ?? '' });
     assert.deepEqual(codeOf(stale), 'changed-meanwhile');
     for (const wrong of [
@@ -193,7 +194,7 @@ describe('work on accounts', () => {
     assert.deepEqual((await get(PLANS))['plans'], [MONTH, PACK]);
 
     const one = await create({ username: 'planned', plan: MONTH.name });
-    near(days(one), 30);
+    assertNear(days(one), 30);
     assert.deepEqual([one['plan'], one['limits']], [MONTH.name, { ...MONTH.limits, egressClass: null }]);
     assert.equal((await daemon.api('POST', ACCOUNTS, { username: 'x', plan: 'none' })).status, 400);
     await post(`${ACCOUNTS}/batch`, { pattern: 'planned-{1-2}', plan: PACK.name });
@@ -202,7 +203,7 @@ describe('work on accounts', () => {
     const renew = { type: 'plan', plan: null, use: 'renew' };
     const preview = await bulk([one.id], renew, true);
     const [change] = preview['changes'] as { before: Json; after: Json }[];
-    near(days(change?.after ?? {}), 60);
+    assertNear(days(change?.after ?? {}), 60);
     assert.deepEqual(
       { ...change?.after, expiresAt: null },
       {
@@ -211,19 +212,19 @@ describe('work on accounts', () => {
       },
     );
     await bulk([one.id], renew);
-    near(days(await get(`${ACCOUNTS}/${one.id}`)), 60);
-    must(await daemon.api('PATCH', `${ACCOUNTS}/${one.id}`, { expiresAt: '2026-01-01T00:00:00Z' }));
+    assertNear(days(await get(`${ACCOUNTS}/${one.id}`)), 60);
+    succeed(await daemon.api('PATCH', `${ACCOUNTS}/${one.id}`, { expiresAt: '2026-01-01T00:00:00Z' }));
     await bulk([one.id], renew);
-    near(days(await get(`${ACCOUNTS}/${one.id}`)), 30);
+    assertNear(days(await get(`${ACCOUNTS}/${one.id}`)), 30);
 
     await bulk([one.id], { type: 'plan', plan: PACK.name, use: 'upgrade' });
     const upgraded = await get(`${ACCOUNTS}/${one.id}`);
-    near(days(upgraded), 30);
+    assertNear(days(upgraded), 30);
     assert.deepEqual([upgraded['plan'], (upgraded['limits'] as Json)['quotaBytes']], ['pack', 10e9]);
     await bulk([one.id], renew);
     const topped = await get(`${ACCOUNTS}/${one.id}`);
-    near(days(topped), 40);
-    assert.equal((topped['limits'] as Json)['quotaBytes'], 20e9, 'what was left stays');
+    assertNear(days(topped), 40);
+    assert.equal((topped['limits'] as Json)['quotaBytes'], 20e9, 'the unused quota is added');
 
     const none = await create({ username: 'planless' });
     const skipped = (await bulk([none.id], renew, true))['skipped'] as Json[];
@@ -237,7 +238,7 @@ describe('work on accounts', () => {
     assert.deepEqual(Object.keys(entry?.['after'] as Json), [MONTH.name, 'pack']);
   });
 
-  it('days of a plan are counted from the first login, on the command line too', async (t) => {
+  it('a plan can count its days from the first login, also on the command line', async (t) => {
     await cli('plan', 'set', 'trial', '--days', '3', '--from-first-login', '--max-sessions', '2');
     assert.match(await cli('plan', 'list'), /trial +3 +first login +2 sessions/);
     const { password } = JSON.parse(
@@ -260,29 +261,29 @@ describe('work on accounts', () => {
     await eventually(async () => {
       const [account = {} as Json & { limits: Json }] = await shown();
       assert.deepEqual([account['daysFromFirstLogin'], account['plan']], [null, 'trial']);
-      near(days(account), 6);
+      assertNear(days(account), 6);
     });
     await cli('account', 'renew', 'trier', '--yes');
-    await eventually(async () => near(days((await shown())[0] ?? {}), 9));
+    await eventually(async () => assertNear(days((await shown())[0] ?? {}), 9));
     await cli('plan', 'remove', 'trial', '--yes');
-    const gone = await runCommand(daemon.dataDir, [
+    const refused = await runCommand(daemon.dataDir, [
       'account',
       'renew',
       'trier',
       '--config',
       daemon.configFile,
     ]);
-    assert.match(gone.stderr, /No such plan: "trial"/);
+    assert.match(refused.stderr, /No such plan: "trial"/);
   });
 
-  it('every error of a field has a code, its values and an English text', async () => {
-    const faults = async (method: string, path: string, body?: Json) => {
+  it('every error in a field has a code, values and an English text', async () => {
+    const errorsOf = async (method: string, path: string, body?: Json) => {
       const answer = await daemon.api(method, path, body, { 'accept-language': 'zh-CN' });
       assert.deepEqual([answer.status, codeOf(answer)], [400, 'validation'], answer.text);
       return (answer.json as { errors: Json[] }).errors;
     };
     assert.deepEqual(
-      await faults('POST', ACCOUNTS, { remarks: 'x'.repeat(4_001), limits: { maxSessions: 0 } }),
+      await errorsOf('POST', ACCOUNTS, { remarks: 'x'.repeat(4_001), limits: { maxSessions: 0 } }),
       [
         { path: 'body.username', message: 'is missing', code: 'missing', values: {} },
         {
@@ -297,8 +298,8 @@ describe('work on accounts', () => {
         },
       ],
     );
-    const codes = async (...asked: Parameters<typeof faults>) =>
-      (await faults(...asked)).map(({ code }) => code);
+    const codes = async (...request: Parameters<typeof errorsOf>) =>
+      (await errorsOf(...request)).map(({ code }) => code);
     assert.deepEqual(await codes('GET', `${ACCOUNTS}?sort=size&limit=5000&online=maybe`), [
       'option',
       'too-large',
@@ -309,7 +310,7 @@ describe('work on accounts', () => {
     assert.deepEqual(await codes('POST', `${ACCOUNTS}/bulk`, { dryRun: true, action: { type: 'fly' } }), [
       'type',
     ]);
-    assert.deepEqual(await faults('POST', `${ACCOUNTS}/batch`, { pattern: 'none' }), [
+    assert.deepEqual(await errorsOf('POST', `${ACCOUNTS}/batch`, { pattern: 'none' }), [
       {
         ...{
           path: 'body.pattern',

@@ -26,14 +26,14 @@ const names = (page: ListPage) => page.items.map(({ username }) => username);
 describe('accounts of one daemon', async () => {
   const daemon = await startTestDaemon(suiteScope());
 
-  it('one account: created with credentials shown once, edited by ETag, removed', async () => {
-    const made = await daemon.api('POST', ACCOUNTS, {
+  it('an account is created with credentials that are shown once, changed by its ETag, and removed', async () => {
+    const created = await daemon.api('POST', ACCOUNTS, {
       username: 'a b/c',
       remarks: 'first',
       limits: { maxSessions: 3 },
     });
-    assert.equal(made.status, 201, made.text);
-    const { account, credentials } = made.json as {
+    assert.equal(created.status, 201, created.text);
+    const { account, credentials } = created.json as {
       account: Json & { id: string; etag: string };
       credentials: Json;
     };
@@ -44,16 +44,20 @@ describe('accounts of one daemon', async () => {
       `socks5h://a%20b%2Fc:${password}@${daemon.socks.host}:${daemon.socks.port}`,
     );
     assert.equal(credentials['plain'], `${daemon.socks.host}:${daemon.socks.port}:a b/c:${password}`);
-    assert.equal(made.headers.get('location'), `${ACCOUNTS}/${account.id}`);
-    const asked = (given: string) =>
+    assert.equal(created.headers.get('location'), `${ACCOUNTS}/${account.id}`);
+    const linkFor = (given: string) =>
       daemon.api('POST', `${ACCOUNTS}/${account.id}/link`, { password: given });
-    const again = await asked(password);
-    assert.deepEqual([again.status, again.json], [200, credentials], 'the same for the password it has');
+    const again = await linkFor(password);
+    assert.deepEqual(
+      [again.status, again.json],
+      [200, credentials],
+      'the same credentials for the current password',
+    );
     assert.deepEqual(
       (again.json as { formats: Json[] }).formats.map(({ format }) => format),
       ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'],
     );
-    const wrong = await asked(`${password}x`);
+    const wrong = await linkFor(`${password}x`);
     assert.deepEqual([wrong.status, codeOf(wrong)], [400, 'validation']);
     assert.equal((account['limits'] as Json)['maxSessions'], 3);
 
@@ -66,22 +70,22 @@ describe('accounts of one daemon', async () => {
     const changed = await change({ expiresAt: '2099-01-01T08:00:00+08:00' }, etag);
     assert.equal(changed.status, 200, changed.text);
     assert.equal((changed.json as Json)['expiresAt'], '2099-01-01T00:00:00.000Z');
-    assert.equal((changed.json as Json)['remarks'], 'first', 'what is left out stays');
+    assert.equal((changed.json as Json)['remarks'], 'first', 'fields that the change does not name are kept');
     const stale = await change({ isEnabled: false }, etag);
     assert.deepEqual([stale.status, codeOf(stale)], [412, 'changed-meanwhile']);
     assert.equal((await daemon.api('DELETE', path, undefined, { 'if-match': etag })).status, 412);
     assert.equal((await change({ isEnabled: false, limits: { maxSessions: null } }, '*')).status, 200);
     const limitsOnly = await change({ limits: { quotaBytes: 5 } }, '*');
-    const ofList = (tag: string) => change({ remarks: 'second' }, `"other", ${tag}`);
+    const changeIfAny = (tag: string) => change({ remarks: 'second' }, `"other", ${tag}`);
     assert.equal(
-      (await ofList(`W/${limitsOnly.headers.get('etag')}`)).status,
+      (await changeIfAny(`W/${limitsOnly.headers.get('etag')}`)).status,
       412,
       'a weak tag never matches',
     );
     assert.equal(
-      (await ofList(limitsOnly.headers.get('etag') ?? '')).status,
+      (await changeIfAny(limitsOnly.headers.get('etag') ?? '')).status,
       200,
-      'any tag of a list may match',
+      'one matching tag of the list is enough',
     );
     assert.notEqual(limitsOnly.headers.get('etag'), changed.headers.get('etag'));
 
@@ -104,7 +108,7 @@ describe('accounts of one daemon', async () => {
     }
   });
 
-  it('errors name the wrong field, and nothing is written', async () => {
+  it('an error names the wrong field, and no account is written', async () => {
     const { total } = await list(daemon);
     const cases: [Json, string][] = [
       [{}, 'body.username'],
@@ -142,7 +146,7 @@ describe('accounts of one daemon', async () => {
     assert.equal((await daemon.api('GET', `${ACCOUNTS}/nonsense`)).status, 400);
   });
 
-  it('many accounts: a pattern, a list, a preview, and skipped accounts with the reason', async () => {
+  it('many accounts are created from a pattern or a list, with a preview, and skipped ones have a reason', async () => {
     const { total } = await list(daemon);
     const batch = async (body: Json) => {
       const answer = await daemon.api('POST', `${ACCOUNTS}/batch`, body);
@@ -224,7 +228,7 @@ describe('accounts of one daemon', async () => {
         ],
       ],
     );
-    assert.equal(matched, 4, 'what changed nothing is not there');
+    assert.equal(matched, 4, 'requests that changed nothing have no entry');
     assert.ok(!answer.text.includes('secret') && !answer.text.includes('sha256'));
     const page = await daemon.api('GET', `/api/v1/audit?objectId=${id}&limit=3`);
     const { nextCursor } = page.json as { nextCursor: string };
@@ -233,7 +237,7 @@ describe('accounts of one daemon', async () => {
   });
 });
 
-test('bulk changes: extending from now and from the expiry, previews, outdated previews, ended sessions', async (t) => {
+test('bulk changes extend, disable, limit, reset and delete accounts; outdated previews are refused', async (t) => {
   const daemon = await startTestDaemon(t);
   await daemon.api('POST', `${ACCOUNTS}/batch`, { pattern: 'p{1-5}' });
   const day = 86_400_000;
@@ -270,8 +274,8 @@ test('bulk changes: extending from now and from the expiry, previews, outdated p
   assert.equal((await list(daemon, '?expiringWithinDays=3')).matched, 0);
   await bulk({ filter: { search: 'p2' }, action: { type: 'extend', days: 30, from: 'now' } });
   const [p2] = (await list(daemon, '?search=p2')).items;
-  const left = Date.parse(String(p2?.['expiresAt'])) - Date.now();
-  assert.ok(Math.abs(left - 30 * day) < 60_000);
+  const remainingMs = Date.parse(String(p2?.['expiresAt'])) - Date.now();
+  assert.ok(Math.abs(remainingMs - 30 * day) < 60_000);
 
   const target = await startTarget(t, echo);
   await daemon.api('POST', `${ACCOUNTS}/${first}/password`, { password: 'secret' });
@@ -287,7 +291,7 @@ test('bulk changes: extending from now and from the expiry, previews, outdated p
   const again = await bulk({ ids: [first], action: { type: 'disable' } });
   assert.deepEqual([again.count, again.skipped[0]?.['reason']], [0, 'already-so']);
   await bulk({ filter: {}, action: { type: 'set-limits', limits: { quotaBytes: 1000 } } });
-  // The bounds: the first moment is inside, the last is not.
+  // expiresFrom is inclusive, expiresBefore is exclusive.
   const at = '2031-05-10T00:00:00Z';
   await bulk({ filter: { search: 'p3' }, action: { type: 'set-expiry', expiresAt: at } });
   const later = '2031-05-10T00:00:00.001Z';
@@ -306,8 +310,8 @@ test('bulk changes: extending from now and from the expiry, previews, outdated p
   assert.deepEqual([credentials.length, username, String(password).length], [1, 'p3', 20]);
   const known = await daemon.api('POST', `${ACCOUNTS}/${items[2]?.id}/link`, { password });
   assert.deepEqual(known.json, { ...credentials[0], formats: (known.json as Json)['formats'] });
-  const stranger = '00000000-0000-4000-8000-000000000000';
-  const removed = await bulk({ ids: [first, stranger], action: { type: 'delete' } });
+  const unknownId = '00000000-0000-4000-8000-000000000000';
+  const removed = await bulk({ ids: [first, unknownId], action: { type: 'delete' } });
   assert.deepEqual([removed.count, removed.skipped[0]?.['reason']], [1, 'not-found']);
   assert.deepEqual(names(await list(daemon)), ['p2', 'p3', 'p4', 'p5']);
   for (const body of [
@@ -321,7 +325,7 @@ test('bulk changes: extending from now and from the expiry, previews, outdated p
 
 const MANY = 3_000;
 
-test(`${MANY} accounts: pages by every sort reach each account once`, async (t) => {
+test(`the pages of ${MANY} accounts contain each account once in every order`, async (t) => {
   const daemon = await startTestDaemon(t);
   const made = await daemon.api('POST', `${ACCOUNTS}/batch`, {
     pattern: `player{00001-${String(MANY).padStart(5, '0')}}`,

@@ -15,7 +15,7 @@ const json = async (daemon: TestDaemon, path: string, method = 'GET', body?: unk
 };
 const items = async (daemon: TestDaemon, path: string) => (await json(daemon, path))['items'] as Json[];
 
-/** What is written comes within seconds, but not at once. */
+/** Resolves with the first response for which `isTrue` holds. Entries are written within seconds, not at once. */
 const until = <T>(ask: () => Promise<T>, isTrue: (value: T) => boolean): Promise<T> =>
   eventually(async () => {
     const value = await ask();
@@ -23,7 +23,7 @@ const until = <T>(ask: () => Promise<T>, isTrue: (value: T) => boolean): Promise
     return value;
   });
 
-test('live sessions are listed with rates, searched, ended one by one, many, and by account', async (t) => {
+test('live sessions are listed with rates and searched, and can be ended one by one, in groups and by account', async (t) => {
   const daemon = await startTestDaemon(t);
   const target = await startTarget(t, echo);
   const id = await daemon.addAccount('alice', 'secret');
@@ -50,28 +50,30 @@ test('live sessions are listed with rates, searched, ended one by one, many, and
   assert.equal((await items(daemon, '/api/v1/sessions?protocol=udp')).length, 0);
   assert.equal((await items(daemon, `/api/v1/sessions?accountId=${id.toUpperCase()}`)).length, 3);
 
-  const [bobs] = await items(daemon, '/api/v1/sessions?search=bob');
-  assert.equal((await daemon.api('DELETE', `/api/v1/sessions/${bobs?.['id']}`)).status, 204);
-  /** An end is asked for; the session is there until it has come about. */
-  const left = (count: number) =>
+  const [bobSession] = await items(daemon, '/api/v1/sessions?search=bob');
+  assert.equal((await daemon.api('DELETE', `/api/v1/sessions/${bobSession?.['id']}`)).status, 204);
+  /** A session stays in the list until it has ended. */
+  const untilCount = (count: number) =>
     until(
       () => items(daemon, '/api/v1/sessions'),
       (list) => list.length === count,
     );
   await clients[2]?.closed();
-  await left(3);
-  assert.equal((await daemon.api('DELETE', `/api/v1/sessions/${bobs?.['id']}`)).status, 404);
-  const ended = await json(daemon, '/api/v1/sessions/end', 'POST', { ids: [first?.['id'], bobs?.['id']] });
+  await untilCount(3);
+  assert.equal((await daemon.api('DELETE', `/api/v1/sessions/${bobSession?.['id']}`)).status, 404);
+  const ended = await json(daemon, '/api/v1/sessions/end', 'POST', {
+    ids: [first?.['id'], bobSession?.['id']],
+  });
   assert.deepEqual(ended, { ended: 1 });
-  await left(2);
+  await untilCount(2);
   assert.deepEqual(await json(daemon, '/api/v1/sessions/end', 'POST', { accountId: id }), { ended: 2 });
   assert.equal((await daemon.api('POST', '/api/v1/sessions/end', {})).status, 400);
-  await left(0);
+  await untilCount(0);
   const audit = await items(daemon, `/api/v1/audit?action=session.end&objectId=${id}`);
   assert.equal(audit.length, 3);
 });
 
-test('logins and failures are stored with reason and address, equal ones counted together', async (t) => {
+test('logins and failed attempts are stored with reason and address, and equal ones are counted in one entry', async (t) => {
   const daemon = await startTestDaemon(t);
   const id = await daemon.addAccount('alice', 'secret');
   await daemon.addAccount('gone', 'secret', { IsEnabled: false });
@@ -93,7 +95,7 @@ test('logins and failures are stored with reason and address, equal ones counted
     () => items(daemon, '/api/v1/logins'),
     (found) => found.length === 4,
   );
-  const told = list.map(({ username, outcome, client }) => [username, outcome, client]);
+  const attempts = list.map(({ username, outcome, client }) => [username, outcome, client]);
   for (const expected of [
     ['alice', 'success', '127.0.0.1'],
     ['alice', 'wrong-password', '127.0.0.1'],
@@ -101,7 +103,7 @@ test('logins and failures are stored with reason and address, equal ones counted
     ['nobody', 'unknown-user', '127.0.0.1'],
   ]) {
     assert.ok(
-      told.some((entry) => String(entry) === String(expected)),
+      attempts.some((entry) => String(entry) === String(expected)),
       String(expected),
     );
   }
@@ -148,7 +150,7 @@ test('logins and failures are stored with reason and address, equal ones counted
     assert.equal((await daemon.api('GET', `/api/v1/log?${wrong}`)).status, 400, wrong);
 });
 
-test('heartbeats, their sums and series, the timeline and the traffic of an account', async (t) => {
+test('heartbeats of an account are in its entries, sums, series, timeline and traffic, also after a restart', async (t) => {
   const target = await startTarget(t, echo);
   const games = [{ id: 'arena', match: { ports: [target.port] } }];
   const daemon = await startTestDaemon(t, { config: { heartbeats: { games } } });
@@ -159,7 +161,7 @@ test('heartbeats, their sums and series, the timeline and the traffic of an acco
     const client = await connectThrough(account, '127.0.0.1', port);
     client.send(Buffer.alloc(500));
     await client.read(500);
-    // Seen while it lives, a session has an entry of its opening too.
+    // The request makes the daemon report the open session, so that it has an entry of its opening, too.
     await daemon.account('alice');
     client.destroy();
   }
@@ -171,7 +173,7 @@ test('heartbeats, their sums and series, the timeline and the traffic of an acco
   assert.equal(
     (await items(daemon, `/api/v1/heartbeats?to=${entries[3]?.['at']}`)).length,
     0,
-    'to is outside',
+    '`to` is exclusive',
   );
   const page = await json(daemon, '/api/v1/heartbeats?limit=3');
   assert.equal((await items(daemon, `/api/v1/heartbeats?limit=3&cursor=${page['nextCursor']}`)).length, 1);
@@ -191,11 +193,11 @@ test('heartbeats, their sums and series, the timeline and the traffic of an acco
   const [shown] = await items(daemon, '/api/v1/accounts');
   assert.deepEqual([shown?.['todayBytesUp'], shown?.['todayBytesDown']], [1_000, 1_000]);
 
-  // Charts are written every 20 s, and at the end.
+  // Charts are written every 20 s, and when the daemon stops.
   daemon.signal('SIGTERM');
   await daemon.exited();
-  const again = await startTestDaemon(t, { dataDir: daemon.dataDir });
-  const sums = await items(again, '/api/v1/heartbeats/sums?range=hour');
+  const restarted = await startTestDaemon(t, { dataDir: daemon.dataDir });
+  const sums = await items(restarted, '/api/v1/heartbeats/sums?range=hour');
   assert.deepEqual(
     sums.map(({ key, heartbeats, accounts, bytesUp }) => [key, heartbeats, accounts, bytesUp]),
     [
@@ -203,19 +205,19 @@ test('heartbeats, their sums and series, the timeline and the traffic of an acco
       ['arena', 2, 1, 500],
     ],
   );
-  const series = await json(again, '/api/v1/heartbeats/series?range=day&by=account');
+  const series = await json(restarted, '/api/v1/heartbeats/series?range=day&by=account');
   const [line] = series['series'] as (Json & { counts: number[] })[];
   assert.deepEqual([line?.['key'], line?.['label'], line?.['total']], [id, 'alice', 4]);
   assert.equal(line?.counts.length, 144);
-  const top = (await json(again, '/api/v1/overview'))['topAccounts'] as Json[];
+  const top = (await json(restarted, '/api/v1/overview'))['topAccounts'] as Json[];
   assert.deepEqual(
     [top[0]?.['username'], top[0]?.['bytesUp']],
     ['alice', 1_000],
-    'the day goes on after a restart',
+    "today's traffic is kept over a restart",
   );
 });
 
-test('the overview, its history with gaps, and the stream of events that ends with its session', async (t) => {
+test('the overview, its history and the event stream follow the sessions; the stream ends with the console session', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { maxEventStreams: 1 } } });
   const target = await startTarget(t, echo);
   await daemon.addAccount('alice', 'secret');
@@ -236,7 +238,7 @@ test('the overview, its history with gaps, and the stream of events that ends wi
   assert.equal(
     (await signedIn.api('GET', '/api/v1/events')).status,
     429,
-    'one stream more than there may be',
+    'one stream more than maxEventStreams',
   );
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let seen = '';

@@ -3,22 +3,23 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { basic } from '../../helpers/http.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 const MAX_BODY = 1_024;
 const MAX_BULK = 2_048;
 const headers = {
-  authorization: `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`,
+  authorization: basic(ADMIN.username, ADMIN.password),
   'content-type': 'application/json',
 };
 
-/** A body of exactly so many bytes; white space between JSON values is counted as well. */
+/** Returns the JSON text with white space up to exactly this number of bytes. */
 function padded(body: object, bytes: number): string {
   const text = JSON.stringify(body);
   return `{${' '.repeat(bytes - Buffer.byteLength(text))}${text.slice(1)}`;
 }
 
-describe('the body of a request', () => {
+describe('the body of a request to /api/v1', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   before(async () => {
@@ -43,17 +44,17 @@ describe('the body of a request', () => {
     ['a message to an agent', 'POST', '/api/v1/agents/echo/messages', { message: 'm' }, MAX_BULK],
     ['a token', 'POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'] }, MAX_BODY],
   ] as const;
-  for (const [what, method, path, body, max] of routes) {
-    for (const [bytes, isTaken] of [
+  for (const [subject, method, path, body, max] of routes) {
+    for (const [bytes, isAccepted] of [
       [max - 1, true],
       [max, true],
       [max + 1, false],
     ] as const) {
-      it(`about ${what} may have ${max} bytes: one of ${bytes} is ${isTaken ? 'taken' : 'refused'}`, async () => {
+      it(`for ${subject} may have ${max} bytes: ${bytes} bytes are ${isAccepted ? 'accepted' : 'refused'}`, async () => {
         const text = padded(body, bytes);
         assert.equal(Buffer.byteLength(text), bytes);
         const answer = await fetchFrom(daemon, method, path, headers, text);
-        if (isTaken) assert.ok([200, 201, 202].includes(answer.status), answer.text);
+        if (isAccepted) assert.ok([200, 201, 202].includes(answer.status), answer.text);
         else assert.deepEqual([answer.status, codeOf(answer)], [413, 'too-large']);
       });
     }

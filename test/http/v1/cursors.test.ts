@@ -1,4 +1,4 @@
-// Page cursors: each kind reads what it writes, and every list refuses all other texts alike.
+// Page cursors: each kind reads the cursors that it writes, and every list refuses all other texts with the same error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -12,7 +12,7 @@ import { startTestAdmin } from '../../helpers/admin.js';
 
 const ID = '01900000-0000-7000-8000-00000000000a';
 
-test('a page names the place of its last item, and only when another page follows', () => {
+test('a page has a cursor after its last item only when another page follows', () => {
   const rows = [{ place: 30 }, { place: 20 }, { place: 10 }];
   const page = numberCursors.page(rows, 2, ({ place }) => place);
   assert.deepEqual(page, { items: rows.slice(0, 2), nextCursor: '20' });
@@ -25,7 +25,7 @@ test('a page names the place of its last item, and only when another page follow
   assert.equal(numberCursors.placeOf(undefined), null);
 });
 
-test('each kind reads what it writes, as clients hold it from earlier versions', () => {
+test('each kind reads the cursors that it writes, also those from earlier versions', () => {
   assert.equal(numberCursors.placeOf('1797946200000123'), 1_797_946_200_000_123);
   assert.equal(idCursors.placeOf(ID.toUpperCase()), ID);
   assert.deepEqual(conversationCursors.placeOf('1797946200000~game:7~b'), {
@@ -39,7 +39,7 @@ test('each kind reads what it writes, as clients hold it from earlier versions',
   }
 });
 
-test('other texts are no cursors', () => {
+test('each kind refuses other texts', () => {
   const object = Buffer.from('[{},"a"]').toString('base64url');
   const cases = [
     [numberCursors, ['x', '-1', '1.5', '1e3', '9007199254740992', '12345678901234567']],

@@ -1,4 +1,4 @@
-// Expiry dates outside the representable range: every interface refuses them, and stored ones do no harm.
+// Expiry dates outside the representable range: every interface refuses them, and shows stored ones as the nearest date.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z');
 const YEAR_0 = Date.parse('0000-12-31T23:59:59Z');
 
-/** Each date, and what it means in UTC where it may be set. */
+/** Each date, and the stored one in UTC; null when it is refused. */
 const EDGES: [text: string, stored: string | null][] = [
   ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
   ['0001-01-01T00:00:00+00:01', null],
@@ -67,7 +67,7 @@ test('adding or subtracting days never leaves the representable range', async (t
   assert.deepEqual([await extend(1), await extend(-1), await extend(1), await extend(1)], [0, 1, 1, 0]);
 });
 
-test('the account service refuses such a date from every caller, and changes nothing', async (t) => {
+test('the account service refuses dates outside the range from every caller, and changes nothing', async (t) => {
   const { accounts, store, addAccount } = await startTestAdmin(t);
   const id = await addAccount('a');
   const fields = { isEnabled: true, remarks: null };

@@ -1,4 +1,4 @@
-// The limits of event streams: no operator uses up the streams of others or of the administrator.
+// The limits of event streams: no operator can use up the streams of others or of the administrator.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -30,10 +30,10 @@ test('streams are limited per operator, for all operators, and separately for th
   };
   const first = open(operator('one'));
   assert.equal(1 + fill(operator('one')), MAX_STREAMS_PER_OPERATOR);
-  assert.equal(fill(operator('two')), 2, 'what is left of the total');
+  assert.equal(fill(operator('two')), 2, 'the rest of the limit of all operators');
   assert.equal(fill(operator('three')), 0);
   assert.equal(fill(ADMINISTRATOR), MAX_STREAMS_PER_OPERATOR + 2);
   first?.destroy();
   if (first) await once(first, 'close');
-  assert.equal(fill(operator('three')), 1, 'a closed one is free');
+  assert.equal(fill(operator('three')), 1, 'a closed stream counts no longer');
 });

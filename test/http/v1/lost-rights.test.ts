@@ -22,7 +22,7 @@ describe('rights lost during a request', async () => {
     return { id, name, path: `/api/v1/operators/${id}` };
   }
 
-  /** Sends the head, and resolves once the daemon has accepted it. The result sends the body and resolves with the answer. */
+  /** Sends the head, and resolves once the daemon has accepted it. The returned function sends the body and returns the response. */
   async function hold(method: string, path: string, body: string, headers: Readonly<Record<string, string>>) {
     const { hostname, port } = new URL(daemon.adminUrl);
     const socket = connect(Number(port), hostname);
@@ -49,9 +49,9 @@ describe('rights lost during a request', async () => {
   }
 
   const requests = {
-    'an account': (username: string) =>
+    '/api/v1': (username: string) =>
       ['/api/v1/accounts', 'application/json', JSON.stringify({ username })] as const,
-    'an import': (username: string) =>
+    import: (username: string) =>
       ['/api/v1/accounts/import', 'text/csv', `username,password\n${username},p\n`] as const,
     'the account API': (username: string) =>
       [
@@ -62,9 +62,9 @@ describe('rights lost during a request', async () => {
   };
   const losses = { disabled: { isEnabled: false }, demoted: { role: 'viewer' }, removed: null };
 
-  for (const [what, requestOf] of Object.entries(requests)) {
+  for (const [route, requestOf] of Object.entries(requests)) {
     for (const [how, change] of Object.entries(losses)) {
-      it(`${what}: an operator that is ${how} meanwhile adds nothing`, async () => {
+      it(`an operator that is ${how} during a request by ${route} adds no account`, async () => {
         const { name, path } = await addOperator('seller');
         const username = `u-${randomUUID()}`;
         const [url, type, body] = requestOf(username);
@@ -72,8 +72,8 @@ describe('rights lost during a request', async () => {
           'Content-Type': type,
           Authorization: basic(name, PASSWORD),
         });
-        const done = change ? await admin.api('PATCH', path, change) : await admin.api('DELETE', path);
-        assert.ok(done.status < 300, done.text);
+        const loss = change ? await admin.api('PATCH', path, change) : await admin.api('DELETE', path);
+        assert.ok(loss.status < 300, loss.text);
         const answer = await finish();
         assert.equal(answer.status, how === 'demoted' ? 403 : 401, JSON.stringify(answer.json));
         assert.ok(!(await admin.api('GET', `/api/v1/accounts?search=${username}`)).text.includes(username));
@@ -81,7 +81,7 @@ describe('rights lost during a request', async () => {
     }
   }
 
-  it('a session that the administrator ended stays ended, after a delayed request and after enabling', async () => {
+  it('a session that the administrator ended stays ended after a delayed request and after the operator is enabled again', async () => {
     const { name, path } = await addOperator('operator');
     const session = await signIn(daemon, { username: name, password: PASSWORD });
     const body = JSON.stringify({ current: PASSWORD, next: 'another-password' });
@@ -107,7 +107,7 @@ describe('rights lost during a request', async () => {
     );
   });
 
-  it('a token and a console session lose them too', async () => {
+  it("a token and a console session lose the operator's rights during a request, too", async () => {
     const { name, path } = await addOperator('operator');
     const session = await signIn(daemon, { username: name, password: PASSWORD });
     const made = await session.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:write'] });

@@ -18,7 +18,7 @@ interface Document {
 const document = buildOpenApi() as unknown as Document;
 const text = JSON.stringify(document);
 
-test('every route is in the document, and nothing else', () => {
+test('the document contains every route and no other', () => {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -26,7 +26,7 @@ test('every route is in the document, and nothing else', () => {
   assert.deepEqual(described.sort(), routes.map((route) => `${route.method} ${route.path}`).sort());
 });
 
-test('every reference leads to a schema, and no schema refers only to itself', () => {
+test('every reference names a schema, and no schema refers only to itself', () => {
   const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
   assert.ok(names.length > 100);
   for (const name of names) assert.ok(document.components.schemas[name], name);

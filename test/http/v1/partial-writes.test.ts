@@ -1,5 +1,5 @@
-// Much work at once, of which the database takes only a part: what is answered as done is stored, the rest is named,
-// and no slice is half done.
+// Requests about many accounts, of which the database stores only a part: the response lists as done what is stored, names the rest,
+// and no batch is stored partly.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { connectSqlite } from '../../../src/store/sqlite.js';
 import { runCommand } from '../../helpers/command.js';
 import { fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { basic } from '../../helpers/http.js';
 import { loggedInClient } from '../../helpers/socks-client.js';
 
 type Json = Record<string, unknown>;
@@ -16,30 +17,30 @@ interface Skipped {
   readonly reason: string;
 }
 
-/** The daemon, and a second connection to its database that can make it refuse a row. */
+/** Starts a daemon, and opens a second connection to its database that can make it refuse a row. */
 async function setUp(t: TestContext) {
   const daemon = await startTestDaemon(t);
   const db = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 5_000);
   t.after(() => db.destroy());
   return {
     daemon,
-    /** From now on the row of that account cannot be written. */
+    /** Makes writes of this account's row fail until `stopRefusing`. */
     async refuse(table: 'accounts' | 'account_limits' | 'traffic_days', username: string): Promise<void> {
-      const isIt =
+      const condition =
         table === 'accounts'
           ? `new.username = '${username}'`
           : `new.account_id = (select id from accounts where username = '${username}')`;
       for (const change of ['insert', 'update']) {
         await db.raw(
-          `create trigger refuse_${change} before ${change} on ${table} when ${isIt}
+          `create trigger refuse_${change} before ${change} on ${table} when ${condition}
            begin select raise(abort, 'the disk is full'); end`,
         );
       }
     },
-    async relent(): Promise<void> {
+    async stopRefusing(): Promise<void> {
       for (const change of ['insert', 'update']) await db.raw(`drop trigger refuse_${change}`);
     },
-    /** What is stored: every name with its limit of sessions. */
+    /** Returns the stored names, each with its maxSessions. */
     async stored(): Promise<Map<string, number | null>> {
       const rows: { username: string; max_sessions: number | null }[] = await db('accounts')
         .leftJoin('account_limits', 'accounts.id', 'account_limits.account_id')
@@ -60,7 +61,7 @@ const NAMES = Array.from({ length: 600 }, (_, n) => `p${String(n + 1).padStart(3
 
 for (const table of ['accounts', 'account_limits'] as const) {
   test(`accounts created before a failure in ${table} are returned with passwords, the others by name`, async (t) => {
-    const { daemon, refuse, relent, stored } = await setUp(t);
+    const { daemon, refuse, stopRefusing, stored } = await setUp(t);
     await refuse(table, 'p300');
     const made = await post(daemon, 'batch', PATTERN);
     const created = made['created'] as { username: string; password: string }[];
@@ -72,13 +73,17 @@ for (const table of ['accounts', 'account_limits'] as const) {
     );
     assert.ok(skipped.every(({ reason }) => reason === 'failed'));
     const rows = await stored();
-    assert.deepEqual([...rows.keys()].sort(), NAMES.slice(0, 250), 'nothing of a failed slice is there');
+    assert.deepEqual(
+      [...rows.keys()].sort(),
+      NAMES.slice(0, 250),
+      'no account of the failed batch is stored',
+    );
     assert.ok([...rows.values()].every((sessions) => sessions === 3));
     const last = created.at(-1);
     assert.ok(last);
     (await loggedInClient({ port: daemon.socks.port, ...last })).destroy();
     await daemon.waitForLine(({ msg }) => msg === 'account batch not written');
-    await relent();
+    await stopRefusing();
     assert.equal((await post(daemon, 'batch', PATTERN))['count'], 350);
   });
 }
@@ -93,7 +98,7 @@ test('a failure of the first write fails the request, and nothing is stored', as
   assert.equal((await stored()).size, 0);
 });
 
-test('limits of many accounts are written in slices; accounts after a failure are named', async (t) => {
+test('limits of many accounts are written in batches; the accounts after a failure are named', async (t) => {
   const { daemon, refuse, stored } = await setUp(t);
   await post(daemon, 'batch', PATTERN);
   await refuse('account_limits', 'p499');
@@ -113,7 +118,7 @@ const HEADER = 'username,password,maxSessions,totalBytesUp,totalBytesDown,period
 const FILE = HEADER + NAMES.map((name) => `${name},pw,4,10,20,30\n`).join('');
 
 async function importFile(daemon: TestDaemon, query = ''): Promise<Json> {
-  const authorization = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`;
+  const authorization = basic(ADMIN.username, ADMIN.password);
   const headers = { authorization, 'content-type': 'text/csv' };
   const answer = await fetchFrom(daemon, 'POST', `/api/v1/accounts/import${query}`, headers, FILE);
   assert.equal(answer.status, 200, answer.text);
@@ -127,7 +132,7 @@ const failures = (report: Json): Map<string, string> =>
   );
 
 test('an import reports the accounts that a failure prevented, and the next import adds them', async (t) => {
-  const { daemon, refuse, relent, stored } = await setUp(t);
+  const { daemon, refuse, stopRefusing, stored } = await setUp(t);
   await refuse('account_limits', 'p300');
   const report = await importFile(daemon);
   assert.deepEqual([report['read'], report['added'], report['failed']], [600, 200, 400]);
@@ -137,20 +142,20 @@ test('an import reports the accounts that a failure prevented, and the next impo
   assert.deepEqual([...rows.keys()].sort(), NAMES.slice(0, 200));
   assert.ok([...rows.values()].every((sessions) => sessions === 4));
   await daemon.waitForLine(({ msg }) => msg === 'writing imported accounts failed');
-  await relent();
+  await stopRefusing();
   const again = await importFile(daemon);
   assert.deepEqual([again['added'], again['skipped'], again['failed']], [400, 200, 0]);
 });
 
 test('an account is imported with its usage or not at all; the next import adds it', async (t) => {
-  const { daemon, refuse, relent } = await setUp(t);
+  const { daemon, refuse, stopRefusing } = await setUp(t);
   await refuse('traffic_days', 'p250');
   const report = await importFile(daemon);
   assert.deepEqual([report['added'], report['failed']], [200, 400]);
-  const why = failures(report);
-  assert.equal(why.get('p250'), 'not added: the database could not be written');
-  assert.equal(why.get('p450'), 'not added: the database could not be written');
-  await relent();
+  const reasons = failures(report);
+  assert.equal(reasons.get('p250'), 'not added: the database could not be written');
+  assert.equal(reasons.get('p450'), 'not added: the database could not be written');
+  await stopRefusing();
   const again = await importFile(daemon, '?existing=keep');
   assert.deepEqual([again['added'], again['kept'], again['failed']], [400, 200, 0]);
   const { items } = (await daemon.api('GET', '/api/v1/accounts?limit=1000')).json as {
@@ -162,7 +167,7 @@ test('an account is imported with its usage or not at all; the next import adds 
   }
 });
 
-test('the command line exits with 1 and names them', async (t) => {
+test('an import on the command line exits with 1 and names the accounts that a failure prevented', async (t) => {
   const { daemon, refuse, stored } = await setUp(t);
   await refuse('accounts', 'p201');
   const file = join(daemon.dataDir, 'players.csv');

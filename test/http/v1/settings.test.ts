@@ -26,7 +26,7 @@ describe('settings', async () => {
     env: { PULSEGATE_LOG__LEVEL: 'debug' },
   });
 
-  it('a whitelist is explained entry by entry; with keepMyAccess it never locks its author out', async () => {
+  it('a whitelist is explained entry by entry, and one that locks its author out is refused with keepMyAccess', async () => {
     const check = async (whitelist: string, address?: string) => {
       const answer = await daemon.api('POST', `${WHITELIST}/check`, { whitelist, address });
       assert.equal(answer.status, 200, answer.text);
@@ -46,14 +46,14 @@ describe('settings', async () => {
       ],
     );
     assert.deepEqual([explained['valid'], explained['yourAddressAllowed']], [false, false]);
-    const asked = await check('10.0.*, 127.0.0.0/8', '::ffff:10.0.3.4');
+    const checked = await check('10.0.*, 127.0.0.0/8', '::ffff:10.0.3.4');
     assert.deepEqual(
       [
-        asked['yourAddress'],
-        asked['yourAddressAllowed'],
-        asked['address'],
-        asked['addressAllowed'],
-        asked['matchedBy'],
+        checked['yourAddress'],
+        checked['yourAddressAllowed'],
+        checked['address'],
+        checked['addressAllowed'],
+        checked['matchedBy'],
       ],
       ['127.0.0.1', true, '10.0.3.4', true, '10.0.*'],
     );
@@ -79,7 +79,7 @@ describe('settings', async () => {
     );
   });
 
-  it('game rules are tested without saving, with the result of each rule', async () => {
+  it('game rules can be tested without saving, with the result of each rule', async () => {
     const rules = [
       { id: 'udp', match: { protocol: 'udp' } },
       { id: 'port', match: { ports: [1] } },
@@ -106,7 +106,7 @@ describe('settings', async () => {
     }
   });
 
-  it('retention is changed while the daemon runs, shown as effective, and stored', async (t) => {
+  it('a changed retention applies while the daemon runs, and is shown as effective', async (t) => {
     const before = await daemon.api('GET', RETENTION);
     const values = before.json as Json;
     assert.deepEqual(values, {
@@ -134,7 +134,7 @@ describe('settings', async () => {
     assert.deepEqual([entry('shutdownGrace')?.['value'], entry('shutdownGrace')?.['source']], ['1s', 'file']);
   });
 
-  it('the effective configuration is shown with sources and without secrets', async () => {
+  it('the effective configuration is shown with sources, without secrets, and with keys that need a restart', async () => {
     const answer = await daemon.api('GET', '/api/v1/settings/effective');
     assert.equal(answer.status, 200, answer.text);
     assert.ok(!answer.text.includes(secret));
@@ -166,9 +166,9 @@ describe('settings', async () => {
   });
 
   it('a new admin password needs the current one, and ends the other sessions', async () => {
-    const [mine, other] = [await signIn(daemon), await signIn(daemon)];
+    const [changing, other] = [await signIn(daemon), await signIn(daemon)];
     const change = (current: string, next: string) =>
-      mine.api('PUT', '/api/v1/settings/admin-password', { current, next });
+      changing.api('PUT', '/api/v1/settings/admin-password', { current, next });
     assert.equal((await change('wrong', 'next')).status, 400);
     assert.equal((await change(ADMIN.password, ' ')).status, 400);
     const short = await change(ADMIN.password, 'seven77');
@@ -179,20 +179,20 @@ describe('settings', async () => {
       ({ msg }) => msg === 'admin password will be overwritten at the next start',
     );
     assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
-    const me = (await mine.api('GET', '/api/v1/me')).json as { isPasswordGiven: boolean };
-    assert.equal(me.isPasswordGiven, true, 'the console says so before the change');
-    assert.equal((await mine.api('GET', '/api/v1/me')).status, 200);
+    const me = (await changing.api('GET', '/api/v1/me')).json as { isPasswordGiven: boolean };
+    assert.equal(me.isPasswordGiven, true, 'the console can warn before the change');
+    assert.equal((await changing.api('GET', '/api/v1/me')).status, 200);
     assert.equal((await other.api('GET', '/api/v1/me')).status, 401);
     assert.equal((await daemon.api('GET', '/api/v1/me')).status, 401, 'the old password');
     const body = { username: ADMIN.username, password: 'the-next-password' };
     assert.equal((await fetchFrom(daemon, 'POST', '/api/v1/session', {}, body)).status, 200);
-    const audit = await mine.api('GET', '/api/v1/audit?action=admin.password&via=console');
+    const audit = await changing.api('GET', '/api/v1/audit?action=admin.password&via=console');
     assert.equal((audit.json as Json)['matched'], 1);
     assert.ok(!audit.text.includes('the-next-password'));
     assert.equal((await change('the-next-password', ADMIN.password)).status, 204);
   });
 
-  it('a backup is downloaded while the daemon works, leaves no file behind, and can be restored', async (t) => {
+  it('a backup can be downloaded from the running daemon, leaves no file there, and can be restored', async (t) => {
     await daemon.addAccount('kept', 'secret');
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
@@ -227,12 +227,12 @@ describe('settings', async () => {
   });
 });
 
-test('saved game rules apply to the next session, survive a restart, and can be discarded', async (t) => {
+test('saved game rules apply to the next session, are kept over a restart, and can be discarded', async (t) => {
   const target = await startTarget(t, echo);
   const config = { heartbeats: { games: [{ id: 'from-file' }] } };
   const daemon = await startTestDaemon(t, { config });
   await daemon.addAccount('alice', 'secret');
-  const play = async () => {
+  const gameOfNextSession = async () => {
     const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
     const client = await connectThrough(account, '127.0.0.1', target.port);
     const { items } = (await daemon.api('GET', '/api/v1/sessions')).json as { items: Json[] };
@@ -242,13 +242,13 @@ test('saved game rules apply to the next session, survive a restart, and can be 
   };
   const before = await daemon.api('GET', GAMES);
   assert.deepEqual(before.json, { rules: [{ id: 'from-file', match: {}, maxBytes: 4096 }], source: 'file' });
-  assert.equal(await play(), 'from-file');
+  assert.equal(await gameOfNextSession(), 'from-file');
   const rules = [{ id: 'saved', match: { ports: [`${target.port}-${target.port}`], protocol: 'tcp' } }];
   const stale = await daemon.api('PUT', GAMES, { rules }, { 'if-match': '"old"' });
   assert.equal(stale.status, 412);
   const etag = before.headers.get('etag') ?? '';
   assert.equal((await daemon.api('PUT', GAMES, { rules }, { 'if-match': etag })).status, 200);
-  assert.equal(await play(), 'saved');
+  assert.equal(await gameOfNextSession(), 'saved');
   for (const [wrong, path] of [
     [[{ id: 'a', gameId: '(b)' }], 'body.rules[0]'],
     [[{ id: 'ok' }, { gameId: '(a' }], 'body.rules[1].gameId'],
@@ -261,7 +261,7 @@ test('saved game rules apply to the next session, survive a restart, and can be 
   }
   daemon.signal('SIGTERM');
   await daemon.exited();
-  const again = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
-  assert.deepEqual((await again.api('GET', GAMES)).json, { rules, source: 'console' });
-  assert.equal(((await again.api('DELETE', GAMES)).json as Json)['source'], 'file');
+  const restarted = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
+  assert.deepEqual((await restarted.api('GET', GAMES)).json, { rules, source: 'console' });
+  assert.equal(((await restarted.api('DELETE', GAMES)).json as Json)['source'], 'file');
 });

@@ -3,16 +3,17 @@ import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { basic } from '../../helpers/http.js';
 import { scaled } from '../../helpers/scale.js';
 import { loggedInClient } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 type Json = Record<string, unknown>;
-const basic = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`;
+const authorization = basic(ADMIN.username, ADMIN.password);
 
 async function importFile(daemon: TestDaemon, content: string, query = '', type = 'text/csv') {
   const path = `/api/v1/accounts/import${query}`;
-  return fetchFrom(daemon, 'POST', path, { authorization: basic, 'content-type': type }, content);
+  return fetchFrom(daemon, 'POST', path, { authorization, 'content-type': type }, content);
 }
 const counts = (report: unknown) => {
   const { read, added, replaced, kept, skipped, failed } = report as Json;
@@ -65,15 +66,15 @@ describe('account files', async () => {
     assert.equal(audit.items[0]?.['action'], 'account.update');
   });
 
-  it('an import is one entry of the audit log; the history of each account names it', async () => {
+  it("an import is one entry of the audit log, and each account's history names the import", async () => {
     const audit = async (query = '') =>
       (await daemon.api('GET', `/api/v1/audit?limit=500${query}`)).json as { items: Json[]; matched: number };
     const before = await audit();
     await importFile(daemon, 'username,password\nnobody,\n', '?fileName=faulty.csv');
     await importFile(daemon, 'username,password\nnobody,x\n', '?fileName=tried.csv&dryRun=true');
-    assert.deepEqual(await audit(), before, 'what changes nothing leaves no entry');
+    assert.deepEqual(await audit(), before, 'an import that changes nothing has no entry');
 
-    // Two transactions, and a line at the end that is not done.
+    // Two transactions, and a last line that fails.
     const names = Array.from({ length: 250 }, (_, i) => `p${i},secret,3`);
     const file = ['username,password,maxSessions', ...names, 'p0,again,'].join('\n');
     const report = await importFile(daemon, file, '?fileName=players.csv');
@@ -94,7 +95,7 @@ describe('account files', async () => {
     const { AID } = await daemon.account('p7');
     const history = await audit(`&objectId=${AID}`);
     assert.deepEqual(
-      history.items.map(({ action, import: its }) => [action, its]),
+      history.items.map(({ action, import: source }) => [action, source]),
       [
         ['account.limits', { id: entry?.['id'], name: 'players.csv' }],
         ['account.create', { id: entry?.['id'], name: 'players.csv' }],
@@ -103,7 +104,7 @@ describe('account files', async () => {
     assert.equal((await audit(`&importId=${entry?.['id']}`)).matched, 500);
   });
 
-  it("CCProxy's file is imported and exported; tokens get no password hashes", async () => {
+  it('files of CCProxy can be imported and exported; tokens cannot export password hashes', async () => {
     const ini =
       '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05\r\nWebFilter=2\r\n';
     const tried = await importFile(daemon, ini, '?format=ccproxy&dryRun=true', 'text/plain');
@@ -130,7 +131,7 @@ describe('account files', async () => {
   });
 });
 
-describe('accounts move to another daemon with passwords, limits and usage', () => {
+describe('accounts keep passwords, limits and usage when moved to another daemon', () => {
   const scope = suiteScope();
   let from: TestDaemon;
   let to: TestDaemon;
@@ -141,7 +142,7 @@ describe('accounts move to another daemon with passwords, limits and usage', () 
     ['csv', 'text/csv'],
     ['json', 'application/json'],
   ] as const)
-    it(`by ${format}`, async () => {
+    it(`in a ${format} file`, async () => {
       const header =
         'username,password,expiresAt,quotaBytes,quotaPeriod,totalBytesUp,totalBytesDown,periodBytes\n';
       const made = await importFile(
@@ -172,7 +173,7 @@ describe('accounts move to another daemon with passwords, limits and usage', () 
     });
 });
 
-test('a file that is too large, cut, or of another type is refused', async (t) => {
+test('a file that is too large or of another type is refused, and a truncated line fails', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { maxImport: '1KiB' } } });
   const head = 'username,password\n';
   const exact = head + 'a,b\n'.padStart(1024 - head.length, '\n');
@@ -209,6 +210,6 @@ test(`${MANY} accounts are imported without delaying logins`, async (t) => {
   const { lines, linesLeftOut } = report.json as { lines: unknown[]; linesLeftOut: number };
   assert.deepEqual([lines.length, linesLeftOut], [1_000, MANY - 1_000]);
   t.diagnostic(`${logins} logins meanwhile`);
-  // A login that waits for the import waits for all of it.
+  // A login that waited for the import would wait for all of it.
   assert.ok(logins > 2, `${logins} logins`);
 });

@@ -1,4 +1,4 @@
-// A client that disconnects during or before an upload: no error stays unhandled.
+// Clients that disconnect before or during an upload cause no unhandled error; one upload per caller.
 import assert from 'node:assert/strict';
 import { pbkdf2 } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,10 +18,10 @@ function occupyFileThreads(): Promise<unknown> {
   return Promise.all(work);
 }
 
-for (const isKept of [true, false]) {
-  test(`a client that disconnects before its upload is ${isKept ? 'kept' : 'refused'} ends nothing`, async (t) => {
+for (const isAccepted of [true, false]) {
+  test(`the API continues when a client disconnects before its upload is ${isAccepted ? 'accepted' : 'refused'}`, async (t) => {
     const admin = await startTestAdmin(t);
-    if (!isKept) await rm(admin.dataDir, { recursive: true });
+    if (!isAccepted) await rm(admin.dataDir, { recursive: true });
     const { hostname, port } = new URL(admin.url);
     const socket = connect(Number(port), hostname);
     const head = [
@@ -30,21 +30,21 @@ for (const isKept of [true, false]) {
       `Authorization: ${basic(ADMIN.username, ADMIN.password)}`,
       'Content-Type: text/csv',
       'Content-Length: 1000000',
-      // Answered at once with 100: then the request is under way.
+      // The response 100 shows that the request is in progress.
       'Expect: 100-continue',
     ];
-    const free = occupyFileThreads();
+    const freed = occupyFileThreads();
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     const [answer] = (await once(socket, 'data')) as [Buffer];
     assert.match(answer.toString(), /^HTTP\/1\.1 100 /);
     socket.resetAndDestroy();
-    await free;
-    // An error that nobody owned would have ended this process.
+    await freed;
+    // An unhandled error would have ended this process.
     assert.equal((await admin.api('GET', '/api/v1/accounts')).status, 200);
   });
 }
 
-test('a caller has one import at a time', async (t) => {
+test('a caller can run one import at a time', async (t) => {
   const admin = await startTestAdmin(t);
   const { hostname, port } = new URL(admin.url);
   const head = [
@@ -62,10 +62,10 @@ test('a caller has one import at a time', async (t) => {
     return { socket, answer: answer.toString() };
   };
   const short = () => upload(['Content-Length: 13'], 'username\nanna\n'.slice(0, 13));
-  const held = await upload(['Content-Length: 1000000', 'Expect: 100-continue']);
-  assert.match(held.answer, /^HTTP\/1\.1 100 /);
+  const first = await upload(['Content-Length: 1000000', 'Expect: 100-continue']);
+  assert.match(first.answer, /^HTTP\/1\.1 100 /);
   const refused = await short();
   assert.match(refused.answer, /^HTTP\/1\.1 429 .*another import of yours is in progress/s);
-  held.socket.destroy();
+  first.socket.destroy();
   await eventually(async () => assert.match((await short()).answer, /^HTTP\/1\.1 200 /));
 });
