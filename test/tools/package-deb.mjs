@@ -160,7 +160,10 @@ function layOutDebian() {
       ['DynamicUser=yes\nUser=pulsegate\n', 'User=pulsegate\nGroup=pulsegate\n'],
     ]),
   );
-  cpSync('systemd/pulsegate.socket', join(debian, 'pulsegate.socket'));
+  writeFileSync(
+    join(debian, 'pulsegate.socket'),
+    replaced('systemd/pulsegate.socket', [['file:///opt/pulsegate/README.md', 'man:pulsegate(1)']]),
+  );
   cpSync('etc/man/pulsegate.1', join(source, 'pulsegate.1'));
   writeFileSync(join(debian, 'pulsegate.manpages'), 'pulsegate.1\n');
   writeFileSync(join(debian, 'pulsegate.install'), 'tree/usr /\ntree/etc /\n');

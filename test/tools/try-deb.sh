@@ -114,6 +114,9 @@ stop
 check 'keeps the owner of the service files' same "$(find /var/lib/pulsegate ! -user pulsegate | wc -l)" 0
 
 echo '# changed by the operator' >> /etc/pulsegate/pulsegate.yaml
+# The scripts themselves, because systemd does not run everywhere that this does.
+check 'leaves socket activation on at an upgrade' bash -c '! grep -qs socket /var/lib/dpkg/info/pulsegate.preinst'
+check 'ends socket activation at its removal' grep -q 'stop pulsegate.socket' /var/lib/dpkg/info/pulsegate.prerm
 check 'upgrades' unshare --net dpkg -i "$packages"/new/*.deb
 check 'keeps the configuration' grep -q 'changed by the operator' /etc/pulsegate/pulsegate.yaml
 check 'keeps the password' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
