@@ -1,4 +1,4 @@
-// The PostgreSQL server stopped, frozen and started again under daemons: players go on, nothing is answered as done that is not.
+// A daemon whose PostgreSQL server is stopped, frozen or restarted: players go on, and no failed change is answered as done.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { startAgentServer } from '../helpers/agent-server.js';
@@ -11,10 +11,10 @@ import { connectThrough, type RawClient } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-describe('without a database', async () => {
+describe('a daemon that loses its database', async () => {
   const t = suiteScope();
   const player = { username: 'ann', password: 'word' };
-  /** Has one session at most. */
+  /** An account with `maxSessions` 1. */
   const limited = { username: 'bob', password: 'word' };
   let postgres: Postgres;
   let daemon: TestDaemon;
@@ -48,8 +48,8 @@ describe('without a database', async () => {
     session = await newSession();
   });
 
-  const newSession = (who: typeof player & { readonly from?: string } = player) =>
-    connectThrough({ port: daemon.socks.port, ...who }, '127.0.0.1', targetPort);
+  const newSession = (credentials: typeof player & { readonly from?: string } = player) =>
+    connectThrough({ port: daemon.socks.port, ...credentials }, '127.0.0.1', targetPort);
   const readyStatus = async () => (await fetch(`${daemon.adminUrl}/readyz`)).status;
   const dataCount = async () => Number((await daemon.account(player.username))['DataCount']);
   const trigger = () =>
@@ -59,47 +59,51 @@ describe('without a database', async () => {
       body: JSON.stringify({ agent: 'a', message: 'x' }),
     });
 
-  async function echoes(client: RawClient): Promise<void> {
+  async function assertEcho(client: RawClient): Promise<void> {
     client.send(Buffer.from('ping'));
     assert.equal((await client.read(4)).toString(), 'ping');
   }
 
-  /** What holds while it is away, whatever the reason. */
-  async function playersGoOn(): Promise<void> {
-    await echoes(session);
+  /** While the database does not answer: open sessions relay, new logins succeed, accounts are listed, limits hold. */
+  async function assertPlayersGoOn(): Promise<void> {
+    await assertEcho(session);
     const login = await newSession();
-    await echoes(login);
+    await assertEcho(login);
     login.destroy();
-    assert.equal((await daemon.account(player.username))['Username'], player.username, 'lists from memory');
-    // Its limit holds at this node.
-    const only = await newSession(limited);
-    await echoes(only);
+    assert.equal(
+      (await daemon.account(player.username))['Username'],
+      player.username,
+      'the list comes from memory',
+    );
+    // The node enforces maxSessions by itself.
+    const allowed = await newSession(limited);
+    await assertEcho(allowed);
     await assert.rejects(newSession(limited), /answered 2/);
-    only.destroy();
+    allowed.destroy();
   }
 
-  async function recovers(name: string): Promise<void> {
+  async function assertRecovery(name: string): Promise<void> {
     await eventually(async () => (await readyStatus()) === 200);
     const before = await dataCount();
     await daemon.addAccount(name, 'word');
     assert.equal((await daemon.account(name))['Username'], name);
-    // A session that moves bytes makes entries.
+    // The traffic of a session makes heartbeat entries.
     await eventually(async () => {
-      await echoes(session);
+      await assertEcho(session);
       return (await dataCount()) > before;
     });
     assert.equal((await trigger()).status, 200);
-    await echoes(session);
+    await assertEcho(session);
   }
 
-  test('stopped: changes and webhooks are 503 with Retry-After, and it recovers by itself', async () => {
+  test('answers changes and webhooks with 503 and Retry-After while PostgreSQL is stopped, and recovers by itself', async () => {
     await postgres.stop();
     await eventually(async () => (await readyStatus()) === 503);
-    await playersGoOn();
-    // What is moved meanwhile counts when it is back (Marzban #1832).
-    const moved = Buffer.alloc(100_000);
-    session.send(moved);
-    await session.read(moved.length);
+    await assertPlayersGoOn();
+    // Bytes relayed during the outage are counted after it (Marzban #1832).
+    const payload = Buffer.alloc(100_000);
+    session.send(payload);
+    await session.read(payload.length);
     const refused = [
       await daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: 'lost', Password: 'word' }),
       await daemon.api('PATCH', `/api/v1/accounts/${accountId}`, { remarks: 'lost' }),
@@ -113,37 +117,38 @@ describe('without a database', async () => {
     assert.equal(hook.status, 503, hook.text);
     assert.ok(Number(hook.headers['retry-after']) > 0);
     await postgres.start();
-    await recovers('after-stop');
+    await assertRecovery('after-stop');
     await eventually(async () => {
       const stored = await postgres.query(
         `select sum(bytes_up) as up, sum(bytes_down) as down from traffic_days where account_id = '${accountId}'`,
         'fleet',
       );
-      for (const bytes of [stored[0]?.['up'], stored[0]?.['down']]) assert.ok(Number(bytes) >= moved.length);
+      for (const bytes of [stored[0]?.['up'], stored[0]?.['down']])
+        assert.ok(Number(bytes) >= payload.length);
     });
     const names = (
       (await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).json as { Username: string }[]
     ).map(({ Username }) => Username);
-    assert.ok(!names.includes('lost'), 'what was refused was not made');
+    assert.ok(!names.includes('lost'), 'the refused account was not added');
   });
 
-  test('frozen: players go on, the API answers 503 in time, and it recovers by itself', async () => {
+  test('answers 503 within its time limit while PostgreSQL is frozen, and recovers by itself', async () => {
     await postgres.signal('SIGSTOP');
     const names = Array.from({ length: 12 }, (_, n) => `waited-${n}`);
-    // More than there are connections.
+    // More requests than the pool has connections.
     const answers = names.map((name) =>
       daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: name, Password: 'word' }),
     );
-    await playersGoOn();
+    await assertPlayersGoOn();
     for (const answer of await Promise.all(answers)) {
       assert.equal(answer.status, 503, answer.text);
       assert.ok(Number(answer.headers.get('retry-after')) > 0);
     }
     assert.equal(await readyStatus(), 503);
-    const session = await newSession(limited);
+    const limitedSession = await newSession(limited);
     await postgres.signal('SIGCONT');
-    await recovers('after-freeze');
-    // What the server still did with requests of before is known here, too.
+    await assertRecovery('after-freeze');
+    // The daemon also reads accounts that the server added after their requests had timed out.
     await eventually(async () => {
       const stored = await postgres.query('select username from accounts order by username', 'fleet');
       const { json } = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
@@ -153,15 +158,15 @@ describe('without a database', async () => {
         stored.map(({ username }) => username),
       );
     });
-    // The session of the outage counts for all nodes.
+    // The session opened during the outage gets its permit.
     await eventually(async () => {
       const permits = await postgres.query('select id from session_permits', 'fleet');
       assert.equal(permits.length, 1);
     });
-    session.destroy();
+    limitedSession.destroy();
   });
 
-  test('restarted: pending requests get correct answers, and what the server has lost is there again', async () => {
+  test('answers pending requests correctly during a restart of PostgreSQL, and writes rows again that the server has lost', async () => {
     // The session of the previous test may still count.
     const idle = await eventually(() => newSession(limited).catch(() => null));
     assert.ok(idle);
@@ -191,14 +196,14 @@ describe('without a database', async () => {
     await postgres.start();
     const statuses = (await Promise.all(answers)).map(({ status }) => status);
     for (const status of statuses) assert.ok(status === 200 || status === 503, String(status));
-    await recovers('after-restart');
+    await assertRecovery('after-restart');
     const stored = await postgres.query(
       "select username from accounts where username like 'burst-%'",
       'fleet',
     );
-    const known = new Set(stored.map(({ username }) => username));
+    const storedNames = new Set(stored.map(({ username }) => username));
     for (const [i, name] of names.entries())
-      if (statuses[i] === 200) assert.ok(known.has(name), `${name} was answered 200`);
+      if (statuses[i] === 200) assert.ok(storedNames.has(name), `${name} was answered 200`);
     await eventually(isShared);
     await eventually(async () => {
       await assert.rejects(newSession({ ...player, from: '127.0.0.61' }), /login refused/);

@@ -32,24 +32,24 @@ describe('limits over two nodes', async () => {
   async function limit(id: string, limits: Readonly<Record<string, number>>): Promise<void> {
     assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}/limits`, limits)).status, 200);
     await eventually(async () => {
-      const { limits: there } = (await two.api('GET', `/api/v1/accounts/${id}`)).json as {
+      const { limits: limitsAtTwo } = (await two.api('GET', `/api/v1/accounts/${id}`)).json as {
         limits: Record<string, unknown>;
       };
-      for (const [name, value] of Object.entries(limits)) assert.equal(there[name], value);
+      for (const [name, value] of Object.entries(limits)) assert.equal(limitsAtTwo[name], value);
     });
   }
   async function add(username: string, limits: Readonly<Record<string, number>>): Promise<void> {
     await limit(await one.addAccount(username, 'word'), limits);
   }
-  const play = ({ socks }: TestDaemon, username: string, from?: string) =>
+  const openSession = ({ socks }: TestDaemon, username: string, from?: string) =>
     connectThrough({ port: socks.port, username, password: 'word', from }, '127.0.0.1', targetPort);
 
-  /** Sixty at once, at both nodes in turn: those that were let in, and what they came from. */
-  async function storm(username: string, fromOf: (n: number) => string) {
+  /** Logs in sixty times at once, at both nodes in turn. Returns the admitted clients with their source addresses. */
+  async function logInSixtyTimes(username: string, fromOf: (n: number) => string) {
     const answers = await Promise.allSettled(
       Array.from({ length: 60 }, async (_, n) => {
         const from = fromOf(n);
-        return { from, client: await play(n % 2 === 0 ? one : two, username, from) };
+        return { from, client: await openSession(n % 2 === 0 ? one : two, username, from) };
       }),
     );
     for (const answer of answers) {
@@ -58,31 +58,31 @@ describe('limits over two nodes', async () => {
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   }
 
-  test('many logins at once: as many sessions as maxSessions, not one more, and again when they have ended', async () => {
+  test('simultaneous logins open exactly maxSessions sessions, and again when these have ended', async () => {
     await add('ann', { maxSessions: 3 });
     for (let round = 0; round < 3; round += 1) {
-      const players = await storm('ann', () => '127.0.0.1');
+      const players = await logInSixtyTimes('ann', () => '127.0.0.1');
       assert.equal(players.length, 3);
       for (const { client } of players) client.destroy();
       await eventually(async () => {
-        const client = await play(round % 2 === 0 ? two : one, 'ann');
+        const client = await openSession(round % 2 === 0 ? two : one, 'ann');
         client.destroy();
       });
-      // All of them are gone when the whole limit is free.
+      // Every session has ended once the whole limit is free.
       const next: RawClient[] = [];
       await eventually(async () => {
-        while (next.length < 3) next.push(await play(one, 'ann'));
+        while (next.length < 3) next.push(await openSession(one, 'ann'));
       });
       for (const client of next) client.destroy();
     }
   });
 
-  test('devices that log in at several nodes at once (3x-ui #4943): no more addresses than maxClientAddresses', async () => {
+  test('devices that log in at both nodes at once have at most maxClientAddresses addresses (3x-ui #4943)', async () => {
     await add('bob', { maxClientAddresses: 2 });
-    const players = await storm('bob', (n) => `127.0.0.${1 + (n % 10)}`);
+    const players = await logInSixtyTimes('bob', (n) => `127.0.0.${1 + (n % 10)}`);
     const addresses = new Set(players.map(({ from }) => from));
     assert.equal(addresses.size, 2);
-    for (const from of addresses) (await play(one, 'bob', from)).destroy();
+    for (const from of addresses) (await openSession(one, 'bob', from)).destroy();
     for (const { client } of players) client.destroy();
   });
 
@@ -92,17 +92,17 @@ describe('limits over two nodes', async () => {
     await eventually(() => two.account('gil'));
     const db = connectPg(fleet.connection, 2);
     t.after(() => db.destroy());
-    const held = await db.transaction();
-    await held.raw('lock table accounts, account_limits, session_permits in access exclusive mode');
-    const limited = play(two, 'hal');
+    const lock = await db.transaction();
+    await lock.raw('lock table accounts, account_limits, session_permits in access exclusive mode');
+    const limited = openSession(two, 'hal');
     await eventually(async () => {
       const { rows } = await db.raw(
         "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
       );
       return rows.length > 0;
     });
-    const free = await play(two, 'gil');
-    await held.rollback();
+    const free = await openSession(two, 'gil');
+    await lock.rollback();
     for (const client of [free, await limited]) client.destroy();
   });
 
@@ -144,22 +144,22 @@ describe('limits over two nodes', async () => {
     for (const client of [elsewhere, ...clients]) client.destroy();
   });
 
-  test('a player moves to another node without a wait', async () => {
+  test('a player whose only session has ended can log in at the other node', async () => {
     await add('carl', { maxSessions: 1 });
-    let client = await play(one, 'carl');
-    await assert.rejects(play(two, 'carl'));
+    let client = await openSession(one, 'carl');
+    await assert.rejects(openSession(two, 'carl'));
     client.destroy();
     await eventually(async () => {
-      client = await play(two, 'carl');
+      client = await openSession(two, 'carl');
     });
-    await assert.rejects(play(one, 'carl'));
+    await assert.rejects(openSession(one, 'carl'));
     client.destroy();
   });
 
-  test('a UDP association counts, and so do sessions from before the limit', async () => {
+  test('a UDP association counts as a session, and so does a session that is older than the limit', async () => {
     const id = await one.addAccount('dora', 'word');
     await eventually(() => two.account('dora'));
-    const early = await play(one, 'dora');
+    const early = await openSession(one, 'dora');
     await limit(id, { maxSessions: 2 });
     const associate = async (daemon: TestDaemon) => {
       const client = await loggedInClient({ port: daemon.socks.port, username: 'dora', password: 'word' });
@@ -183,23 +183,23 @@ describe('limits over two nodes', async () => {
   });
 
   for (const before of [5, null]) {
-    test(`a limit lowered from ${before ?? 'none'} to 2: of five sessions at two nodes, exactly three end`, async () => {
+    test(`lowering maxSessions from ${before ?? 'none'} to 2 ends exactly three of five sessions at two nodes`, async () => {
       const username = `fay-${before}`;
       const id = await one.addAccount(username, 'word');
       if (before !== null) await limit(id, { maxSessions: before });
       else await eventually(() => two.account(username));
       const open = new Set<RawClient>();
       for (const node of [one, two, one, two, one]) {
-        const client = await play(node, username);
+        const client = await openSession(node, username);
         open.add(client);
-        // Without a bound: those that stay open do so for as long as a busy machine takes.
+        // `closed()` has a time limit, which the sessions that stay open could exceed on a busy machine.
         for (const event of ['end', 'close']) client.socket.once(event, () => open.delete(client));
       }
       await limit(id, { maxSessions: 2 });
       await eventually(() => open.size <= 2);
-      // Both nodes have read the list of changes since then.
+      // Once both nodes know this change, they have read all earlier ones.
       await limit(id, { maxSessions: 2, maxClientAddresses: 9 });
-      for (const node of [one, two]) await assert.rejects(play(node, username), /answered 2$/);
+      for (const node of [one, two]) await assert.rejects(openSession(node, username), /answered 2$/);
       assert.equal(open.size, 2);
       for (const client of open) {
         client.send(Buffer.from('ping'));
@@ -209,18 +209,18 @@ describe('limits over two nodes', async () => {
     });
   }
 
-  test('sessions of a node that is frozen or killed leave room when its lease is over (3x-ui #6113)', async () => {
+  test('the sessions of a frozen or killed node stop counting when its lease is over (3x-ui #6113)', async () => {
     await add('eve', { maxSessions: 1 });
     const third = await fleet.start('gate-3');
     for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
-      const held = await play(third, 'eve');
-      await assert.rejects(play(two, 'eve'));
+      const held = await openSession(third, 'eve');
+      await assert.rejects(openSession(two, 'eve'));
       third.signal(signal);
-      await eventually(async () => (await play(two, 'eve')).destroy());
+      await eventually(async () => (await openSession(two, 'eve')).destroy());
       if (signal === 'SIGSTOP') third.signal('SIGCONT');
       held.destroy();
-      // The session that was let in meanwhile is over, too.
-      if (signal === 'SIGSTOP') await eventually(async () => (await play(third, 'eve')).destroy());
+      // The session admitted during the freeze has ended, too.
+      if (signal === 'SIGSTOP') await eventually(async () => (await openSession(third, 'eve')).destroy());
     }
   });
 });

@@ -1,4 +1,4 @@
-// Nodes: daemons on one database know one another, hold their names, and can be taken out of service one by one.
+// Nodes: daemons on one database list one another, own their names, and can be drained one by one.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { connectPg } from '../../src/store/pg.js';
@@ -25,7 +25,7 @@ const stateAt = async (daemon: TestDaemon, name: string) =>
   (await nodesAt(daemon)).find((node) => node.name === name)?.state;
 const readyStatus = async ({ adminUrl }: TestDaemon) => (await fetch(`${adminUrl}/readyz`)).status;
 
-/** Whether a new connection is closed before it was greeted. */
+/** Returns whether the daemon closes a new connection before it selects a method. */
 async function isRefused({ socks }: TestDaemon): Promise<boolean> {
   const client = await RawClient.connect(socks.port);
   client.send(Buffer.from([5, 1, 2]));
@@ -49,7 +49,7 @@ describe('two nodes', async () => {
     await one.addAccount(player.username, player.password);
   });
 
-  test('are listed by each, with what they do', async () => {
+  test('each node lists both, with state, sessions and addresses', async () => {
     const target = await startTarget(t, echo);
     const client = await connectThrough({ port: one.socks.port, ...player }, '127.0.0.1', target.port);
     // A busy node may be lost for a moment.
@@ -68,14 +68,14 @@ describe('two nodes', async () => {
     client.destroy();
   });
 
-  test('do not share a name', async () => {
+  test('a daemon does not start under the name of another live node', async () => {
     await assert.rejects(
       fleet.start('gate-2'),
       /Another daemon on this database runs as the node \\?"gate-2/,
     );
   });
 
-  test('refuse connections when drained, after the balancer could see it, and keep their sessions', async () => {
+  test('a drained node answers 503 to the balancer, then refuses connections, and keeps its sessions', async () => {
     const target = await startTarget(t, echo);
     const client = await connectThrough({ port: two.socks.port, ...player }, '127.0.0.1', target.port);
     const { run } = await commandLine(t, `database: { client: pg, connection: "${fleet.connection}" }\n`);
@@ -99,7 +99,7 @@ describe('two nodes', async () => {
     assert.match((await run(['node', 'drain', 'gate-9'])).stderr, /No such node: "gate-9".*node list/);
   });
 
-  test('of another version are logged once', async () => {
+  test('a node of another version is logged once', async () => {
     const db = connectPg(fleet.connection, 1);
     t.after(() => db.destroy());
     const [row] = await db('nodes').where({ name: 'gate-2' });
@@ -116,13 +116,13 @@ describe('two nodes', async () => {
     });
     const old = (await nodesAt(two)).find(({ name }) => name === 'old');
     assert.deepEqual([old?.sessions, old?.addresses.socks], [0, []]);
-    const isAbout = (line: LogLine) => line['otherVersion'] === '0.1.9';
-    for (const node of [one, two]) await node.waitForLine(isAbout);
+    const isAboutOldVersion = (line: LogLine) => line['otherVersion'] === '0.1.9';
+    for (const node of [one, two]) await node.waitForLine(isAboutOldVersion);
     const renewedAt = async () => Number((await db('nodes').where({ name: 'gate-1' }).first()).renewed_at);
     const before = await renewedAt();
     await eventually(async () => (await renewedAt()) > before);
     await db('nodes').where({ name: 'old' }).delete();
-    assert.equal(one.lines.filter(isAbout).length, 1);
+    assert.equal(one.lines.filter(isAboutOldVersion).length, 1);
   });
 
   test('refuse connections when another process has their name, until they have it again', async () => {
@@ -142,7 +142,7 @@ describe('two nodes', async () => {
     await eventually(async () => (await stateAt(two, 'gate-1')) === 'serving');
   });
 
-  test('are lost when killed, stopped when they stop, and come back under their name at once', async () => {
+  test('a killed node is lost, a stopped one is stopped, and a restarted one gets its name back at once', async () => {
     const db = connectPg(fleet.connection, 1);
     t.after(() => db.destroy());
     const [row] = await db('nodes').where({ name: 'gate-2' });
@@ -155,19 +155,19 @@ describe('two nodes', async () => {
     third.signal('SIGKILL');
     await third.exited();
     await eventually(async () => (await stateAt(one, 'gate-3')) === 'lost');
-    const again = await fleet.start('gate-3', { lease: '5m' });
-    again.signal('SIGKILL');
-    await again.exited();
-    // Its lease is live, but nobody else can be on its data folder.
-    const back = await fleet.start('gate-3', { dataDir: again.dataDir, lease: '5m' });
+    const restarted = await fleet.start('gate-3', { lease: '5m' });
+    restarted.signal('SIGKILL');
+    await restarted.exited();
+    // The lease is still valid, but only the same node can open the same data folder.
+    const last = await fleet.start('gate-3', { dataDir: restarted.dataDir, lease: '5m' });
     assert.equal(await stateAt(one, 'gate-3'), 'serving');
-    back.signal('SIGTERM');
-    assert.equal(await back.exited(), 0);
+    last.signal('SIGTERM');
+    assert.equal(await last.exited(), 0);
     assert.equal(await stateAt(one, 'gate-3'), 'stopped');
   });
 });
 
-test('one daemon on SQLite is one node, and stays drained over a restart', async (t) => {
+test('a daemon on SQLite is the only node, and stays drained over a restart', async (t) => {
   const first = await startTestDaemon(t, { config: { node: { name: 'alone', lease: '5m' } } });
   assert.equal((await first.api('POST', '/api/v1/nodes/alone/drain')).status, 204);
   assert.equal(await readyStatus(first), 503);

@@ -1,4 +1,4 @@
-// Sessions of all nodes: seen, counted and ended from any of them.
+// The sessions of all nodes can be listed, counted and ended at each.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { openStore } from '../../src/store/store.js';
@@ -41,14 +41,18 @@ describe('live sessions of two nodes', async () => {
     await eventually(() => two.account('bob'));
   });
 
-  /** A session that echoes. */
-  async function play(daemon: TestDaemon, username: string) {
+  /** Opens a session to an echo server. */
+  async function openSession(daemon: TestDaemon, username: string) {
     const target = await startTarget(t, echo);
     return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
   }
 
-  test('are listed, filtered, sorted and counted the same at each', async () => {
-    const clients = [await play(one, 'ann'), await play(two, 'ann'), await play(two, 'bob')];
+  test('each node lists, filters, sorts and counts the sessions of both', async () => {
+    const clients = [
+      await openSession(one, 'ann'),
+      await openSession(two, 'ann'),
+      await openSession(two, 'bob'),
+    ];
     for (const node of [one, two]) {
       await eventually(
         async () => (await listAt(node)).total === 3 && (await listAt(node)).items.length === 3,
@@ -76,25 +80,29 @@ describe('live sessions of two nodes', async () => {
     for (const node of [one, two]) await eventually(async () => (await listAt(node)).total === 0);
   });
 
-  test('are ended from the other node, one by one and all of an account', async () => {
-    const [first, second, third] = [await play(two, 'ann'), await play(two, 'ann'), await play(one, 'ann')];
+  test('a node ends sessions of the other, one by one and all of an account', async () => {
+    const [first, second, third] = [
+      await openSession(two, 'ann'),
+      await openSession(two, 'ann'),
+      await openSession(one, 'ann'),
+    ];
     await eventually(async () => (await listAt(one)).total === 3);
     const { items } = await listAt(one);
     const chosen = items.find(({ client }) => client.port === first.socket.localPort);
     assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 204);
     await first.closed();
-    // One that is too young to be listed ends too.
-    const young = await play(two, 'ann');
+    // A session that is too new to be listed ends, too.
+    const unlisted = await openSession(two, 'ann');
     const ended = (await one.api('POST', '/api/v1/sessions/end', { accountId: annId })).json;
     assert.ok((ended as { ended: number }).ended >= 2);
-    await Promise.all([second, third, young].map((client) => client.closed()));
+    await Promise.all([second, third, unlisted].map((client) => client.closed()));
     for (const node of [one, two]) await eventually(async () => (await listAt(node)).total === 0);
     assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 404);
   });
 
   test('of a lost node are not listed, and of one that was only frozen they are listed again', async () => {
     const third = await fleet.start('gate-3');
-    await play(third, 'bob');
+    await openSession(third, 'bob');
     const areListed = (count: number) =>
       eventually(async () => (await listAt(one, '?search=bob')).matched === count);
     await areListed(1);

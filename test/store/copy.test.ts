@@ -50,22 +50,22 @@ async function fill(db: Knex, rows: number): Promise<void> {
   }
 }
 
-async function sqlitePlace(t: TestContext): Promise<CopyOptions['sqlite']> {
+async function emptySqlite(t: TestContext): Promise<CopyOptions['sqlite']> {
   return { client: sqliteClient, dataDir: await tempDir(t), busyTimeoutMs: 5000 };
 }
 
 /** Makes a file with rows in every table. */
-async function filledPlace(t: TestContext, rows: number): Promise<CopyOptions['sqlite']> {
-  const place = await sqlitePlace(t);
-  const { store, file } = await openTestStore(t, place);
+async function filledSqlite(t: TestContext, rows: number): Promise<CopyOptions['sqlite']> {
+  const options = await emptySqlite(t);
+  const { store, file } = await openTestStore(t, options);
   await store.close();
   const db = connectBeside(t, file);
   await fill(db, rows);
   await db.destroy();
-  return place;
+  return options;
 }
 
-async function pgPlace(t: TestContext, { isEmpty = true } = {}): Promise<CopyOptions['pg']> {
+async function emptyPg(t: TestContext, { isEmpty = true } = {}): Promise<CopyOptions['pg']> {
   const connection = await newDatabase(t, { isEmpty });
   return { client: 'pg', dataDir: await tempDir(t), connection, poolSize: 2 };
 }
@@ -86,7 +86,7 @@ async function tablesOf(db: Knex, engine: EngineName): Promise<string[]> {
 }
 
 onEachEngine(
-  'every table of the schema is copied, or is named with the reason why not',
+  'every table of the schema is copied, or listed with the reason why not',
   async (open, engine) => {
     const { connect } = await open();
     const db = connect();
@@ -95,21 +95,21 @@ onEachEngine(
     assert.deepEqual(
       tables.filter((name) => !listed.includes(name)),
       [],
-      'list it in src/store/copied-tables.ts',
+      'list these tables in src/store/copied-tables.ts',
     );
     for (const { name } of COPIED_TABLES) assert.ok(tables.includes(name), name);
   },
 );
 
-test('all rows come back as they were, and new rows follow them', async (t) => {
-  const source = await filledPlace(t, ROWS);
-  const pg = await pgPlace(t);
-  const target = await sqlitePlace(t);
-  const there = await copyStore({ sqlite: source, pg, to: 'pg' });
-  const back = await copyStore({ sqlite: target, pg, to: 'sqlite3' });
-  assert.deepEqual(back, there);
+test('all rows are unchanged after a copy to PostgreSQL and back, and new rows get the next ids', async (t) => {
+  const source = await filledSqlite(t, ROWS);
+  const pg = await emptyPg(t);
+  const target = await emptySqlite(t);
+  const copiedToPg = await copyStore({ sqlite: source, pg, to: 'pg' });
+  const copiedToSqlite = await copyStore({ sqlite: target, pg, to: 'sqlite3' });
+  assert.deepEqual(copiedToSqlite, copiedToPg);
   assert.deepEqual(
-    there.map(({ table, rows }) => ({ table, rows })),
+    copiedToPg.map(({ table, rows }) => ({ table, rows })),
     COPIED_TABLES.map(({ name }) => ({ table: name, rows: ROWS })),
   );
 
@@ -128,9 +128,9 @@ test('all rows come back as they were, and new rows follow them', async (t) => {
   assert.equal(added.id, ROWS + 1);
 });
 
-test('a killed copy leaves nothing, and the next one is complete', async (t) => {
-  const source = await filledPlace(t, 30);
-  const pg = await pgPlace(t, { isEmpty: false });
+test('a killed copy leaves no rows, and the next one is complete', async (t) => {
+  const source = await filledSqlite(t, 30);
+  const pg = await emptyPg(t, { isEmpty: false });
   const db = connectTo(t, pg);
   // The trigger stops the copy at its last table but one.
   await db.raw(`create function wait() returns trigger language plpgsql as
@@ -138,8 +138,8 @@ test('a killed copy leaves nothing, and the next one is complete', async (t) => 
   await db.raw('create trigger wait before insert on notices for each row execute function wait()');
   const config = join(source.dataDir, 'pulsegate.yaml');
   await writeFile(config, `dataDir: ${source.dataDir}\ndatabase: { client: "${source.client}" }\n`);
-  const holder = await db.transaction();
-  await holder.raw('select pg_advisory_xact_lock(1)');
+  const lockHolder = await db.transaction();
+  await lockHolder.raw('select pg_advisory_xact_lock(1)');
   const child = spawn(
     process.execPath,
     [BIN, 'database', 'copy', '--config', config, '--to', pg.connection],
@@ -150,9 +150,9 @@ test('a killed copy leaves nothing, and the next one is complete', async (t) => 
   );
   const ended = once(child, 'exit');
   const beside = connectTo(t, pg);
-  const waits =
+  const waitingLocks =
     "select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()";
-  const isWaiting = async () => (await beside.raw(waits)).rows.length > 0;
+  const isWaiting = async () => (await beside.raw(waitingLocks)).rows.length > 0;
   await eventually(isWaiting);
   // A daemon that starts now waits.
   for (const { name } of COPIED_TABLES) {
@@ -161,7 +161,7 @@ test('a killed copy leaves nothing, and the next one is complete', async (t) => 
   }
   child.kill('SIGKILL');
   await ended;
-  await holder.rollback();
+  await lockHolder.rollback();
   await db.raw('drop trigger wait on notices');
   for (const { name } of COPIED_TABLES) assert.equal(await db(name).first(), undefined, name);
 
@@ -177,9 +177,9 @@ test('a killed copy leaves nothing, and the next one is complete', async (t) => 
   );
 });
 
-test('a difference after the copy is detected, and nothing is kept', async (t) => {
-  const source = await filledPlace(t, 3);
-  const pg = await pgPlace(t, { isEmpty: false });
+test('a difference after the copy is detected, and no row is kept', async (t) => {
+  const source = await filledSqlite(t, 3);
+  const pg = await emptyPg(t, { isEmpty: false });
   const db = connectTo(t, pg);
   await db.raw(`create function change() returns trigger language plpgsql as
     $$ begin new.remarks := 'other'; return new; end $$`);
@@ -191,9 +191,9 @@ test('a difference after the copy is detected, and nothing is kept', async (t) =
   assert.equal(await db('accounts').first(), undefined);
 });
 
-test('a target with data of its own, and a daemon on either database, are refused', async (t) => {
-  const source = await filledPlace(t, 2);
-  const pg = await pgPlace(t);
+test('a target that has rows, and a database that a daemon uses, are refused', async (t) => {
+  const source = await filledSqlite(t, 2);
+  const pg = await emptyPg(t);
   await copyStore({ sqlite: source, pg, to: 'pg' });
   await assert.rejects(copyStore({ sqlite: source, pg, to: 'pg' }), {
     code: 'copy-target-used',
@@ -205,7 +205,7 @@ test('a target with data of its own, and a daemon on either database, are refuse
   await db('nodes')
     .where({ name: madeValue('name', 'text', 0) })
     .update({ lease_until: Date.now() + 3_600_000 });
-  const empty = await sqlitePlace(t);
+  const empty = await emptySqlite(t);
   await assert.rejects(copyStore({ sqlite: empty, pg, to: 'sqlite3' }), {
     code: 'daemon-running',
     message: /The node name 0 .* uses the database .* \(in 3\d\d\d s\)/,
@@ -213,13 +213,13 @@ test('a target with data of its own, and a daemon on either database, are refuse
 
   const lock = await lockForDaemon(source.dataDir, 'it', sqliteClient);
   t.after(() => lock.release());
-  await assert.rejects(copyStore({ sqlite: source, pg: await pgPlace(t), to: 'pg' }), {
+  await assert.rejects(copyStore({ sqlite: source, pg: await emptyPg(t), to: 'pg' }), {
     code: 'daemon-running',
     message: /A daemon uses the database .*pulsegate\.db\. Stop it/,
   });
 });
 
-test('a wrong target is refused without its password', async (t) => {
+test('a wrong target is refused with an error that does not contain its password', async (t) => {
   const folder = await tempDir(t);
   await writeFile(join(folder, 'sqlite.yaml'), `dataDir: ${folder}\n`);
   await writeFile(
@@ -246,7 +246,7 @@ test('a wrong target is refused without its password', async (t) => {
     assert.match(result.stderr, text);
     assert.doesNotMatch(result.stderr, /hunter2/);
   }
-  const { dataDir } = await filledPlace(t, 1);
+  const { dataDir } = await filledSqlite(t, 1);
   const to = 'postgres://me:hunter2@127.0.0.1:1/x';
   const refused = await runCommand(dataDir, ['database', 'copy', '--to', to], {
     env: { PULSEGATE_DATADIR: dataDir },

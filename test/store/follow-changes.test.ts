@@ -1,4 +1,4 @@
-// Following what other processes change: many accounts in few steps, each once, and nothing lost by a failure.
+// Following the changes of other processes: many accounts in few batches, each once, and no change lost by a failure.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.js';
@@ -6,24 +6,24 @@ import { followChanges } from '../../src/store/follow-changes.js';
 import { eventually } from '../helpers/eventually.js';
 import { createTestTimers } from '../helpers/timers.js';
 
-/** Follows a list of changes, told in parts of `part`; who is in `fails` cannot be taken in. */
-function follow(t: TestContext, changes: Change[], part: number) {
+/** Follows `changes`, read in batches of `size`. Keys in `failing` cannot be applied; those in `slow` only after `resume`. */
+function follow(t: TestContext, changes: Change[], size: number) {
   const applied: (readonly string[])[] = [];
   const settings: string[] = [];
   const errors: unknown[] = [];
-  const fails = new Set<string>();
-  const hangs = new Set<string>();
-  const hanging: (() => void)[] = [];
+  const failing = new Set<string>();
+  const slow = new Set<string>();
+  const waiting: (() => void)[] = [];
   const ended: string[] = [];
   let wake = (): void => undefined;
-  const hang = (key: string) =>
-    hangs.has(key) ? new Promise<void>((resolve) => hanging.push(resolve)) : Promise.resolve();
+  const waitIfSlow = (key: string) =>
+    slow.has(key) ? new Promise<void>((resolve) => waiting.push(resolve)) : Promise.resolve();
   const timers = createTestTimers();
   const follower = followChanges({
     feed: {
       async next() {
-        const found = changes.splice(0, part);
-        await hang('reading');
+        const found = changes.splice(0, size);
+        await waitIfSlow('reading');
         return found;
       },
       listen(heard) {
@@ -33,13 +33,13 @@ function follow(t: TestContext, changes: Change[], part: number) {
     },
     intervalMs: 250,
     async applyAccounts(ids) {
-      if (ids.some((id) => fails.has(id))) throw new Error('no database');
-      await Promise.all(ids.map(hang));
+      if (ids.some((id) => failing.has(id))) throw new Error('no database');
+      await Promise.all(ids.map(waitIfSlow));
       applied.push(ids);
     },
     async applySetting(key) {
-      if (fails.has(key)) throw new Error(`cannot read ${key}`);
-      await hang(key);
+      if (failing.has(key)) throw new Error(`cannot read ${key}`);
+      await waitIfSlow(key);
       settings.push(key);
     },
     endSession: (id) => ended.push(id),
@@ -55,16 +55,16 @@ function follow(t: TestContext, changes: Change[], part: number) {
   t.after(follower.stop);
   /** Lets one poll happen. */
   const poll = () => timers.pass(250);
-  const goOn = (): void => {
-    for (const go of hanging.splice(0)) go();
+  const resume = (): void => {
+    for (const finish of waiting.splice(0)) finish();
   };
-  t.after(goOn);
-  return { applied, settings, errors, fails, hangs, ended, goOn, poll, wake, stop: follower.stop };
+  t.after(resume);
+  return { applied, settings, errors, failing, slow, ended, resume, poll, wake, stop: follower.stop };
 }
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });
 
-test('many changes are applied in batches of some hundreds, each account once', async (t) => {
+test('many changes are applied in batches of at most 500 accounts, each account once', async (t) => {
   const ids = Array.from({ length: 1_203 }, (_, n) => `id-${n}`);
   const changes = ids.flatMap((id) => [accountChange(id), accountChange(id)]);
   const { applied, poll } = follow(t, changes, 10_000);
@@ -76,17 +76,17 @@ test('many changes are applied in batches of some hundreds, each account once', 
   );
 });
 
-test('there is no wait between the parts of a long list of changes', async (t) => {
+test('a long list of changes is read without a wait between its batches', async (t) => {
   const changes = Array.from({ length: 50 }, (_, n) => accountChange(`id-${n}`));
   const { applied, poll } = follow(t, changes, 10);
   await poll();
   assert.equal(applied.length, 5);
 });
 
-test('accounts that could not be taken in are tried again, and hold up none that changed meanwhile', async (t) => {
+test('accounts that could not be applied are retried, and do not delay later changes', async (t) => {
   const changes = [accountChange('a'), accountChange('b')];
-  const { applied, errors, fails, poll } = follow(t, changes, 10);
-  fails.add('b');
+  const { applied, errors, failing, poll } = follow(t, changes, 10);
+  failing.add('b');
   await poll();
   await poll();
   assert.equal(errors.length, 2);
@@ -94,36 +94,36 @@ test('accounts that could not be taken in are tried again, and hold up none that
   changes.push(accountChange('c'));
   await poll();
   assert.deepEqual(applied, [['c']]);
-  fails.delete('b');
+  failing.delete('b');
   await poll();
   assert.deepEqual(applied, [['c'], ['a', 'b']]);
 });
 
 test('a change that arrives during a read is read right after it, without waiting for the next poll', async (t) => {
   const changes: Change[] = [];
-  const { applied, hangs, goOn, poll, wake } = follow(t, changes, 10);
-  hangs.add('reading');
+  const { applied, slow, resume, poll, wake } = follow(t, changes, 10);
+  slow.add('reading');
   await poll();
   changes.push(accountChange('a'));
   wake();
-  hangs.delete('reading');
-  goOn();
+  slow.delete('reading');
+  resume();
   await eventually(() => applied.length > 0);
   assert.deepEqual(applied, [['a']]);
 });
 
-test('what takes long to read holds nothing else up, and is read again when it changes meanwhile', async (t) => {
+test('a slow account or setting delays no other, and is read again when it changes meanwhile', async (t) => {
   const changes: Change[] = [accountChange('slow'), { topic: 'setting', key: 'slow' }];
-  const { applied, settings, hangs, ended, goOn, poll } = follow(t, changes, 10);
-  hangs.add('slow');
+  const { applied, settings, slow, ended, resume, poll } = follow(t, changes, 10);
+  slow.add('slow');
   await poll();
   changes.push(accountChange('a'), { topic: 'end-session', id: 's' });
   await poll();
   assert.deepEqual([applied, settings, ended], [[['a']], [], ['s']]);
   changes.push(accountChange('slow'), { topic: 'setting', key: 'slow' });
   await poll();
-  hangs.delete('slow');
-  goOn();
+  slow.delete('slow');
+  resume();
   await poll();
   assert.deepEqual(
     [applied, settings],
@@ -140,12 +140,12 @@ test('a setting that cannot be read delays nothing else, and is retried', async 
     { topic: 'setting', key: 'whitelist' },
     accountChange('a'),
   ];
-  const { applied, settings, errors, fails, poll } = follow(t, changes, 10);
-  fails.add('broken');
+  const { applied, settings, errors, failing, poll } = follow(t, changes, 10);
+  failing.add('broken');
   await poll();
   assert.ok(errors.length >= 1);
   assert.deepEqual([applied, settings], [[['a']], ['whitelist']]);
-  fails.delete('broken');
+  failing.delete('broken');
   await poll();
   assert.deepEqual(settings, ['whitelist', 'broken']);
 });
@@ -161,7 +161,7 @@ test('after stop there are no more queries', async (t) => {
   assert.equal(changes.length, 1);
 });
 
-test('when anything may have changed, every setting and every account is read again', async (t) => {
+test('the change "everything" makes every setting and every account be read again', async (t) => {
   const { applied, settings, poll } = follow(t, [{ topic: 'everything' }], 1);
   await poll();
   assert.deepEqual([applied.flat(), settings], [['every-account'], ['every-setting']]);

@@ -42,10 +42,10 @@ const wanted = (limits: Partial<WantedPermit>): WantedPermit => ({
 test('with three nodes and two accounts at once, each account gets exactly its limit', async (t) => {
   const db = await open(t);
   const nodes = await Promise.all([addNode(db), addNode(db), addNode(db)]);
-  const questions = Array.from({ length: 300 }, (_, n) =>
+  const requests = Array.from({ length: 300 }, (_, n) =>
     wanted(n % 2 === 0 ? { accountId: 'ann', maxSessions: 3 } : { accountId: 'bob', maxSessions: 5 }),
   );
-  const parts = Array.from({ length: 30 }, (_, n) => questions.slice(10 * n, 10 * n + 10));
+  const parts = Array.from({ length: 30 }, (_, n) => requests.slice(10 * n, 10 * n + 10));
   // The database orders the accounts itself, so that exchanges do not wait for each other in a circle.
   const refusals = await Promise.all(
     parts.map((part, n) => nodes[n % 3]?.exchange({ wanted: n % 2 === 0 ? part : part.toReversed() })),
@@ -68,18 +68,18 @@ test('with three nodes and two accounts at once, each account gets exactly its l
 test('addresses count over all nodes, each once; a known address may have more sessions', async (t) => {
   const db = await open(t);
   const nodes = await Promise.all([addNode(db), addNode(db)]);
-  const ask = async (node: number, client: string) => {
-    const question = wanted({ client, maxClientAddresses: 2 });
-    return (await nodes[node]?.exchange({ wanted: [question] }))?.get(question.id) ?? 'granted';
+  const requestFrom = async (node: number, client: string) => {
+    const request = wanted({ client, maxClientAddresses: 2 });
+    return (await nodes[node]?.exchange({ wanted: [request] }))?.get(request.id) ?? 'granted';
   };
-  assert.equal(await ask(0, '192.0.2.1'), 'granted');
-  assert.equal(await ask(1, '192.0.2.1'), 'granted');
-  assert.equal(await ask(1, '192.0.2.2'), 'granted');
-  assert.equal(await ask(0, '192.0.2.3'), 'too-many-addresses');
-  assert.equal(await ask(0, '192.0.2.2'), 'granted');
+  assert.equal(await requestFrom(0, '192.0.2.1'), 'granted');
+  assert.equal(await requestFrom(1, '192.0.2.1'), 'granted');
+  assert.equal(await requestFrom(1, '192.0.2.2'), 'granted');
+  assert.equal(await requestFrom(0, '192.0.2.3'), 'too-many-addresses');
+  assert.equal(await requestFrom(0, '192.0.2.2'), 'granted');
 });
 
-test('ended sessions do not count, and held ones do', async (t) => {
+test('ended sessions do not count, and those that a node reports as held do', async (t) => {
   const { exchange } = await addNode(await open(t));
   const [first, second] = [wanted({ maxSessions: 1 }), wanted({ maxSessions: 1 })];
   const { id, accountId, client } = first;
@@ -88,20 +88,20 @@ test('ended sessions do not count, and held ones do', async (t) => {
   assert.equal((await exchange({ endedIds: [first.id], wanted: [second] })).size, 0);
 });
 
-test('the row of a dead node does not count, and is deleted with the node', async (t) => {
+test('the permit of a dead node does not count, and is deleted with the node', async (t) => {
   const db = await open(t);
   const [living, dead] = [await addNode(db), await addNode(db)];
-  const question = () => wanted({ maxSessions: 1 });
-  assert.equal((await dead.exchange({ wanted: [question()] })).size, 0);
-  assert.equal((await living.exchange({ wanted: [question()] })).size, 1);
+  const request = () => wanted({ maxSessions: 1 });
+  assert.equal((await dead.exchange({ wanted: [request()] })).size, 0);
+  assert.equal((await living.exchange({ wanted: [request()] })).size, 1);
   await db('nodes')
     .where({ process: dead.process })
     .update({ lease_until: Date.now() - 1_000 });
-  assert.equal((await living.exchange({ wanted: [question()] })).size, 0);
+  assert.equal((await living.exchange({ wanted: [request()] })).size, 0);
   await living.trim();
   assert.equal((await db('session_permits').where({ process: dead.process })).length, 1);
   // The node was only frozen. Its exchange counts again, although it has not renewed its lease yet.
-  assert.equal((await dead.exchange({ wanted: [question()] })).size, 1);
+  assert.equal((await dead.exchange({ wanted: [request()] })).size, 1);
   const [row] = await db('nodes').where({ process: dead.process }).select('lease_until');
   assert.ok(Number(row.lease_until) > Date.now());
   await db('nodes').where({ process: dead.process }).update({ lease_until: null });
@@ -109,7 +109,7 @@ test('the row of a dead node does not count, and is deleted with the node', asyn
   assert.deepEqual(await db('session_permits').distinct('process').pluck('process'), [living.process]);
 });
 
-test('what is beyond a lower limit is found over all live nodes, and each node is told of its own', async (t) => {
+test('permits beyond a lowered limit are found over all live nodes, and each node revokes its own', async (t) => {
   const db = await open(t);
   const nodes = [await addNode(db), await addNode(db), await addNode(db)] as const;
   const ids: string[] = [];
@@ -120,11 +120,11 @@ test('what is beyond a lower limit is found over all live nodes, and each node i
     await nodes[n % 3]?.exchange({ wanted: [permit] });
   }
   const [one, two, three] = nodes;
-  const told = () => db('changes').where({ topic: 'revoke-permit' }).orderBy('seq').pluck('key');
+  const revokedIds = () => db('changes').where({ topic: 'revoke-permit' }).orderBy('seq').pluck('key');
   assert.deepEqual(await one.findSurplus('ann', { maxSessions: 3, maxClientAddresses: null }), [ids[3]]);
-  assert.deepEqual(await told(), [ids[4]]);
+  assert.deepEqual(await revokedIds(), [ids[4]]);
   assert.deepEqual(await two.findSurplus('ann', { maxSessions: null, maxClientAddresses: 2 }), []);
-  assert.deepEqual(await told(), [ids[4], ids[2]]);
+  assert.deepEqual(await revokedIds(), [ids[4], ids[2]]);
   assert.deepEqual(await three.findSurplus('ann', { maxSessions: 5, maxClientAddresses: 3 }), []);
   await db('nodes')
     .where({ process: one.process })

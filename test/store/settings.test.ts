@@ -8,7 +8,7 @@ import { createSettings } from '../../src/core/settings/settings.js';
 import { fromBase32 } from '../helpers/base32.js';
 import { onEachEngine } from './engines.js';
 
-onEachEngine('of those who raise a number to the same value, one succeeds', async (open) => {
+onEachEngine('of several stores that raise a number to the same value, one succeeds', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   for (const value of [5, 9, 10, 100]) {
@@ -20,7 +20,7 @@ onEachEngine('of those who raise a number to the same value, one succeeds', asyn
   }
 });
 
-onEachEngine('a one-time code and a recovery code are good at one daemon only', async (open) => {
+onEachEngine('a one-time code and a recovery code are accepted by one daemon only', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   const now = Date.now();
@@ -36,18 +36,18 @@ onEachEngine('a one-time code and a recovery code are good at one daemon only', 
   const code = (after: number) => totpCode(secret, totpStep(now) + after);
   assert.equal(await here.confirm(code(-1), DAEMON), 'on');
   await there.reload();
-  assert.equal(await there.verify(code(-1)), false, 'used up where it was confirmed');
+  assert.equal(await there.verify(code(-1)), false, 'the other daemon has accepted the code');
   assert.deepEqual((await Promise.all([here.verify(code(0)), there.verify(code(0))])).filter(Boolean), [
     true,
   ]);
   assert.equal(await there.verify(code(1)), true);
 
-  const [codes, codesThere] = [createRecoveryCodes(store.settings), createRecoveryCodes(other.settings)];
+  const [codes, codesOfOther] = [createRecoveryCodes(store.settings), createRecoveryCodes(other.settings)];
   const [one = '', two = '', three = '', four = ''] = await codes.renew(DAEMON);
-  assert.equal(await codesThere.use(one, DAEMON), true);
+  assert.equal(await codesOfOther.use(one, DAEMON), true);
   assert.equal(await codes.use(one, DAEMON), false);
   const used = (here: string, there: string) =>
-    Promise.all([codes.use(here, DAEMON), codesThere.use(there, DAEMON)]);
+    Promise.all([codes.use(here, DAEMON), codesOfOther.use(there, DAEMON)]);
   assert.deepEqual((await used(two, two)).filter(Boolean), [true], 'the same code at once');
   assert.deepEqual(await used(three, four), [true, true], 'two codes at once');
   assert.deepEqual(await used(four, three), [false, false]);
