@@ -220,6 +220,7 @@ test(
 
     await visit('/settings/admin');
     await page.click('text=Turn on');
+    await page.waitForSelector('dialog >> text=Turn on the second factor');
     const secret = (await page.textContent('dialog code')) ?? '';
     await page.fill('dialog input', totp(secret, Date.now()));
     await page.keyboard.press('Enter');

@@ -87,6 +87,10 @@ export function interactionTests(getWorld: () => World): void {
     await page.waitForSelector('dialog >> text=/skipped: never expires/');
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar >> text=Delete');
+    await page.waitForSelector('dialog .preview >> text=/accounts will be deleted/');
+    await page.keyboard.press('Escape');
   });
 
   test('all accounts that expire between two days get new passwords, which are shown once', async (t) => {
@@ -170,6 +174,7 @@ export function interactionTests(getWorld: () => World): void {
     await page.click('dialog footer button');
 
     await showFormats('New password of your choice', 'p@ss');
+    await page.waitForSelector('dialog >> text=/Password and links of/');
     await page.waitForSelector('dialog .qr');
     await page.selectOption('dialog .client-formats select', 'shadowrocket');
     await page.waitForSelector('dialog .notice >> text=cannot represent');

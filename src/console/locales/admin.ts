@@ -28,6 +28,8 @@ export const admin = {
     en: 'Only the console asks for it: /api/v1 and the account API still take the password alone (Basic). Let programs use /api/v1 with an API token instead.',
     zh: '只有登录控制台时需要；/api/v1 和账号接口仍然只凭密码（Basic）。程序请改用 API 令牌访问 /api/v1。',
   },
+  'totp.turnOn.title': { en: 'Turn on the second factor', zh: '开启两步验证' },
+  'totp.turnOff.title': { en: 'Turn off the second factor', zh: '关闭两步验证' },
   'totp.turnOn': { en: 'Turn on', zh: '开启' },
   'totp.turnOff': { en: 'Turn off', zh: '关闭' },
   'totp.qr': { en: 'QR code for the authenticator', zh: '认证器二维码' },

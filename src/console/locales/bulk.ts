@@ -40,6 +40,7 @@ export const bulk = {
     zh: '只修改勾选的限制；勾选后留空表示不限。',
   },
   'bulk.preview': { en: '{n} {n:account|accounts} will change', zh: '将变更 {n} 个账号' },
+  'bulk.preview.delete': { en: '{n} {n:account|accounts} will be deleted', zh: '将删除 {n} 个账号' },
   'bulk.skipped': { en: '{n} skipped', zh: '跳过 {n} 个' },
   'bulk.skippedFor': { en: '{n} skipped: {reason}', zh: '跳过 {n} 个：{reason}' },
   'bulk.notListed': { en: '{n} more are not listed', zh: '还有 {n} 个未列出' },

@@ -19,6 +19,7 @@ export const create = {
   'create.submit': { en: 'Create', zh: '创建' },
   'create.submitMany': { en: 'Create {n}', zh: '创建 {n} 个' },
   'credentials.title': { en: 'The account is ready', zh: '账号已就绪' },
+  'credentials.of': { en: 'Password and links of {name}', zh: '{name} 的密码和连接' },
   'credentials.many': { en: '{n} accounts were created', zh: '已创建 {n} 个账号' },
   'credentials.reset': {
     en: '{n} {n:account has|accounts have} new passwords',

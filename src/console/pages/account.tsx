@@ -127,7 +127,13 @@ export function AccountPage({ id }: { id: string }) {
         </Confirm>
       )}
       {asking === 'delete' && <DeleteDialog account={account} onClose={() => setAsking(null)} />}
-      {credentials && <CredentialsDialog credentials={credentials} onClose={() => setCredentials(null)} />}
+      {credentials && (
+        <CredentialsDialog
+          title={t('credentials.of', { name: credentials.username })}
+          credentials={credentials}
+          onClose={() => setCredentials(null)}
+        />
+      )}
     </>
   );
 }

@@ -15,10 +15,11 @@ const SHOWN_CHANGES = 50;
 
 export function Preview({ type, preview }: { type: BulkActionType; preview: BulkResult }) {
   const listed = preview.changes.slice(0, SHOWN_CHANGES);
+  const heading = t(type === 'delete' ? 'bulk.preview.delete' : 'bulk.preview', { n: preview.count });
   return (
     <div class="preview">
       <p>
-        <strong>{t('bulk.preview', { n: preview.count })}</strong>{' '}
+        <strong>{heading}</strong>{' '}
         {preview.skippedCount > 0 && (
           <span class="soft">{t('bulk.skipped', { n: preview.skippedCount })}</span>
         )}
@@ -39,7 +40,7 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
         </p>
       )}
       {listed.length > 0 && (
-        <ScrollBox label={t('bulk.preview', { n: preview.count })}>
+        <ScrollBox label={heading}>
           <table class="small before-after">
             <tbody>
               {listed.map((one) => (

@@ -7,17 +7,20 @@ import { Dialog } from '../ui/dialog.js';
 import { ClientFormats } from './client-formats.js';
 import { LinkNotice } from './settings-public-address.js';
 
+/** @param title left out: says that the account was created */
 export function CredentialsDialog({
   credentials,
+  title = t('credentials.title'),
   onClose,
 }: {
   credentials: CredentialsInFormats;
+  title?: string;
   onClose: () => void;
 }) {
   const { username, password, formats } = credentials;
   return (
     <Dialog
-      title={t('credentials.title')}
+      title={title}
       wide
       onClose={onClose}
       unsaved="secret"

@@ -37,6 +37,7 @@ export function PasswordDialog({
   return (
     <Dialog
       title={t('account.password.title', { name: username })}
+      wide
       onClose={onClose}
       onSubmit={submit}
       unsaved={password === '' ? null : 'typed'}

@@ -144,7 +144,7 @@ function CodeDialog({
   const action = t(enrolment ? 'totp.turnOn' : 'totp.turnOff');
   return (
     <Dialog
-      title={action}
+      title={t(enrolment ? 'totp.turnOn.title' : 'totp.turnOff.title')}
       onClose={onClose}
       onSubmit={submit}
       footer={(close) => (
