@@ -239,7 +239,10 @@ test('a run is claimed and finished once, and only by its owner', async (t) => {
   assert.deepEqual(await store.runs.claim([id(1)], 'two', 5), [{ outcome: 'gone' }]);
   const claims = await Promise.all([1, 2, 3].map(() => store.runs.claim([id(1)], 'one', 5)));
   assert.deepEqual(
-    claims.flat().map(({ outcome }) => outcome),
+    claims
+      .flat()
+      .map(({ outcome }) => outcome)
+      .sort(),
     ['claimed', 'gone', 'gone'],
   );
   const end = { status: 'succeeded', finishedAt: 9, reply: 'r', error: null, deliver: false } as const;
