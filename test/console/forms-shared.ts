@@ -1,22 +1,15 @@
 // Settings that two tabs change at the same time, and their entries in the audit log.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
 import { eventually } from '../helpers/eventually.js';
 import type { FormConsole, Json } from '../helpers/form-console.js';
 
-const NO_LIMITS = {
-  maxSessions: null,
-  maxClientAddresses: null,
-  bytesPerSecondUp: null,
-  bytesPerSecondDown: null,
-  quotaBytes: null,
-  quotaPeriod: 'month',
-};
 const planOf = (name: string, days: number) => ({
   name,
   days,
   startsAtFirstLogin: false,
-  limits: NO_LIMITS,
+  limits: NO_PLAN_LIMITS,
 });
 
 export function sharedFormTests({ open, api }: FormConsole): void {

@@ -1,5 +1,6 @@
 // A data plane for a test: real threads and sockets, with a control plane that records its events.
 import { randomUUID } from 'node:crypto';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import type { LoginOutcome } from '../../src/core/accounts/login-log.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
 import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
@@ -72,15 +73,7 @@ export function accountRecord(username: string): AccountRecord {
     authorizedAddresses: [],
     allowedClients: [],
     schedule: null,
-    limits: {
-      maxSessions: null,
-      maxClientAddresses: null,
-      bytesPerSecondUp: null,
-      bytesPerSecondDown: null,
-      quotaBytes: null,
-      quotaPeriod: 'month',
-      egressClass: null,
-    },
+    limits: NO_LIMITS,
   };
 }
 
