@@ -36,6 +36,7 @@ try {
       reportAt = Date.now() + Math.min(60_000, seconds * 100);
       console.log(line);
     },
+    onError: (line) => console.log(`${new Date().toISOString()} ${line}`),
   });
   console.log(report);
   const leaksMemory = seconds >= LONG_ENOUGH_S && report.memoryMiBPerHour > MAX_MIB_PER_HOUR;

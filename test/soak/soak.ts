@@ -23,6 +23,8 @@ export interface SoakReport {
   readonly descriptorsAfter: number;
   /** The messages of errors, each with its count. */
   readonly errors: Readonly<Record<string, number>>;
+  /** How sessions and connections ended according to the daemon's log, each message and reason with its count. */
+  readonly logged: Readonly<Record<string, number>>;
 }
 
 const PLAYERS = 20;
@@ -48,13 +50,15 @@ export interface SoakOptions {
   readonly pace?: number;
   /** Called with memory (MiB), descriptors and sessions twice a second. */
   readonly onSample?: (line: string) => void;
+  /** Called at each error with its kind, its message and the duration of the step. */
+  readonly onError?: (line: string) => void;
 }
 
 /** Runs for `seconds`. */
 export async function soak(
   t: Scope,
   seconds: number,
-  { engine = 'auto', pace = 1, onSample = () => {} }: SoakOptions = {},
+  { engine = 'auto', pace = 1, onSample = () => {}, onError = () => {} }: SoakOptions = {},
 ): Promise<SoakReport> {
   const daemon = await startTestDaemon(t, {
     config: {
@@ -77,11 +81,13 @@ export async function soak(
   const errors: Record<string, number> = {};
   const worker = async (kind: string, step: () => Promise<void>, betweenMs: number): Promise<void> => {
     while (!run.hasEnded()) {
+      const startedAt = performance.now();
       try {
         await step();
       } catch (error) {
-        const message = `${kind}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 200);
+        const message = `${kind}: ${messageWithCause(error)}`.slice(0, 200);
         errors[message] = (errors[message] ?? 0) + 1;
+        onError(`${message}, after ${(performance.now() - startedAt).toFixed(0)} ms`);
       }
       await pause(betweenMs / pace);
     }
@@ -123,7 +129,20 @@ export async function soak(
     descriptorsBefore,
     descriptorsAfter: openDescriptors(daemon.pid),
     errors,
+    logged: countBy(daemon.lines.map((line) => `${line.msg}, ${line['reason'] ?? 'no reason'}`)),
   };
+}
+
+/** Returns the message of an error and of its causes: `fetch failed` alone says nothing. */
+function messageWithCause(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${messageWithCause(error.cause)}`;
+}
+
+function countBy(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }
 
 function session(run: Soak, player: number): Promise<RawClient> {
