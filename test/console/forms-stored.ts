@@ -101,7 +101,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await schedule.pressSequentially('mon-fri 8:00-23:00', { delay: 100 });
       await eventually(() => assert.ok(reads() >= 1));
       assert.equal(await schedule.inputValue(), 'mon-fri 8:00-23:00');
-      await page.waitForSelector('dialog .preview ins >> text=mon-fri 08:00-23:00');
+      await page.waitForSelector('dialog .preview ins >> text=Mon–Fri 08:00–23:00');
       await page.waitForSelector('dialog .preview .soft >> text=192.0.2.0/24');
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('.toast >> text=Where and when: 1 done');

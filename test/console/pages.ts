@@ -68,6 +68,11 @@ const CUT_OFF = `[...document.querySelectorAll(innerWidth < 720 ? '.table-box' :
   .filter((e) => e.scrollWidth > e.clientWidth + 1)
   .map((e) => e.outerHTML.slice(0, 200))`;
 
+/** A script that returns the interface's own Chinese texts with half-width punctuation. Texts of players and operators are left out. */
+const HALF_WIDTH = `document.documentElement.lang !== 'zh-CN' ? [] : [...document.querySelectorAll('main h2, label, legend, th, dt, .chip, .checks li, .field small')]
+  .map((e) => e.textContent)
+  .filter((text) => /[\\u4e00-\\u9fff] ?[,:;?!()]|[,:;?!()] ?[\\u4e00-\\u9fff]/.test(text))`;
+
 export interface Walk {
   readonly looks: readonly Look[];
   /** Whether axe, the slowest check, runs on this page in this look. */
@@ -87,6 +92,7 @@ export async function walkPages(t: Scope, world: World, { looks, axe, onPage }: 
         await visit(hash);
         if (axe(i, nth)) assert.deepEqual(await axeFindings(page), [], where);
         assert.deepEqual(await page.evaluate(FOREIGN), [], where);
+        assert.deepEqual(await page.evaluate(HALF_WIDTH), [], `${where}: half-width punctuation`);
         assert.equal(await isCutOff(page), false, `${where}: wider than the window`);
         cutOff.push(...(await page.evaluate<string[]>(CUT_OFF)).map((part) => `${where}: ${part}`));
         await onPage?.(page, hash, look);

@@ -142,6 +142,10 @@ test('the player page fits a phone and a desktop, in both languages and both the
       assert.deepEqual(await axeFindings(page), [], `${colorScheme} ${width}`);
     }
   }
+  const schedule = 'mon-fri 08:00-12:00,14:00-23:00; sat,sun 00:00-24:00';
+  await daemon.api('PATCH', `/api/v1/accounts/${id}`, { schedule });
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await page.waitForSelector('dd >> text=周一至周五 08:00–12:00、14:00–23:00；周六、周日 全天（UTC）');
   const shown = (await page.textContent('main')) ?? '';
   assert.doesNotMatch(shown, /player\.\w+|undefined|NaN/, 'every text has a translation');
   assert.deepEqual(errors, []);

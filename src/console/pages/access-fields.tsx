@@ -1,6 +1,7 @@
 // The fields that say from where and when an account may log in.
 import type { Account } from '../api-types.js';
 import { t } from '../lib/i18n.js';
+import { scheduleWords } from '../lib/schedule.js';
 import { Choices } from '../ui/choices.js';
 import { Area, Field, Input } from '../ui/form.js';
 
@@ -22,7 +23,8 @@ export function readAccess({ allowedClients, schedule }: Partial<AccessTexts>): 
 
 /** What a field allows, in words. */
 export function accessWords(name: AccessName, access: Access): string {
-  if (name === 'schedule') return access.schedule ?? t('account.schedule.always');
+  if (name === 'schedule')
+    return access.schedule === null ? t('account.schedule.always') : scheduleWords(access.schedule);
   return access.allowedClients.join(', ') || t('account.allowedClients.all');
 }
 

@@ -4,6 +4,7 @@ import type { Account, Login } from '../api-types.js';
 import { bytes, percent } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
+import { scheduleWords } from '../lib/schedule.js';
 import { Ago, At, Meter, State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
 import { Permitted } from '../ui/permitted.js';
@@ -61,7 +62,7 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
         {account.schedule !== null && (
           <Check ok={!account.isOutsideSchedule}>
             {t(account.isOutsideSchedule ? 'diagnosis.schedule.closed' : 'diagnosis.schedule.open', {
-              schedule: account.schedule,
+              schedule: scheduleWords(account.schedule),
             })}
             {account.scheduleChangesAt !== null && (
               <>

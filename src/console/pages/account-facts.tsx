@@ -3,6 +3,7 @@ import type { Account } from '../api-types.js';
 import { bytes, count, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
+import { scheduleWords } from '../lib/schedule.js';
 import { At, CopyButton } from '../ui/basics.js';
 import { expiryOf } from './plans.js';
 
@@ -37,7 +38,13 @@ export function Facts({ account }: { account: Account }) {
           {account.allowedClients.join(', ') || <span class="soft">{t('account.allowedClients.all')}</span>}
         </dd>
         <dt>{t('account.schedule')}</dt>
-        <dd class="break">{account.schedule ?? <span class="soft">{t('account.schedule.always')}</span>}</dd>
+        <dd class="break">
+          {account.schedule === null ? (
+            <span class="soft">{t('account.schedule.always')}</span>
+          ) : (
+            scheduleWords(account.schedule)
+          )}
+        </dd>
         <dt>{t('contacts.title')}</dt>
         <dd class="break">{contactsText(account) || <span class="faint">—</span>}</dd>
         <dt>{t('account.createdAt')}</dt>

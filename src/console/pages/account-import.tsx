@@ -98,7 +98,11 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
           onChange={(event) => choose(event.currentTarget.files?.[0])}
         />
         <Icon name="upload" />
-        <span>{file ? `${file.name} (${bytes(file.size)})` : t('import.choose', { size: bytes(most) })}</span>
+        <span>
+          {file
+            ? t('unit.note', { text: file.name, note: bytes(file.size) })
+            : t('import.choose', { size: bytes(most) })}
+        </span>
       </label>
       <div class="grid-2">
         <FormatChoice

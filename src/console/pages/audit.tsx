@@ -150,6 +150,8 @@ function actionText(action: string): string {
 function ObjectName({ entry }: { entry: AuditEntry }) {
   const { type, id, name } = entry.object;
   if (type === 'account' && id !== null) return <a href={href(['accounts', id])}>{name ?? id}</a>;
+  // The action's text names the settings.
+  if (type === 'settings') return null;
   return <span>{name ?? ''}</span>;
 }
 

@@ -180,6 +180,7 @@ export function BulkFields({ type, given, set }: Props) {
             label={t('tags.remove')}
             value={given.removeTags}
             onInput={(removeTags) => set({ removeTags })}
+            isRemoved
           />
         </>
       );

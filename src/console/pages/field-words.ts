@@ -2,6 +2,7 @@
 import type { Plan } from '../api-types.js';
 import { bytes, count, expiry, localTime } from '../lib/format.js';
 import { isTextKey, type TextKey, t } from '../lib/i18n.js';
+import { scheduleWords } from '../lib/schedule.js';
 import { daysWords, planLimitWords } from './plans.js';
 
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
@@ -145,7 +146,10 @@ export function fieldValue(path: string, value: unknown): string {
   if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
   if (name === 'expiresAt')
-    return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
+    return typeof value === 'string'
+      ? t('unit.note', { text: localTime(value), note: expiry(value) })
+      : expiry(null);
+  if (name === 'schedule' && typeof value === 'string' && value !== '') return scheduleWords(value);
   const word = wordFor(name, value);
   if (word) return t(word);
   if (value === null || value === '') return '—';

@@ -37,7 +37,7 @@ export function zoneLabel(zone: string): string {
     timeZone: zone,
     timeZoneName: 'shortOffset',
   }).formatToParts();
-  return `${zone} (${parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''})`;
+  return t('unit.note', { text: zone, note: parts.find(({ type }) => type === 'timeZoneName')?.value ?? '' });
 }
 
 interface ZoneProps {

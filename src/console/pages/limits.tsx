@@ -178,7 +178,7 @@ function useEgressClasses(own: string): readonly string[] {
 
 function labelOf(name: LimitName): string {
   const unit = isNumber(name) ? NUMBERS[name].unit : '';
-  return unit === '' ? t(`limits.${name}`) : `${t(`limits.${name}`)} (${unit})`;
+  return unit === '' ? t(`limits.${name}`) : t('unit.note', { text: t(`limits.${name}`), note: unit });
 }
 
 function wrongWith(name: LimitName, text: string): string | undefined {

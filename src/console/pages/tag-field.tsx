@@ -22,10 +22,12 @@ interface Props {
   readonly label: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
+  /** Whether the daemon adds the tags to accounts, or removes them. */
+  readonly isRemoved?: boolean;
   readonly autoFocus?: boolean;
 }
 
-export function TagField({ label, value, onInput, autoFocus = false }: Props) {
+export function TagField({ label, value, onInput, isRemoved = false, autoFocus = false }: Props) {
   const { data } = useLoad('listTags', {});
   const given = readTags(value);
   const offered = (data?.items ?? [])
@@ -46,7 +48,7 @@ export function TagField({ label, value, onInput, autoFocus = false }: Props) {
               class="chip"
               onClick={() => onInput(tagsText([...given, tag].sort()))}
             >
-              + {tag}
+              {isRemoved ? '−' : '+'} {tag}
             </button>
           ))}
         </fieldset>

@@ -1,6 +1,7 @@
 // The remaining days and traffic, and the limits of the plan.
 import { bytes, DAY, duration, localTime, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
+import { scheduleWords } from '../lib/schedule.js';
 import { Meter } from '../ui/basics.js';
 import type { Status } from './api.js';
 
@@ -27,7 +28,7 @@ export function Left({ status }: { status: Status }) {
           <>
             <dt>{t('player.schedule')}</dt>
             <dd class="break">
-              {status.schedule} ({status.timeZone})
+              {t('unit.note', { text: scheduleWords(status.schedule), note: status.timeZone })}
             </dd>
           </>
         )}

@@ -1,0 +1,29 @@
+// Schedules in the reader's language: `mon-fri 08:00-23:00` as "Mon–Fri 08:00–23:00", in Chinese 周一至周五 08:00–23:00.
+import { t } from './i18n.js';
+
+type Day = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+
+const WHOLE_DAY = '00:00-24:00';
+
+/** Describes a stored schedule: entries separated by `; `, each with days and times (src/core/accounts/schedule.ts). */
+export function scheduleWords(schedule: string): string {
+  return schedule.split('; ').map(entryWords).join(t('schedule.entries'));
+}
+
+function entryWords(entry: string): string {
+  const [days = '', times = ''] = entry.split(' ');
+  return `${listWords(days, daysWords)} ${listWords(times, timesWords)}`;
+}
+
+const listWords = (list: string, words: (item: string) => string): string =>
+  list.split(',').map(words).join(t('schedule.list'));
+
+function daysWords(days: string): string {
+  const [from = '', to] = days.split('-');
+  return to === undefined ? dayWord(from) : t('schedule.days', { from: dayWord(from), to: dayWord(to) });
+}
+
+const dayWord = (day: string): string => t(`schedule.day.${day as Day}`);
+
+const timesWords = (times: string): string =>
+  times === WHOLE_DAY ? t('schedule.allDay') : times.replace('-', '–');
