@@ -93,7 +93,7 @@ export function AccountsPage() {
         <TagFilter />
         {!narrow && <ColumnChooser table="accounts" columns={accountColumns()} />}
       </div>
-      {ids.size > 0 && page && (
+      {canSelect && page && (
         <BulkBar
           ids={[...ids]}
           filter={filter}

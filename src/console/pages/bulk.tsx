@@ -1,5 +1,5 @@
 // The selected accounts of the list, and the bulk actions on them.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
@@ -35,6 +35,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'delete',
 ];
 
+/** Reads which actions it offers before the first selection, because a button that appears later would move the others. */
 export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatching, onDone }: BarProps) {
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
@@ -43,6 +44,10 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
   const isOffered = (type: BulkActionType): boolean =>
     (type !== 'plan' || plans.length > 0) && (type !== 'hand-over' || sellers.length > 0);
   const chosen = allMatching ? matched : ids.length;
+  useEffect(() => {
+    if (chosen === 0) setAction(null);
+  }, [chosen]);
+  if (chosen === 0) return null;
   return (
     <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
       <strong class="number">{t('bulk.selected', { n: chosen })}</strong>
