@@ -14,6 +14,7 @@ import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
 import type { CommandIo } from './command.js';
 import { firstRunBanner } from './first-run.js';
+import { catchHangups, catchSignals, type Signals } from './signals.js';
 
 /** The configuration key of each option of `serve`. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
@@ -39,6 +40,7 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
   const read = () => loadConfig({ file, env: io.env, flags: overrides(command) });
   const loaded = await read();
+  ignoreClosedOutput(io);
   const given = {
     ...(await readAdminCredentials(io.env)),
     givenBy: await adminCredentialsGivenBy(io.env),
@@ -58,6 +60,7 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   exitOnUncaughtError(log);
 
   const signals = catchSignals();
+  const hangups = catchHangups();
   const { startDaemon } = await import('../daemon.js');
   const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
   const sockets = givenSockets(io.env);
@@ -66,7 +69,7 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   const firstSignal = signals.next();
   reportReady(daemon, loaded, log, io);
   await service.ready();
-  process.on('SIGHUP', () => void reload(read, loaded, daemon, log));
+  hangups.handle(() => reload(read, loaded, daemon, log));
   const cause = await Promise.race([firstSignal, daemon.broken]);
   const isClean = await stopDaemon(daemon, cause, signals, service, log);
   await flush(log);
@@ -81,6 +84,11 @@ function exitAfterFailure({ hasStuckThread }: PlaneFailure): never {
   process.exit(EXIT_FAILED);
 }
 
+/** The daemon continues when the readers of its output are gone (EPIPE). The log, too, ignores that. */
+function ignoreClosedOutput({ stdout, stderr }: CommandIo): void {
+  for (const stream of [stdout, stderr]) stream.removeAllListeners('error').on('error', () => {});
+}
+
 function overrides(command: Command): Override[] {
   return Object.entries(FLAGS).flatMap(([name, path]) => {
     const text: unknown = command.opts()[name];
@@ -89,30 +97,10 @@ function overrides(command: Command): Override[] {
   });
 }
 
-/** Handles SIGTERM and SIGINT. A signal that nobody waits for (during the start, or the third one) exits at once. */
-function catchSignals(): { next(): Promise<NodeJS.Signals> } {
-  let waiting: ((signal: NodeJS.Signals) => void) | null = null;
-  let exitCode = 0;
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(name, (signal) => {
-      if (!waiting) process.exit(exitCode);
-      waiting(signal);
-      waiting = null;
-      exitCode = 1;
-    });
-  }
-  return {
-    next: () =>
-      new Promise((resolve) => {
-        waiting = resolve;
-      }),
-  };
-}
-
 async function stopDaemon(
   daemon: Daemon,
   cause: NodeJS.Signals | PlaneFailure,
-  signals: { next(): Promise<NodeJS.Signals> },
+  signals: Signals,
   service: ServiceManager,
   log: Logger,
 ): Promise<boolean> {

@@ -1,7 +1,8 @@
 // `pulsegate serve` from its start to its end: the ready line, the generated password, signals, errors, and changes by commands.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -15,11 +16,18 @@ import { suiteScope } from '../helpers/suite.js';
 
 const FREE_PORTS = 'socks: { port: 0 }\nadmin: { port: 0, host: 127.0.0.1 }\nshutdownGrace: 1s';
 
+interface ServeOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called before the daemon is ready. */
+  readonly starting?: (child: ChildProcess) => Promise<void>;
+}
+
 /** Starts `serve` in `folder`; resolves with its ready line. */
 async function serve(
   t: { after(close: () => unknown): void },
   folder: string,
-  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+  { args = [], env = {}, starting }: ServeOptions = {},
 ) {
   const child = spawn(process.execPath, [BIN, 'serve', ...args], {
     cwd: folder,
@@ -39,6 +47,7 @@ async function serve(
       if (fields['msg'] === 'ready') resolve(fields);
     });
   });
+  await starting?.(child);
   const ready = await Promise.race([
     isReady,
     closed.then(async () => Promise.reject(new Error(await stderr))),
@@ -119,6 +128,48 @@ describe('serve', () => {
     const { ready, lines } = await serve(t, folder, { args: ['--log-level', 'silent'] });
     assert.equal(ready['level'], 'info');
     assert.equal(lines.length, 1);
+  });
+
+  for (const gone of ['stdout', 'stderr'] as const) {
+    it(`continues without a reader of its ${gone}`, async (t) => {
+      const { folder } = await commandLine(t, FREE_PORTS);
+      // Both get a text when the daemon is ready: stdout the ready line, and stderr the generated password.
+      const child = spawn(process.execPath, [BIN, 'serve', '--log-level', 'error'], {
+        cwd: folder,
+        env: plainEnvironment(),
+      });
+      const closed = once(child, 'close');
+      t.after(async () => {
+        child.kill('SIGKILL');
+        await closed;
+      });
+      child[gone].destroy();
+      const other = gone === 'stdout' ? child.stderr : child.stdout;
+      let output = '';
+      const admin = await new Promise<string>((resolve, reject) => {
+        other.on('data', (chunk: Buffer) => {
+          output += chunk.toString();
+          const [, address] = /(?:"admin":\["|http:\/\/)(127\.0\.0\.1:\d+)/.exec(output) ?? [];
+          if (address !== undefined) resolve(address);
+        });
+        child.once('close', () => reject(new Error(output)));
+      });
+      assert.equal((await fetch(`http://${admin}/healthz`)).status, 200);
+      child.kill('SIGTERM');
+      await closed;
+      assert.equal(child.exitCode, 0);
+    });
+  }
+
+  it('applies SIGHUP that comes during the start after it', async (t) => {
+    const { folder } = await commandLine(t, FREE_PORTS);
+    const { lines } = await serve(t, folder, {
+      async starting(child) {
+        await eventually(() => existsSync(join(folder, 'data')));
+        child.kill('SIGHUP');
+      },
+    });
+    await eventually(() => lines.some(({ msg }) => msg === 'configuration reloaded'));
   });
 
   it('exits on a second signal although a session is open', async (t) => {
