@@ -24,7 +24,7 @@ export interface LoginsOptions {
   readonly accounts: Accounts;
   readonly authorized: AuthorizedClients;
   readonly isTrustedProxy: ProxySources;
-  /** Reads pending messages, so that a login uses every change that was acknowledged before it. */
+  /** Reads pending messages of the control plane, so that a login uses every change that was acknowledged before it. */
   readonly readMessages: () => void;
   readonly guard: LoginGuard;
   readonly schedules: Pick<Schedules, 'isOpen'>;

@@ -1,4 +1,4 @@
-// Every message between the control plane and the workers. Plain data; sent in batches, in message.
+// Every message between the control plane and the workers. Plain data; events are sent in batches, in order.
 
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginOutcome } from '../core/accounts/login-log.js';
@@ -35,6 +35,7 @@ export interface SharedMemory {
 
 /** A socket that the control plane, systemd or the worker itself listens on. */
 export interface ListenerSpec {
+  /** Identifies the listener in `listening` and `listen-failed`. */
   readonly id: number;
   /** A listening descriptor; null: the worker opens the socket. */
   readonly fd: number | null;
@@ -53,7 +54,7 @@ export interface ListenerSpec {
   readonly protocols: readonly ClientProtocolName[];
 }
 
-/** Control plane to worker. */
+/** To a worker: from the control plane, and (`adopt`, `evict-handshake`) from another worker. */
 export type WorkerMessage =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
   /** Of accounts of all workers. */
@@ -114,6 +115,7 @@ export interface PassedConnection {
   readonly bytes: Uint8Array;
 }
 
+/** A session as its worker reports it. */
 export interface SessionFacts {
   readonly accountId: string;
   readonly username: string;
@@ -124,6 +126,7 @@ export interface SessionFacts {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   readonly gameId: string | null;
+  /** The upstream proxy, as `host:port`; null: direct. */
   readonly via: string | null;
   /** Index of its byte counts, and a number that distinguishes it from earlier sessions in this slot. Live sessions have different slots. */
   readonly slot: number;

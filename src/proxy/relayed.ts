@@ -33,7 +33,7 @@ export class Relayed implements SessionOwner, RelayOwner {
   readonly outboundPort: number;
   /** Time of the last observed transfer, in whole ms (V8 stores small integers without an allocation). */
   #movedMs: number;
-  /** The sum of both counts modulo 2^32, to detect changes. */
+  /** The sum of both counts modulo 2^31, to detect changes. */
   #bytesSeen = NOT_CHECKED;
 
   /** @param start creates the relay, which calls nothing before `start` has returned */

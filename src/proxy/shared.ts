@@ -1,4 +1,4 @@
-// Shared memory of all threads: counts over all workers, and for each worker its heartbeat and flags.
+// Shared memory of all threads: counts over all workers, and for each worker the turns of its loop and flags.
 
 /** Counted by every worker, read over all of them. */
 export type Gauge = 'connections' | 'handshakes' | 'fragmentBytes';

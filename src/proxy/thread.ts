@@ -80,6 +80,7 @@ class Channel {
     for (const { port } of this.#peers.values()) this.#readFrom(port);
   };
 
+  /** Reads pending messages of the control plane. */
   readonly readMessages = (): void => {
     this.#readFrom(this.#port);
   };

@@ -53,7 +53,7 @@ export interface WorkerDeps {
   readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
   /** Opens a listening socket, when the control plane has not opened it. */
   readonly listen: Listen;
-  /** Reads pending messages. */
+  /** Reads pending messages of the control plane. */
   readonly readMessages: () => void;
   /** Called when events wait for `events.flush`. */
   readonly onEventsWaiting: () => void;

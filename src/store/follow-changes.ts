@@ -1,4 +1,4 @@
-// Updates the caches of this process with changes that other processes (the command line) made in the database.
+// Updates the caches of this process with changes that other processes (the command line, other daemons) made in the database.
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { createPoller, type Poller } from '../core/poller.js';
 import { createReloads, type Reloads } from '../core/reloads.js';

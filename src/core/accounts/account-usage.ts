@@ -61,7 +61,7 @@ export interface AccountUsage {
   countFrom(account: Counting, stored: StoredTraffic): void;
   /**
    * Another process has changed this account: reads its sums again soon, and waits for nothing. Call it before the directory gets
-   * the account: if its period or reset is another one, it stays open or shut as it is until then.
+   * the account. If its period or reset is another one, `isOverQuota` keeps its result until the sums are read.
    */
   countAnew(account: Counting): void;
 }

@@ -22,7 +22,8 @@ export interface HeartbeatStore {
   /**
    * Writes a batch in one transaction, applies `maxPerAccount`, and returns the new totals of every account in it.
    * Entries of accounts that no longer exist are dropped, and their account reported with count 0.
-   * @param number of the batch, which increases in this process. A batch that is already written is not written again.
+   * @param number of the batch, which increases in this process. Where a commit may be unknown (`isCommitUnknown`), a batch with the
+   * number of a written one is not written again.
    */
   append(
     batch: readonly Heartbeat[],

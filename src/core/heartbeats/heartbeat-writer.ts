@@ -151,7 +151,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
         pool.update(slice.changed);
         return slice.more;
       });
-      // Yield to the listener and other writers.
+      // Let requests and other writers go first.
       await new Promise((resume) => setImmediate(resume));
     }
   }

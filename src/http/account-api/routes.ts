@@ -9,12 +9,12 @@ import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
 import { accountsFor } from '../v1/restricted.js';
 
-type Context = ParameterizedContext<AdminState>;
-
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
 import { ADD_REFUSALS, UPDATE_REFUSALS } from './refusals.js';
 import { needs, refuseFormer } from './rights.js';
+
+type Context = ParameterizedContext<AdminState>;
 
 export function accountRoutes(
   router: Router<AdminState>,

@@ -1,4 +1,4 @@
-// Stage 0: refuses requests from our own outbound sockets. They came through the proxy, which operators do not use.
+// Refuses requests from our own outbound sockets. They came through the proxy, which operators do not use.
 import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
 import { normalizeAddress } from '../../core/ip.js';

@@ -1,4 +1,4 @@
-// Stage 1: the IP whitelist. Every request checks the current list, so a change takes effect at once.
+// The IP whitelist. Every request checks the current list, so a change takes effect at once.
 import type { Middleware } from 'koa';
 import { refuse } from '../answer.js';
 import type { AdminState } from '../state.js';

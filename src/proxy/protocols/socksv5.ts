@@ -40,7 +40,7 @@ export type SocksMessage =
   | {
       readonly kind: 'request';
       readonly command: Command;
-      /** ATYP, see protocol.ts. */
+      /** ATYP; see `AddressType` in socks5.ts. */
       readonly addressType: number;
       /** Raw DST.ADDR: 4 bytes, 16 bytes, or the octets of a domain name. */
       readonly address: Uint8Array;
@@ -76,7 +76,7 @@ export class SocksParser implements ParserStream {
     this.#parser.start();
   }
 
-  // --- what the raw parser calls ---
+  // ── Called by the raw parser ─────────────────────────────────────────────────────────────────────────────────────
 
   took(event: string, value: unknown): void {
     if (event === 'methods') {

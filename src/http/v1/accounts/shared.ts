@@ -1,4 +1,5 @@
-// Shared code of the account routes: their dependencies, sorting and filtering of lists, and checks of limits.
+// Shared code of the account routes: their dependencies, the problems of refused changes, sort keys, and the checks of egress class,
+// owner, contacts and plan.
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';

@@ -29,7 +29,7 @@ import {
 interface Shared {
   readonly loop: Loop;
   readonly batch: Batch;
-  /** Where a datagram is put together that is not sent from the batch. */
+  /** Holds one datagram that is not sent from the batch. */
   readonly scratch: Buffer;
 }
 
@@ -54,7 +54,9 @@ class NativeDatagramRelay implements DatagramRelay {
   readonly #meter: DatagramMeter;
   readonly #shared: Shared;
   readonly #options: DatagramRelayOptions;
+  /** The socket towards the client. */
   #inner: DatagramSocket | null = null;
+  /** The sockets towards destinations, opened when first needed. */
   readonly #outer: { ipv4: DatagramSocket | null; ipv6: DatagramSocket | null } = { ipv4: null, ipv6: null };
   #client: Uint32Array | null = null;
   #isWatched = false;
@@ -71,7 +73,7 @@ class NativeDatagramRelay implements DatagramRelay {
     this.counts = this.#meter.counts;
   }
 
-  /** The code when there is no socket for the client's side. */
+  /** Returns the system error code when the socket towards the client cannot be opened. */
   static open(shared: Shared, options: DatagramRelayOptions): NativeDatagramRelay | string {
     const relay = new NativeDatagramRelay(shared, options);
     const { bindAddress, portRange, ports } = options;
@@ -231,15 +233,15 @@ class NativeDatagramRelay implements DatagramRelay {
     return received;
   }
 
-  /** Shows a datagram to its owner, behind those that have been sent before it. */
-  #report(message: number, show: (data: Buffer, from: Endpoint) => void): void {
+  /** Passes a datagram of the batch to the owner, after sending those before it. */
+  #report(message: number, onDatagram: (data: Buffer, from: Endpoint) => void): void {
     const { batch } = this.#shared;
     batch.flush();
     const data = Buffer.from(batch.memory, batch.dataAt(message), batch.lengthOf(message));
-    show(data, readSockaddr(batch.bytes, batch.senderAt(message) * 4));
+    onDatagram(data, readSockaddr(batch.bytes, batch.senderAt(message) * 4));
   }
 
-  /** Sends one datagram of a header and its data. What the system says of it is lost with it. */
+  /** Sends header and data as one datagram. Errors are ignored: a datagram may be lost. */
   #sendBoth(socket: DatagramSocket, header: Buffer, data: Buffer, to: Uint32Array): void {
     const { scratch } = this.#shared;
     header.copy(scratch);

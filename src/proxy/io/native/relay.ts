@@ -24,9 +24,9 @@ export interface RelayShared {
   smallFlowAt: number;
 }
 
-/** One direction of a relay. An idle session keeps two of them: a field counts. */
+/** One direction of a relay. Thousands of idle sessions keep two of them each, so it has few fields. */
 class Direction implements Task {
-  /** Bytes taken from the source and not yet sent, or given before the relay began. */
+  /** Bytes that have been read from the source, or that the relay got at its start, and that are not sent yet. */
   pending: Buffer | null = null;
   /** Borrowed while bytes move through it. */
   pipe: Pipe | null = null;
@@ -73,7 +73,7 @@ export class NativeRelay implements Relay, StreamOwner {
     this.#down.pending = client.setOwner(this);
     this.#up.pending = destination.setOwner(this);
     if (options.early !== null) this.#takeEarly(options.early);
-    // Whatever was ready before makes no event of its own any more.
+    // Epoll is edge-triggered: what was ready before causes no further event.
     if (client.isReadable || this.#up.pending !== null) this.#queue(this.#up);
     if (destination.isReadable || this.#down.pending !== null) this.#queue(this.#down);
   }
@@ -121,7 +121,7 @@ export class NativeRelay implements Relay, StreamOwner {
     this.#shared.loop.later(direction);
   }
 
-  /** Moves what there is to move, within bounds. */
+  /** Moves bytes of a direction until nothing more can move, or the bound of a visit is reached. */
   visit(direction: Direction): void {
     if (this.#isOver || direction.state === 'done') return;
     const { loop } = this.#shared;
@@ -137,7 +137,7 @@ export class NativeRelay implements Relay, StreamOwner {
     }
   }
 
-  /** The next thing to do for a direction, in the order in which bytes go; returns how many were taken, or -1: no more now. */
+  /** Sends what is pending, or else reads at most about `most` bytes. Returns how many were read (0: some were sent); -1: none can move now. */
   #step(direction: Direction, most: number): number {
     if (this.#isOver) return -1;
     if (direction.pending !== null) return this.#sendPending(direction, direction.pending) ? 0 : -1;
@@ -153,7 +153,7 @@ export class NativeRelay implements Relay, StreamOwner {
     return -1;
   }
 
-  /** Takes what the source has: by splice while the flow is bulk, else through the buffer. Returns bytes, or -1: nothing now. */
+  /** Reads from the source: by splice while the flow is bulk, else through the buffer. Returns bytes, or -1: nothing now. */
   #take(direction: Direction, most: number): number {
     const isPlain = direction.share === null && (direction !== this.#up || this.#inspect === null);
     if (direction.isBulk && isPlain) {
@@ -262,7 +262,7 @@ export class NativeRelay implements Relay, StreamOwner {
     this.#reset(stream);
   }
 
-  /** Resets the side that is left, so that it does not take what it has for all there is. */
+  /** `stream` is gone: resets the other side, so that its program does not take a broken transfer for a complete one. */
   #reset(stream: NativeStream): void {
     if (this.#isOver) return;
     const isClient = stream === this.#up.from;
@@ -299,7 +299,7 @@ export class NativeRelay implements Relay, StreamOwner {
     const hadShare = direction.share !== null;
     direction.share?.end();
     direction.share = share;
-    // What waits is counted when it is sent under rates, and when it is taken without.
+    // Pending bytes count when they are sent if there is a rate, and when they are read if there is none.
     if (direction.pending !== null && hadShare !== (share !== null)) {
       this.#count(direction, share === null ? direction.pending.length : -direction.pending.length);
     }

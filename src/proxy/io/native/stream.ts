@@ -27,7 +27,7 @@ export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLE
 export const READ_BYTES = 16 * 1024;
 const KEEPALIVE_IDLE_S = 60;
 const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
-/** Messages of a protocol that the system does not take: more than this and the peer is not reading at all. */
+/** Maximum of bytes that `write` keeps while the system accepts none; beyond it the peer does not read, and the stream fails. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 
 /** A relay that has taken a stream over. */
@@ -41,9 +41,9 @@ const address = new Uint8Array(SOCKADDR_BYTES);
 
 export class NativeStream implements Stream, Watcher, Task {
   listener: StreamListener = NO_LISTENER;
-  /** The source may have bytes, or its end, for us. */
+  /** A read may return bytes or the end. */
   isReadable = false;
-  /** The system takes bytes. */
+  /** A write may be accepted. */
   isWritable: boolean;
   /**
    * A short read has not emptied the socket, so that no further event comes: the peer's FIN waits behind the bytes, or
@@ -53,7 +53,7 @@ export class NativeStream implements Stream, Watcher, Task {
   readonly #loop: Loop;
   #fd: number;
   #registration: Registration = NOT_WATCHED;
-  /** Known of an accepted one; else the system is asked, which is rarely needed. */
+  /** Null: the system is asked, which is rarely needed. */
   readonly #peer: Endpoint | null;
   #owner: StreamOwner | null = null;
   #isPaused = true;
@@ -62,7 +62,7 @@ export class NativeStream implements Stream, Watcher, Task {
   #isShutDown = false;
   #unsent: Buffer | null = null;
 
-  /** @param peer null: asked of the system when it is needed */
+  /** @param peer known for an accepted connection; null: the system is asked when it is needed */
   constructor(loop: Loop, fd: number, peer: Endpoint | null, isWritable: boolean) {
     this.#loop = loop;
     this.#fd = fd;
@@ -70,7 +70,7 @@ export class NativeStream implements Stream, Watcher, Task {
     this.isWritable = isWritable;
   }
 
-  /** Joins the epoll set; false when the system refuses: the stream is closed then. */
+  /** Adds the descriptor to the epoll set, unless `registration` says that it is there; false: the system refused, and the stream is closed. */
   register(registration: Registration = this.#loop.add(this.#fd, STREAM_EVENTS, this)): boolean {
     this.#registration = registration;
     if (registration === NOT_WATCHED) this.close();
@@ -116,7 +116,7 @@ export class NativeStream implements Stream, Watcher, Task {
       this.isWritable = false;
       this.#unsent = Buffer.from(bytes.subarray(Math.max(0, sent)));
     }
-    // Any other failure comes as an event of its own.
+    // Any other failure is reported by an event.
   }
 
   get isBlocked(): boolean {
@@ -148,7 +148,7 @@ export class NativeStream implements Stream, Watcher, Task {
     this.#loop.libc.setOption(this.#fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
   }
 
-  /** From now on the owner reads and writes; what was written before is handed over unsent. */
+  /** From now on the owner reads and writes. Returns the bytes that `write` has kept unsent; null: none. */
   setOwner(owner: StreamOwner): Buffer | null {
     this.#owner = owner;
     this.listener = NO_LISTENER;
@@ -158,7 +158,7 @@ export class NativeStream implements Stream, Watcher, Task {
     return unsent;
   }
 
-  /** Lets go of the descriptor without closing it; -1 when it is closed. */
+  /** Returns the descriptor, open, and closes only this object; -1 when it is closed. */
   detach(): number {
     const fd = this.#fd;
     if (fd === -1) return -1;
@@ -167,7 +167,7 @@ export class NativeStream implements Stream, Watcher, Task {
     return fd;
   }
 
-  /** The system's error of this socket. */
+  /** The pending error of the socket (SO_ERROR) as a code. */
   error(): string {
     const errno = this.#fd === -1 ? 0 : this.#loop.libc.getOption(this.#fd, SOL_SOCKET, SO_ERROR);
     return errno > 0 ? codeOf(errno) : 'ECONNRESET';
@@ -182,8 +182,9 @@ export class NativeStream implements Stream, Watcher, Task {
       return;
     }
     if (events & EPOLLERR) {
-      // What the peer sent before it reset the connection is there to be read: the answer to a request that it did not read whole.
+      // Reads first what the peer sent before it reset the connection, such as the answer to a request that it did not read to the end.
       this.run();
+      // The listener may have started a relay meanwhile.
       if (this.#owner === null) this.#fail(this.error());
       else (this.#owner as StreamOwner).streamReady(this, events);
       return;
