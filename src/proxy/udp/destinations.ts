@@ -12,13 +12,8 @@ import { readTarget } from '../target.js';
 import type { Upstream } from '../upstreams/rules.js';
 import { Backlog } from './backlog.js';
 import { Peers } from './peers.js';
-import type {
-  UpstreamAssociation,
-  UpstreamAssociationContext,
-  UpstreamAssociationOptions,
-} from './upstream-association.js';
-import { UpstreamAssociations } from './upstream-associations.js';
-import type { ThroughUpstream } from './upstream-sources.js';
+import type { UpstreamAssociationContext, UpstreamAssociationOptions } from './upstream-association.js';
+import { UpstreamAssociations, type UpstreamHop } from './upstream-associations.js';
 
 /** How long the verdict on a destination is valid, in ms: names, addresses and own ports change. */
 const JUDGED_FOR_MS = 5_000;
@@ -42,8 +37,8 @@ export interface DestinationsOptions
 /** How a destination is reached. */
 interface Hop {
   readonly to: Endpoint;
-  /** The upstream proxy, and the destination as it gets it; null: direct. */
-  readonly by: { readonly proxy: UpstreamAssociation; readonly as: ThroughUpstream } | null;
+  /** Null: directly. */
+  readonly upstream: UpstreamHop | null;
 }
 
 interface Destination {
@@ -84,7 +79,7 @@ export class Destinations {
     });
   }
 
-  /** Whether the association has sent to this address directly, on whatever port. */
+  /** Whether the association has sent to this address directly, to any port. */
   hasSentTo(address: string): boolean {
     return this.#peers.hasAddress(address);
   }
@@ -177,8 +172,8 @@ export class Destinations {
     const { host, port } = destination;
     const verdict = this.#options.egress.judgeName({ host, port });
     if (!verdict.ok) return this.#setHop(destination, null, verdict.reason);
-    const by = this.#upstreams.through(upstream, host, port);
-    this.#setHop(destination, { to: { address: '', port }, by }, null);
+    const hop = this.#upstreams.hopTo(upstream, host, port);
+    this.#setHop(destination, { to: { address: '', port }, upstream: hop }, null);
   }
 
   #resolved(destination: Destination, result: ResolveResult): void {
@@ -186,6 +181,7 @@ export class Destinations {
     destination.waiting = null;
     if (destination.isForgotten) this.#setHop(destination, null, 'forgotten');
     else if (result.ok) this.#choose(destination, result.addresses);
+    // When the lookup itself failed, the address in use remains, if the rules still permit it.
     else if (result.reason === 'not-found' || destination.hop === null) {
       this.#setHop(destination, null, `resolve-${result.reason}`);
       destination.validForMs = UNRESOLVED_FOR_MS;
@@ -208,31 +204,32 @@ export class Destinations {
     const address = inUse ?? permitted.find((each) => !each.includes(':')) ?? permitted[0];
     if (address === undefined) return this.#setHop(destination, null, refusal);
     const ip = upstreams.isEmpty ? null : parseIp(address);
-    const upstream = ip === null ? null : upstreams.select(host, ip, port);
-    const by = upstream === null ? null : this.#upstreams.through(upstream, address, port);
-    this.#setHop(destination, { to: { address, port }, by }, null);
+    const proxy = ip === null ? null : upstreams.select(host, ip, port);
+    const upstream = proxy === null ? null : this.#upstreams.hopTo(proxy, address, port);
+    this.#setHop(destination, { to: { address, port }, upstream }, null);
   }
 
   #setHop(destination: Destination, hop: Hop | null, refusal: string | null): void {
     destination.refusal = refusal;
     const old = destination.hop;
-    if (hop !== null && old?.to.address === hop.to.address && old.by?.proxy === hop.by?.proxy) return;
+    const via = hop?.upstream?.association;
+    if (hop !== null && old?.to.address === hop.to.address && old.upstream?.association === via) return;
     this.#unroute(destination);
-    if (old?.by) old.by.proxy.sources.remove(old.by.as);
+    if (old?.upstream) old.upstream.association.sources.remove(old.upstream.destination);
     else if (old) this.#peers.remove(old.to);
     destination.hop = hop;
     if (hop === null) return;
-    if (hop.by) hop.by.proxy.sources.add(hop.by.as);
+    if (hop.upstream) hop.upstream.association.sources.add(hop.upstream.destination);
     else this.#peers.add(hop.to);
     if (!destination.isNew) return;
     destination.isNew = false;
-    destination.inspect = this.#options.onNew(destination.host, hop.to, hop.by?.proxy.name ?? null);
+    destination.inspect = this.#options.onNew(destination.host, hop.to, via?.name ?? null);
   }
 
-  #pass(destination: Destination, { to, by }: Hop, datagram: Buffer, offset: number): void {
+  #pass(destination: Destination, { to, upstream }: Hop, datagram: Buffer, offset: number): void {
     const { relay } = this.#options;
     if (destination.inspect && !destination.inspect(datagram.subarray(offset))) destination.inspect = null;
-    if (by) return by.proxy.send(by.as, datagram, offset);
+    if (upstream) return upstream.association.send(upstream.destination, datagram, offset);
     relay.sendOutside(datagram, offset, to);
     if (destination.inspect !== null || destination.isRouted) return;
     destination.isRouted = true;

@@ -12,7 +12,7 @@ import { askUpstream } from '../upstreams/ask.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { Backlog } from './backlog.js';
 import type { AccountDecisions } from './decisions.js';
-import { type ThroughUpstream, UpstreamSources } from './upstream-sources.js';
+import { type UpstreamDestination, UpstreamSources } from './upstream-sources.js';
 
 /** Minimum time between two attempts to open an association at a proxy, in ms; doubled after each failure. */
 const SHORTEST_PAUSE_MS = 1_000;
@@ -35,13 +35,13 @@ export interface UpstreamAssociationOptions {
   /** Limits the datagrams that wait for a proxy; shared by all upstream proxies of an association. */
   readonly backlog: Backlog;
   /** A datagram of the client that could not be sent; `reason` as in the log. */
-  readonly onDropped: (reason: string, to: ThroughUpstream) => void;
+  readonly onDropped: (reason: string, to: UpstreamDestination) => void;
   /** A datagram from outside that is not for the client. */
   readonly onIgnored: (reason: string) => void;
 }
 
 interface Waiting {
-  readonly to: ThroughUpstream;
+  readonly to: UpstreamDestination;
   readonly data: Buffer;
 }
 
@@ -68,7 +68,7 @@ export class UpstreamAssociation {
   }
 
   /** Sends the data after `offset` in `datagram`, now or when the proxy has accepted the request. */
-  send(to: ThroughUpstream, datagram: Buffer, offset: number): void {
+  send(to: UpstreamDestination, datagram: Buffer, offset: number): void {
     if (this.#open !== null) return this.#open.socket.send(to.header, datagram, offset);
     if (this.#waiting === null && this.#mayAsk()) this.#ask();
     // The request may have finished synchronously.
@@ -106,7 +106,7 @@ export class UpstreamAssociation {
         command: 'associate',
         destination: UNKNOWN_SOURCE,
         client,
-        onConnected: (control, bound) => this.#agreed(control, bound),
+        onConnected: (control, bound) => this.#accepted(control, bound),
         onFailed: (_reply, reason) => this.#failed(reason),
       },
       { ...context, egress, connectTimeoutMs: context.settings.connectTimeoutMs },
@@ -114,7 +114,7 @@ export class UpstreamAssociation {
     if (this.#waiting !== null) this.#attempt = attempt;
   }
 
-  #agreed(control: Stream, bound: Endpoint): void {
+  #accepted(control: Stream, bound: Endpoint): void {
     this.#attempt = null;
     const to = { address: relayAddress(control, bound.address), port: bound.port };
     const socket = this.#mayBeRelay(control, to) ? this.#openSocket(control, to) : 'upstream-relay';
@@ -194,12 +194,12 @@ export class UpstreamAssociation {
   }
 }
 
-/** The destination from BND.ADDR; all zeros (also used for a name) mean the proxy's own address. */
+/** Where datagrams to the proxy go, from BND.ADDR of its reply. All zeros (also used for a name) mean the proxy's own address. */
 function relayAddress(control: Stream, boundAddress: string): string {
   const ip = parseIp(boundAddress);
-  const isOpen = ip === null || unmap(ip).every((byte) => byte === 0);
+  const isUnspecified = ip === null || unmap(ip).every((byte) => byte === 0);
   // The proxy's own address as the system writes it may have a zone.
-  const isOwn = isOpen || boundAddress === proxyAddress(control);
+  const isOwn = isUnspecified || boundAddress === proxyAddress(control);
   return isOwn ? control.peer.address : boundAddress;
 }
 

@@ -3,7 +3,13 @@ import { destinationFields } from '../protocols/socks5-client.js';
 import type { Upstream } from '../upstreams/rules.js';
 import { Backlog } from './backlog.js';
 import { UpstreamAssociation, type UpstreamAssociationOptions } from './upstream-association.js';
-import type { ThroughUpstream } from './upstream-sources.js';
+import type { UpstreamDestination } from './upstream-sources.js';
+
+/** The way to a destination through an upstream proxy. */
+export interface UpstreamHop {
+  readonly association: UpstreamAssociation;
+  readonly destination: UpstreamDestination;
+}
 
 type SharedOptions = Omit<UpstreamAssociationOptions, 'upstream' | 'backlog'>;
 
@@ -18,20 +24,16 @@ export class UpstreamAssociations {
     this.#backlog = new Backlog(options.context.settings.udp.maxWaitingForUpstream);
   }
 
-  /** How a destination is reached: `host` is an address, or a name that the upstream proxy resolves. */
-  through(
-    upstream: Upstream,
-    host: string,
-    port: number,
-  ): { readonly proxy: UpstreamAssociation; readonly as: ThroughUpstream } {
+  /** The way to a destination: `host` is an address, or a name that the upstream proxy resolves. */
+  hopTo(upstream: Upstream, host: string, port: number): UpstreamHop {
     const key = JSON.stringify([upstream.host, upstream.port, upstream.login]);
-    const proxy =
+    const association =
       this.#associations.get(key) ??
       new UpstreamAssociation({ ...this.#options, upstream, backlog: this.#backlog });
-    this.#associations.set(key, proxy);
+    this.#associations.set(key, association);
     // RSV and FRAG are zero; the rest is as in a request.
     const header = Buffer.concat([Buffer.alloc(3), destinationFields(host, port)]);
-    return { proxy, as: { host, port, header } };
+    return { association, destination: { host, port, header } };
   }
 
   close(): void {

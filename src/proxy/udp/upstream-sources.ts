@@ -5,7 +5,7 @@ import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocol
 import { AddressType } from '../protocols/socks5.js';
 
 /** A destination as the upstream proxy gets it. */
-export interface ThroughUpstream {
+export interface UpstreamDestination {
   /** A name that the upstream proxy resolves, or an address. */
   readonly host: string;
   readonly port: number;
@@ -27,13 +27,13 @@ export class UpstreamSources {
     this.#fullCone = fullCone;
   }
 
-  add({ host, port, header }: ThroughUpstream): void {
+  add({ host, port, header }: UpstreamDestination): void {
     this.#exact.add(keyOf(header));
     if (parseIp(host) === null) this.#namedPorts.add(port);
     else this.#addresses.add(host);
   }
 
-  remove({ host, port, header }: ThroughUpstream): void {
+  remove({ host, port, header }: UpstreamDestination): void {
     this.#exact.remove(keyOf(header));
     if (parseIp(host) === null) this.#namedPorts.remove(port);
     else this.#addresses.remove(host);
