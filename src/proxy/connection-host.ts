@@ -34,8 +34,6 @@ export interface HostedConnection {
   readonly arrival: Arrival;
   /** Returns what another worker needs to continue the connection. The socket stays open, and this object must not be used any more. */
   handOver(): Buffer;
-  /** The handshake limit is reached, and this handshake is the oldest. */
-  evict(): void;
   /** Closes immediately, in every stage. */
   close(): void;
 }

@@ -127,6 +127,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   onData(chunk: Buffer): void {
     if (this.#stage === 'refused' || this.#stage === 'closed') return;
+    // The driver overwrites `chunk` after this call.
     const bytes = Buffer.from(chunk);
     if (this.#stage === 'proxy-header') this.#readProxyHeader(bytes);
     else if (this.#stage === 'handshake') this.#take(bytes);
@@ -225,7 +226,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     const account = this.#account;
     if (account === null) return this.close();
     const egress = this.#authorize(account);
-    if (egress === null) return;
+    if (typeof egress === 'number') return this.#refuseWith(egress);
     if (!account.record.needsPermit) return this.#run(protocol, step, { account, egress, permit: null });
     // Until it is answered, the handshake and its time limit go on.
     this.#stage = 'permit';
@@ -233,7 +234,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     this.#permitRequest = this.host.permits.acquire(account, this.client, (answer) => {
       this.#permitRequest = null;
       if (answer.ok) return this.#permitted(protocol, step, account, answer.permit);
-      this.host.logins.refused(account, this.client, answer.reason);
+      this.host.logins.reportLimit(account, this.client, answer.reason);
       this.#refuseWith(Reply.notAllowedByRuleset);
     });
   }
@@ -241,20 +242,24 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #permitted(protocol: ClientProtocol, step: RequestStep, account: Account, permit: Permit): void {
     // The account may have changed meanwhile.
     const egress = this.#authorize(account);
-    if (egress !== null) this.#run(protocol, step, { account, egress, permit });
+    if (typeof egress === 'number') this.#refuseWith(egress);
+    else this.#run(protocol, step, { account, egress, permit });
     permit.releaseUnused();
   }
 
-  /** The egress policy for the session; null: the account may have no session, and the client has been refused. */
-  #authorize(account: Account): EgressPolicy | null {
+  /** The egress policy for a session of the account, or the reply that refuses the session. Reports why. */
+  #authorize(account: Account): EgressPolicy | ReplyCode {
     const { record } = account;
     // The account may have been changed between its login and its request.
-    if (this.host.logins.isRefused(account, this.client) || !this.host.isStillKnown(account))
-      return this.#refused(Reply.generalFailure);
+    if (this.host.logins.wouldRefuse(account, this.client) || !this.host.isStillKnown(account))
+      return Reply.generalFailure;
     if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
-      return this.#refused(Reply.notAllowedByRuleset);
-    const refusal = this.host.logins.refusal(account, this.client);
-    if (refusal !== null) return this.#refused(Reply.notAllowedByRuleset);
+      return Reply.notAllowedByRuleset;
+    const limit = this.host.logins.limitRefusal(account, this.client);
+    if (limit !== null) {
+      this.host.logins.reportLimit(account, this.client, limit);
+      return Reply.notAllowedByRuleset;
+    }
     const egress = this.host.egressOf(account);
     if (egress === null) {
       const fields = {
@@ -263,14 +268,9 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
         reason: 'unknown-egress-class',
       };
       this.host.log.info(fields, 'session refused');
-      return this.#refused(Reply.notAllowedByRuleset);
+      return Reply.notAllowedByRuleset;
     }
     return egress;
-  }
-
-  #refused(code: ReplyCode): null {
-    this.#refuseWith(code);
-    return null;
   }
 
   #run(protocol: ClientProtocol, step: RequestStep, authorized: Authorized): void {
@@ -301,7 +301,6 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
 
   #associate(authorized: Authorized, { addressType, address, port }: ClientRequest): void {
-    if (!this.host.settings.udp.enabled) return this.#refuseWith(Reply.commandNotSupported);
     this.#stage = 'associated';
     this.stream.resume();
     associate(this.host, {
@@ -358,10 +357,6 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     this.#command?.abandon();
     this.stream.close();
     this.closed();
-  }
-
-  evict(): void {
-    this.close();
   }
 
   /** The stream is closed. */

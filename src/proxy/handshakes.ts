@@ -6,7 +6,7 @@ import { type SourceTable, sourceKey } from './source-table.js';
 
 /** A connection in its handshake. */
 export interface Waiting {
-  evict(): void;
+  close(): void;
 }
 
 export interface HandshakesOptions {
@@ -79,7 +79,7 @@ export class Handshakes {
     if (!oldest) return false;
     this.delete(oldest);
     this.#evicted += 1;
-    oldest.evict();
+    oldest.close();
     return true;
   }
 
@@ -92,7 +92,7 @@ export class Handshakes {
 
   /** Closes all handshakes of this worker. */
   evictAll(): void {
-    for (const connection of [...this.#waiting.keys()]) connection.evict();
+    for (const connection of [...this.#waiting.keys()]) connection.close();
   }
 
   /** Number of handshakes closed by the limits since the last call. */

@@ -1,6 +1,7 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import {
+  type AccountRefusal,
   createLogin,
   isAccountRefusal,
   isGuess,
@@ -123,23 +124,21 @@ export class Logins {
   }
 
   /** Whether a login of the account from this address would be refused now. */
-  isRefused(account: Account, { address }: Endpoint): boolean {
+  wouldRefuse(account: Account, { address }: Endpoint): boolean {
     return this.#refusalOf(account, address) !== null;
   }
 
-  #refusalOf({ record }: Account, address: string): ReturnType<typeof refuseAccount> {
+  #refusalOf({ record }: Account, address: string): AccountRefusal | null {
     return refuseAccount(record, address, this.#options.schedules, Date.now());
   }
 
-  /** Why the account may have no further session from this address now; reports the refusal. Null: it may. */
-  refusal(account: Account, client: Endpoint): string | null {
-    const refusal = this.#options.accounts.refusal(account, client.address);
-    if (refusal !== null) this.refused(account, client, refusal);
-    return refusal;
+  /** Which limit refuses a further session of the account from this address now, by the sessions of this worker; null: none. */
+  limitRefusal(account: Account, { address }: Endpoint): LimitRefusal | null {
+    return this.#options.accounts.refusal(account, address);
   }
 
-  /** Reports that a limit of the account refuses the session. */
-  refused({ record }: Account, { address }: Endpoint, reason: LimitRefusal): void {
+  /** Reports that a limit of the account has refused a session. */
+  reportLimit({ record }: Account, { address }: Endpoint, reason: LimitRefusal): void {
     const { events, log } = this.#options;
     events.login(reason, record.username, record.id, address);
     log.info({ account: record.username, client: address, reason }, 'session refused');

@@ -5,23 +5,18 @@ import type { OpenedRelay } from '../io/datagrams.js';
 import type { Endpoint } from '../io/io.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
-import type { SessionOwner } from '../session.js';
 import type { UdpSettings } from '../settings.js';
 import { type AssociateRequest, Association, type AssociationContext } from './association.js';
 
-/** Serves one UDP ASSOCIATE of a logged-in client; null when it was refused. */
-export function associate(context: AssociationContext, request: AssociateRequest): SessionOwner | null {
+/** Serves one UDP ASSOCIATE of a logged-in client, or refuses it. */
+export function associate(context: AssociationContext, request: AssociateRequest): void {
   const { account, client, stream, refuse } = request;
   const { udp } = context.settings;
-  const refuseFor = (reason: string, reply: ReplyCode): null => {
+  const refuseFor = (reason: string, reply: ReplyCode): void => {
     context.log.info({ account: account.record.username, client: client.address, reason }, 'session refused');
     refuse(reply);
-    return null;
   };
-  if (!udp.enabled) {
-    refuse(Reply.commandNotSupported);
-    return null;
-  }
+  if (!udp.enabled) return refuse(Reply.commandNotSupported);
   if (context.associations(account) >= udp.maxAssociationsPerAccount) {
     return refuseFor('too-many-associations', Reply.notAllowedByRuleset);
   }
@@ -56,6 +51,25 @@ export function associate(context: AssociationContext, request: AssociateRequest
   }
 
   const { bindAddress, advertisedAddress } = addressesFor(request, udp);
+  const onOpen = (result: OpenedRelay): void => {
+    // If it has ended meanwhile, the client's connection is closed too.
+    if (association.isOver) {
+      session.abandon();
+      if (result.ok) result.relay.close();
+      return;
+    }
+    if (!result.ok) {
+      session.abandon();
+      release();
+      context.log.warn(
+        { account: account.record.username, code: result.code },
+        'cannot open UDP socket for association',
+      );
+      return refuse(Reply.generalFailure);
+    }
+    stream.write(replyFrame(Reply.succeeded, advertisedAddress, result.relay.local.port));
+    association.start(session, result.relay);
+  };
   context.io.openDatagrams(
     {
       bindAddress,
@@ -69,27 +83,6 @@ export function associate(context: AssociationContext, request: AssociateRequest
     },
     onOpen,
   );
-  return session.isEnded ? null : association;
-
-  function onOpen(result: OpenedRelay): void {
-    // If it has ended meanwhile, the client's connection is closed too.
-    if (association.isOver) {
-      session?.abandon();
-      if (result.ok) result.relay.close();
-      return;
-    }
-    if (!result.ok) {
-      session?.abandon();
-      release?.();
-      context.log.warn(
-        { account: account.record.username, code: result.code },
-        'cannot open UDP socket for association',
-      );
-      return refuse(Reply.generalFailure);
-    }
-    stream.write(replyFrame(Reply.succeeded, advertisedAddress, result.relay.local.port));
-    if (session) association.start(session, result.relay);
-  }
 }
 
 /** The expected source address of the client's datagrams, from its connection: without a zone, IPv4-mapped as IPv4. */

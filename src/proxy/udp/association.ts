@@ -236,8 +236,8 @@ export class Association implements SessionOwner, StreamListener {
     if (address !== clientAddress && address !== declaredAddress) return false;
     // A datagram that a player sends here through the proxy does not come from its client, although its address may match.
     const ip = parseIp(address);
-    const isOurs = (): boolean => context.ownPorts.has('udp-outside', from.port);
-    return ip !== null && !(isOurs() && context.isLocalAddress(ip));
+    if (ip === null) return false;
+    return !(context.ownPorts.has('udp-outside', from.port) && context.isLocalAddress(ip));
   }
 
   /** Logs the first refused destination, and only counts the others. */
