@@ -1,5 +1,5 @@
 // The data plane: chooses the driver and its settings, and handles the events of the workers.
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimits } from '../core/accounts/limits.js';
@@ -25,7 +25,7 @@ import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 
 /** Maximum number of file descriptors in shared memory, which has one byte for each. */
-const MOST_DESCRIPTORS = 4 * 1024 * 1024;
+const MAX_DESCRIPTORS = 4 * 1024 * 1024;
 
 /** How often bytes of sessions are counted, quotas checked and heartbeat entries recorded, in ms. */
 const COUNT_MS = 1_000;
@@ -80,7 +80,10 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     allowedClients: account.allowedClients,
     schedule: account.schedule,
   });
-  const breakage = new EventEmitter<{ broken: [PlaneFailure] }>();
+  let reportBroken: (failure: PlaneFailure) => void = () => {};
+  const broken = new Promise<PlaneFailure>((resolve) => {
+    reportBroken = resolve;
+  });
   const plane = new ProxyPlane({
     engine: libc ? 'native' : 'node',
     workers: libc ? workerCount(config.socks.workers) : 1,
@@ -89,9 +92,9 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     games: gameRules.rules(),
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
-    maxDescriptors: Math.min(MOST_DESCRIPTORS, descriptorLimit()),
+    maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),
     observer: observe(deps),
-    onBroken: (broken) => breakage.emit('broken', broken),
+    onBroken: (failure) => reportBroken(failure),
     log,
   });
   directory.onChanged(({ id, after }) => {
@@ -108,7 +111,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     name: 'data plane',
     plane,
     libc,
-    broken: once(breakage, 'broken').then(([broken]: PlaneFailure[]) => broken as PlaneFailure),
+    broken,
 
     async start() {
       await plane.start();

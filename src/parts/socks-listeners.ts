@@ -12,7 +12,7 @@ import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
-/** The protocols of a listener. */
+/** What a listener serves, and how its connections begin. */
 type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'isFromTls' | 'protocols'>;
 
 const DEFAULT_MODE = '0660';

@@ -117,9 +117,9 @@ class ConnectCommand {
           accountId: session.account.record.id,
           source: sourceOf(this.#connection.client.address),
         },
-        onConnected: (stream, bound, early) => {
+        onConnected: (stream, bound, ahead) => {
           session.via = formatHostPort(upstream.host, upstream.port);
-          this.#connected(stream, stream.local.port, parseIp(asked) === null ? '' : asked, bound, early);
+          this.#connected(stream, stream.local.port, parseIp(asked) === null ? '' : asked, bound, ahead);
         },
         onFailed: (reply, reason) => this.#connection.fail(session, reply, reason),
       },

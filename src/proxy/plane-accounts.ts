@@ -29,7 +29,7 @@ export class PlaneAccounts {
     const before = this.#records.get(record.id);
     if (isReaddressed(before, record)) this.#readdressed.add(record.id);
     this.#records.set(record.id, record);
-    if (before && before.username !== record.username) this.#leaveWorker(before, record);
+    if (before && before.username !== record.username) this.#removeFromOldWorker(before, record);
     if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
     this.#changed.set(record.id, record);
   }
@@ -62,7 +62,7 @@ export class PlaneAccounts {
   }
 
   /** A new name may belong to another worker: then the worker of the old name removes the account. */
-  #leaveWorker(before: AccountRecord, { id, username }: AccountRecord): void {
+  #removeFromOldWorker(before: AccountRecord, { id, username }: AccountRecord): void {
     const worker = this.#workers[this.#owner(before.username)];
     if (worker?.index === this.#owner(username)) return;
     worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });

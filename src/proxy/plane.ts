@@ -39,7 +39,7 @@ export interface PlaneOptions {
   readonly observer: ProxyObserver;
   readonly log: Log;
   /** The daemon must be restarted to serve players again. The log has the reason; the rest of the process continues. */
-  readonly onBroken: (broken: PlaneFailure) => void;
+  readonly onBroken: (failure: PlaneFailure) => void;
   /** The program of a worker's thread; thread.ts. */
   readonly threadUrl?: URL;
   /** A worker whose loop has not turned for this time is terminated and restarted, in ms. */

@@ -138,14 +138,15 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     const early = this.#early;
     this.#early = null;
     const { io, settings, ownPorts } = this.host;
-    const answered = (end: SessionEnd): void => {
+    /** Ends the session before the connection goes on, so that `relayedClosed` does not close it. */
+    const finish = (end: SessionEnd): void => {
       const exchange = this.#exchange;
       this.#exchange = null;
       this.#session = null;
       exchange?.finish(end);
     };
     const relayedClosed = (): void => {
-      // After the response the connection continues.
+      // Otherwise `finish` was called, and the connection goes on.
       if (this.#exchange === null) return;
       this.#exchange = null;
       this.#connection.closed();
@@ -163,12 +164,12 @@ export class RunningCommand implements CommandConnection, SessionOwner {
         counts: session.counts,
         countAt: session.countAt,
         onAnswered: (rest) => {
-          answered('destination-closed');
+          finish('destination-closed');
           if (rest === null) this.#connection.refuse(NOTHING);
           else this.#connection.awaitRequest(rest);
         },
         onNoAnswer: (end) => {
-          answered(end);
+          finish(end);
           this.refuseWith(Reply.hostUnreachable);
         },
         onEnd: (end) => owner.relayEnded(end),

@@ -20,7 +20,7 @@ if (isMainThread) setEnvironmentData(INITIAL_NICE, getPriority());
  * @param name of at most 7 characters: Linux keeps 15 bytes (pthread_setname_np(3))
  * @returns false when it could not
  */
-export function servePlayers(name: string): boolean {
+export function prioritizeThread(name: string): boolean {
   if (!IS_LINUX) return true;
   try {
     writeFileSync('/proc/thread-self/comm', PREFIX + name);

@@ -13,7 +13,7 @@ import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '
 import { OwnedDescriptors } from './owned-descriptors.js';
 import { packEvent } from './packed-events.js';
 import { type Gauges, viewGauges } from './shared.js';
-import { servePlayers } from './thread-priority.js';
+import { prioritizeThread } from './thread-priority.js';
 import { ProxyWorker, type WorkerDeps } from './worker.js';
 
 /** Parameters of the thread. */
@@ -230,6 +230,6 @@ function createWorker(
 }
 
 const thread = workerData as ThreadStart;
-const hasPriority = servePlayers(String(thread.start.index));
+const hasPriority = prioritizeThread(String(thread.start.index));
 if (thread.start.engine === 'native') runNative(thread);
 else runNode(thread);

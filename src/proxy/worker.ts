@@ -223,13 +223,13 @@ export class ProxyWorker implements ConnectionHost {
       case 'evict-handshake':
         return this.handshakes.evictForPeer(message.source, message.hops);
       case 'stop':
-        this.end();
+        this.#end();
         return this.#deps.stop();
     }
   }
 
   /** Ends all sessions and connections, and reports this. */
-  end(): void {
+  #end(): void {
     this.#listeners.closeAll();
     this.#sessions.endAll('shutdown');
     this.connections.closeAll();

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { viewGauges } from '../shared.js';
-import { servePlayers } from '../thread-priority.js';
+import { prioritizeThread } from '../thread-priority.js';
 import { openHostsFile } from './hosts-file.js';
 import type { Answer, Question, ResolverMessage, ResolverStart } from './messages.js';
 import { createResolver } from './resolver.js';
@@ -40,6 +40,6 @@ function wake(fd: number): void {
   }
 }
 
-servePlayers('dns');
+prioritizeThread('dns');
 run(workerData as ResolverStart);
 parentPort?.postMessage('started');

@@ -128,16 +128,18 @@ export class SocksParser implements ParserStream {
 
 /** The raw parser with its events as one plain call, and with DST.ADDR kept as bytes. */
 class AdaptedParser extends RawParser {
+  declare readonly _stream: SocksParser;
+
   emit(event: string, value: unknown): boolean {
-    (this._stream as SocksParser).took(event, value);
+    this._stream.took(event, value);
     return true;
   }
 
   get _dstaddr(): unknown {
-    return (this._stream as SocksParser).destination;
+    return this._stream.destination;
   }
 
   set _dstaddr(value: unknown) {
-    (this._stream as SocksParser).destination = value;
+    this._stream.destination = value;
   }
 }

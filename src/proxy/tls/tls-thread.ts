@@ -6,7 +6,7 @@ import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node
 import { parentPort, workerData } from 'node:worker_threads';
 import { withoutMapping } from '../../core/ip.js';
 import { writeProxyHeader } from '../protocols/proxy-header.js';
-import { servePlayers } from '../thread-priority.js';
+import { prioritizeThread } from '../thread-priority.js';
 import { TlsHandshakes } from './handshakes.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
@@ -122,5 +122,5 @@ function join(client: TLSSocket, path: string): void {
   }
 }
 
-servePlayers('tls');
+prioritizeThread('tls');
 run(workerData as TlsThreadStart);

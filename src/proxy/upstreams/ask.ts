@@ -16,8 +16,8 @@ export interface UpstreamRequest {
   /** A name that the upstream proxy resolves, or an address. */
   readonly destination: { readonly host: string; readonly port: number };
   readonly client: ResolveClient;
-  /** The proxy has connected. `early` is what followed its reply. The stream is paused; set its listener. */
-  readonly onConnected: (stream: Stream, bound: Endpoint, early: Buffer | null) => void;
+  /** The proxy has connected. `ahead` is what followed its reply. The stream is paused; set its listener. */
+  readonly onConnected: (stream: Stream, bound: Endpoint, ahead: Buffer | null) => void;
   /** `reason` is for the log: a system error code, or the failure of the upstream proxy. */
   readonly onFailed: (reply: ReplyCode, reason: string) => void;
 }

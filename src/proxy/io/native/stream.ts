@@ -132,7 +132,7 @@ export class NativeStream implements Stream, Watcher, Task {
   close(): void {
     if (this.#fd === -1) return;
     const fd = this.#fd;
-    this.#leave(true);
+    this.#unregister(true);
     this.#loop.close(fd);
   }
 
@@ -162,7 +162,7 @@ export class NativeStream implements Stream, Watcher, Task {
   detach(): number {
     const fd = this.#fd;
     if (fd === -1) return -1;
-    this.#leave(false);
+    this.#unregister(false);
     this.#loop.disown(fd);
     return fd;
   }
@@ -244,7 +244,7 @@ export class NativeStream implements Stream, Watcher, Task {
     listener.onFailed(code);
   }
 
-  #leave(isClosing: boolean): void {
+  #unregister(isClosing: boolean): void {
     if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, isClosing);
     this.#registration = NOT_WATCHED;
     this.#fd = -1;
