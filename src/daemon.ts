@@ -92,9 +92,10 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     isAlive: () => plane.isAlive,
     broken,
     reload(changed) {
+      // Everything is read before anything changes, so that one broken file leaves all of the configuration in use.
       const pair = readCertificate(changed.admin.tls, log, Date.now());
-      tlsListeners.reload();
-      agents.reload(changed.webhooks);
+      const reloads = [tlsListeners.prepareReload(), agents.prepareReload(changed.webhooks)];
+      for (const reload of reloads) reload();
       if (pair) http.setTls(pair);
     },
   };

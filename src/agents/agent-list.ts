@@ -25,8 +25,8 @@ export interface AgentList {
   readonly byName: ReadonlyMap<string, BuiltAgent>;
   /** Process groups of the running commands. */
   readonly groups: Set<number>;
-  /** Reads the key files again. @throws StartError `secret-file` */
-  reloadKeys(): void;
+  /** Reads the key files again, and returns a function that puts their keys into use. @throws StartError `secret-file` */
+  prepareKeys(): () => void;
 }
 
 /** Time between SIGTERM and SIGKILL, in ms. */
@@ -109,8 +109,11 @@ export function buildAgents(deps: {
   return {
     byName,
     groups,
-    reloadKeys() {
-      for (const file of keyFiles) file.reload();
+    prepareKeys() {
+      const reloads = keyFiles.map((file) => file.prepareReload());
+      return () => {
+        for (const reload of reloads) reload();
+      };
     },
   };
 }

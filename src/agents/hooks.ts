@@ -64,8 +64,8 @@ export interface Hooks {
   release(): Promise<void>;
   /** Interrupts the runs for which `stop` is waiting. */
   interrupt(): void;
-  /** Reloads webhook secrets and key files. @throws StartError and keeps the old ones */
-  reload(webhooks: HookSettings): void;
+  /** Reads webhook secrets and key files again, and returns a function that puts them into use. @throws StartError */
+  prepareReload(webhooks: HookSettings): () => void;
 }
 
 const MAX_SOURCES = 10_000;
@@ -223,14 +223,17 @@ export function createHooks(deps: HooksDeps): Hooks {
 
     release: keeper.stop,
 
-    reload(settings) {
+    prepareReload(settings) {
       // A reload cannot enable or disable webhooks, nor add or remove a signature.
       const { enabled } = webhooks;
       const tokens = webhookSecrets({ ...settings, enabled }, log);
       const next = signingSecrets({ ...settings, enabled });
-      agents.reloadKeys();
-      token.replace(tokens);
-      for (const [agent, secrets] of next) signing.set(agent, secrets);
+      const reloadKeys = agents.prepareKeys();
+      return () => {
+        reloadKeys();
+        token.replace(tokens);
+        for (const [agent, secrets] of next) signing.set(agent, secrets);
+      };
     },
   };
 }

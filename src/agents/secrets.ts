@@ -70,11 +70,11 @@ function readSecrets(settings: SecretSettings, where: string): readonly string[]
   ].filter((text) => text !== null);
 }
 
-/** A key from a file, which `reload` reads again; null without a file. */
+/** A key from a file; null without a file. */
 export interface KeyFile {
   read(): string | null;
-  /** @throws SecretFileError */
-  reload(): void;
+  /** Reads the file again, and returns a function that puts its key into use. @throws SecretFileError */
+  prepareReload(): () => void;
 }
 
 /** @throws SecretFileError when the file cannot be read or is empty */
@@ -82,8 +82,11 @@ export function openKeyFile(path: string | null, key: string): KeyFile {
   let value = readSecretFile(path, key);
   return {
     read: () => value,
-    reload() {
-      value = readSecretFile(path, key);
+    prepareReload() {
+      const next = readSecretFile(path, key);
+      return () => {
+        value = next;
+      };
     },
   };
 }

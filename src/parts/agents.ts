@@ -10,7 +10,7 @@ import { nodeNameOf } from './node.js';
 import type { PenaltiesPart } from './penalties.js';
 import type { OperatorSettings } from './settings.js';
 
-export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'reload'> {
+export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'prepareReload'> {
   /** Whether webhooks.allowFrom lists the address. */
   mayCall(address: string): boolean;
 }
@@ -48,7 +48,7 @@ export function createAgentsPart(deps: {
     name: 'agents',
     handle: hooks.handle,
     control: hooks.control,
-    reload: hooks.reload,
+    prepareReload: hooks.prepareReload,
     mayCall: (address) => webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
     start: hooks.start,
 

@@ -23,8 +23,11 @@ export interface TlsListenersPart extends Part {
     where: { readonly name: string; readonly hosts: readonly string[]; readonly port: number },
     openInside: (path: string) => Promise<Listening>,
   ): Promise<Listening>;
-  /** Reloads the certificates for new connections. Throws ConfigError and keeps the old ones on failure. */
-  reload(): void;
+  /**
+   * Reads the certificates again, and returns a function that puts them into use for new connections. Throws ConfigError for an
+   * invalid certificate.
+   */
+  prepareReload(): () => void;
   /** The expiry of each certificate in use, in ms since the epoch, by the listener's configuration key. */
   certificates(): ReadonlyMap<string, number>;
 }
@@ -98,12 +101,15 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
       }
     },
 
-    reload() {
-      pairs = read();
-      for (const [index, ids] of opened) {
-        const pair = pairs[index];
-        if (pair) for (const id of ids) gateway.setMaterial(id, materialOf(pair));
-      }
+    prepareReload() {
+      const next = read();
+      return () => {
+        pairs = next;
+        for (const [index, ids] of opened) {
+          const pair = pairs[index];
+          if (pair) for (const id of ids) gateway.setMaterial(id, materialOf(pair));
+        }
+      };
     },
 
     certificates: () =>

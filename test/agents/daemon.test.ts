@@ -105,18 +105,23 @@ test('SIGHUP loads a changed secret, the previous secret and a changed API key',
   const model = await startAgentServer(t, () => ({ choices: [{ message: { content: 'hi' } }] }));
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-secrets-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const [secretFile, previousSecretFile, apiKeyFile] = [
+  const [secretFile, previousSecretFile, apiKeyFile, otherKeyFile] = [
     join(folder, 'new'),
     join(folder, 'old'),
     join(folder, 'key'),
+    join(folder, 'other-key'),
   ];
   await writeFile(secretFile, `${SECRET}\n`);
   await writeFile(previousSecretFile, 'not-in-use-yet\n');
   await writeFile(apiKeyFile, 'key-1\n');
+  await writeFile(otherKeyFile, 'other-key\n');
   const daemon = await startTestDaemon(t, {
     config: {
       webhooks: { enabled: true, secretFile, previousSecretFile, agents: { a: {} } },
-      agents: { a: { type: 'openai', baseUrl: `${model.url}/v1`, model: 'm', apiKeyFile } },
+      agents: {
+        a: { type: 'openai', baseUrl: `${model.url}/v1`, model: 'm', apiKeyFile },
+        b: { type: 'openai', baseUrl: `${model.url}/v1`, model: 'm', apiKeyFile: otherKeyFile },
+      },
     },
   });
   assert.equal((await post(daemon)).status, 200);
@@ -139,10 +144,19 @@ test('SIGHUP loads a changed secret, the previous secret and a changed API key',
     ['Bearer key-1', 'Bearer key-2', 'Bearer key-2'],
   );
 
-  await writeFile(secretFile, '');
+  await writeFile(secretFile, 'a-newer-secret\n');
+  await writeFile(apiKeyFile, 'key-3\n');
+  await writeFile(otherKeyFile, '');
   daemon.signal('SIGHUP');
   await daemon.waitForLine(({ msg }) => msg.includes('configuration reload failed'));
+  assert.equal((await post(daemon, 'a-newer-secret')).status, 401);
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
+  await eventually(() => model.requests.length === 4);
+  assert.equal(
+    model.requests[3]?.headers['authorization'],
+    'Bearer key-2',
+    'one broken file changes nothing',
+  );
 });
 
 test('a graceful shutdown waits until the current run is delivered, and the next start executes the queued one', async (t) => {

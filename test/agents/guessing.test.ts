@@ -82,12 +82,14 @@ test('after a reload the new secret is valid, and the previous one as long as it
   const gateway = await startGateway(t, { agents, webhooks, isStarted: false });
   const status = async (token: string) =>
     (await gateway.post('/hooks/agent', message, { authorization: `Bearer ${token}` })).status;
-  gateway.hooks.reload(hookSettings({ secret: hidden('new-secret'), previousSecret: hidden(SECRET) }));
+  gateway.hooks.prepareReload(
+    hookSettings({ secret: hidden('new-secret'), previousSecret: hidden(SECRET) }),
+  )();
   assert.deepEqual([await status('new-secret'), await status(SECRET)], [200, 200]);
-  gateway.hooks.reload(hookSettings({ secret: hidden('new-secret') }));
+  gateway.hooks.prepareReload(hookSettings({ secret: hidden('new-secret') }))();
   assert.deepEqual([await status('new-secret'), await status(SECRET)], [200, 401]);
   assert.throws(
-    () => gateway.hooks.reload(hookSettings({ secret: null, secretFile: '/no/such/file' })),
+    () => gateway.hooks.prepareReload(hookSettings({ secret: null, secretFile: '/no/such/file' }))(),
     /cannot be read/,
   );
   assert.equal(await status('new-secret'), 200, 'a failed reload keeps the secret');

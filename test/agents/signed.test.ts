@@ -241,21 +241,21 @@ describe('POST /hooks/agent/<name>', () => {
     await writeFile(file, 'new\n');
     await writeFile(previousFile, 'old\n');
     const both = { hub: { sessionKey: null, signature: { ...from, previousSecretFile: previousFile } } };
-    gateway.hooks.reload(hookSettings({ agents: both }));
+    gateway.hooks.prepareReload(hookSettings({ agents: both }))();
     assert.deepEqual([await status('{"n":3}', 'old'), await status('{"n":4}', 'new')], [200, 200]);
 
     await rm(previousFile);
     assert.throws(
-      () => gateway.hooks.reload(hookSettings({ agents: both })),
+      () => gateway.hooks.prepareReload(hookSettings({ agents: both }))(),
       /webhooks\.agents\.hub\.signature\.previousSecretFile: .*previous cannot be read/,
     );
     assert.equal(await status('{"n":5}', 'old'), 200, 'a reload that fails keeps the old secrets');
-    gateway.hooks.reload(hookSettings({ agents: first }));
+    gateway.hooks.prepareReload(hookSettings({ agents: first }))();
     assert.deepEqual([await status('{"n":6}', 'old'), await status('{"n":7}', 'new')], [401, 200]);
 
     const standardFrom = { hub: { sessionKey: null, signature: { ...from, scheme: 'standard' as const } } };
     assert.throws(
-      () => gateway.hooks.reload(hookSettings({ agents: standardFrom })),
+      () => gateway.hooks.prepareReload(hookSettings({ agents: standardFrom }))(),
       /hub\.signature\.secretFile: .* must contain whsec_ and base64/,
     );
   });

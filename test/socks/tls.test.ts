@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { before, describe, it } from 'node:test';
@@ -26,14 +26,18 @@ describe('a listener with a certificate', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let certificate: TestCertificate;
+  let secretFile: string;
   let target: Target;
   let port: number;
 
   before(async () => {
     certificate = makeCertificate(scope);
     const { certFile: cert, keyFile: key } = certificate;
+    secretFile = `${cert}.secret`;
+    writeFileSync(secretFile, 'a secret for webhooks of 32 characters');
     daemon = await startTestDaemon(scope, {
       config: {
+        webhooks: { enabled: true, secretFile },
         socks: {
           workers: 2,
           handshakeTimeout: '2s',
@@ -191,6 +195,18 @@ describe('a listener with a certificate', () => {
     copyFileSync(makeCertificate(scope).keyFile, certificate.keyFile);
     daemon.signal('SIGHUP');
     await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reload failed'));
+    assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint);
+    // The same where another file is broken.
+    const next = makeCertificate(scope);
+    copyFileSync(next.certFile, certificate.certFile);
+    copyFileSync(next.keyFile, certificate.keyFile);
+    writeFileSync(secretFile, '');
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(
+      ({ msg, ...fields }) =>
+        msg.startsWith('configuration reload failed') &&
+        JSON.stringify(fields).includes('webhooks.secretFile'),
+    );
     assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint);
     client.send('still here');
     assert.equal((await client.read(10)).toString(), 'still here');
