@@ -9,7 +9,7 @@ import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
 import { freePort } from '../helpers/ports.js';
-import { type Postgres, startPostgres } from '../helpers/postgres.js';
+import { openFolder, type Postgres, startPostgres } from '../helpers/postgres.js';
 import type { Scope } from '../helpers/suite.js';
 import { type Standby, startStandby } from './standby.js';
 
@@ -51,7 +51,8 @@ export async function startServers(t: Scope, agentUrl: string, count = 3): Promi
   process.env['TEST_POSTGRES'] ??= installedPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-fleet-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const primary = await startPostgres({ max_connections: '100' });
+  // On a disk, where a standby that was away finds enough of the log.
+  const primary = await startPostgres({ max_connections: '100', max_wal_size: '1GB' }, openFolder());
   t.after(() => primary.remove());
   await primary.query('create role pulsegate login superuser');
   await primary.query(`create database ${DATABASE}`);
