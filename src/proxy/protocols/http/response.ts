@@ -21,6 +21,10 @@ export class ResponseReader {
   readonly #request: ForwardedRequest;
   readonly #limits: HeadLimits;
   #head: HeadReader;
+  /** Bytes of the head that is being read. */
+  #headBytes = 0;
+  /** Bytes of all interim responses, including those that the client does not get. */
+  #interimBytes = 0;
   #body: BodyReader | null = null;
   #endsWithConnection = false;
 
@@ -45,6 +49,7 @@ export class ResponseReader {
     let rest: Buffer | null = chunk;
     while (rest !== null && this.#body === null) {
       const head = this.#head.feed(rest);
+      this.#headBytes += rest.length - (head.kind === 'head' ? (head.rest?.length ?? 0) : 0);
       if (head.kind === 'more') break;
       const bytes = head.kind === 'head' ? this.#readHead(head.startLine, head.fields) : null;
       if (head.kind !== 'head' || bytes === null) return MALFORMED;
@@ -72,7 +77,11 @@ export class ResponseReader {
     const startsWith = `HTTP/1.1 ${status} ${phrase}`;
     const passedOn = endToEnd(fields, options).map(({ name, value }) => [name, value] as const);
     if (status.startsWith('1')) {
+      // Without a limit, a destination could send any amount that counts for no rate and no quota.
+      this.#interimBytes += this.#headBytes;
+      if (this.#interimBytes > this.#limits.maxHeaderBytes) return null;
       this.#head = new HeadReader(this.#limits);
+      this.#headBytes = 0;
       // RFC 9110 §15.2: a client of HTTP/1.0 is sent none.
       return this.#request.minor === 0 ? Buffer.alloc(0) : writeHead(startsWith, passedOn);
     }

@@ -90,6 +90,22 @@ it('a response to a client of HTTP/1.0 has no interim responses, and ends the co
   assert.equal(relayed('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', old), null);
 });
 
+it('the interim responses to a request have at most maxHeaderBytes together, also those that the client does not get', () => {
+  const final = 'HTTP/1.1 204 No\r\n\r\n';
+  const hop = (bytes: number) => {
+    const empty = 'HTTP/1.1 102 P\r\nConnection: x\r\nx: \r\n\r\n';
+    return empty.replace('x: ', `x: ${'y'.repeat(bytes - empty.length)}`);
+  };
+  for (const minor of [0, 1] as const) {
+    const shown = minor === 0 ? '' : 'HTTP/1.1 102 P\r\n\r\n';
+    const atLimit = [hop(128), hop(128), final].map((text) => Buffer.from(text));
+    assert.ok(relayed(atLimit, { minor })?.sent.startsWith(`${shown}${shown}HTTP/1.1 204 No\r\n`));
+    assert.ok(relayed(Buffer.concat(atLimit).toString(), { minor })?.isDone);
+    assert.equal(relayed([hop(128), hop(129), final].map(Buffer.from), { minor }), null);
+    assert.equal(relayed(hop(128) + hop(129) + final, { minor }), null);
+  }
+});
+
 it('a response that is ambiguous, requests a login, or exceeds the limits is malformed', () => {
   for (const response of [
     'SSH-2.0-OpenSSH_9\r\n\r\n',
