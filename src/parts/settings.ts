@@ -94,6 +94,7 @@ export async function openSettings(deps: {
       settings: store.settings,
       ofFile: {
         ...NOTICE_DEFAULTS,
+        timeZone: config.timeZone,
         expiryDays: ofFile.expiryDays,
         quotaPercent: ofFile.quotaPercent,
         webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },

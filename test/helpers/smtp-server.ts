@@ -27,7 +27,10 @@ export async function startSmtpServer(
     let [from, to, isAuthenticated] = ['', '', false];
     let content: string[] | null = null;
     reply('220 test');
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // A client that is killed resets its connection.
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
       if (content) {
         if (line !== '.') return void content.push(line);
         received.push({ from, to, content: content.join('\n') });

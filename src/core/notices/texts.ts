@@ -37,11 +37,11 @@ const PLAYER_SUBJECTS: Readonly<Record<TemplateName, Texts>> = {
 /** Texts to players. */
 export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
   expiring: {
-    zh: '您的账号 {username} 将于 {expires} 到期（{left}），请及时续费。',
+    zh: '您的账号 {username} 将于 {expires}到期（{left}），请及时续费。',
     en: 'Your account {username} expires on {expires} ({left}). Renew it to keep using it.',
   },
   expired: {
-    zh: '您的账号 {username} 已于 {expires} 到期，现在无法登录，续费后即可继续使用。',
+    zh: '您的账号 {username} 已于 {expires}到期，现在无法登录，续费后即可继续使用。',
     en: 'Your account {username} expired on {expires} and cannot log in. Renew it to use it again.',
   },
   quota: {
@@ -52,16 +52,16 @@ export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
 
 const OPERATOR_TEXTS: Readonly<Record<Kind, Texts>> = {
   expiring: {
-    zh: '账号 {username} 将于 {expires} 到期（{left}）。',
+    zh: '账号 {username} 将于 {expires}到期（{left}）。',
     en: 'Account {username} expires on {expires} ({left}).',
   },
-  expired: { zh: '账号 {username} 已于 {expires} 到期。', en: 'Account {username} expired on {expires}.' },
+  expired: { zh: '账号 {username} 已于 {expires}到期。', en: 'Account {username} expired on {expires}.' },
   quota: {
     zh: '账号 {username} 已使用 {used}% 的流量（{traffic}）。',
     en: 'Account {username} has used {used} % of its traffic ({traffic}).',
   },
   failing: {
-    zh: '{client} 自 {since} 起登录失败 {failures} 次。',
+    zh: '{client} 自 {since}起登录失败 {failures} 次。',
     en: '{failures} logins from {client} failed since {since}.',
   },
   run: { zh: '智能体 {agent} 的运行 {run} 失败：{error}', en: 'Run {run} of agent {agent} failed: {error}' },
@@ -123,10 +123,10 @@ function valuesOf(
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(data)) values[name] = value === null ? '' : String(value);
   const { expiresAt, since, usedBytes, quotaBytes } = data;
-  if (typeof since === 'string') values['since'] = dateIn(zone, Date.parse(since));
+  if (typeof since === 'string') values['since'] = dateIn(zone, Date.parse(since), language);
   if (typeof expiresAt === 'string') {
     const at = Date.parse(expiresAt);
-    values['expires'] = dateIn(zone, at);
+    values['expires'] = dateIn(zone, at, language);
     values['left'] = daysLeft(at - now, language);
   }
   if (typeof usedBytes === 'number' && typeof quotaBytes === 'number')
@@ -142,14 +142,20 @@ function daysLeft(ms: number, language: Language): string {
 }
 
 /** `2026-11-30 08:00 (Asia/Shanghai)` */
-function dateIn(zone: string, at: number): string {
-  return `${new Date(shownIn(zone, at)).toISOString().slice(0, 16).replace('T', ' ')} (${zone})`;
+function dateIn(zone: string, at: number, language: Language): string {
+  const date = new Date(shownIn(zone, at)).toISOString().slice(0, 16).replace('T', ' ');
+  return language === 'zh' ? `${date}（${zone}）` : `${date} (${zone})`;
 }
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
+/** `50.0 GB`: three significant digits in decimal units, as the console and the player page show a quota. */
 function sizeText(bytes: number): string {
-  const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1);
-  const value = bytes / 1024 ** step;
-  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[step]}`;
+  let [scaled, unit] = [bytes, 0];
+  while (scaled >= 999.5 && unit < UNITS.length - 1) {
+    scaled /= 1000;
+    unit += 1;
+  }
+  const digits = unit === 0 || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+  return `${scaled.toFixed(digits)} ${UNITS[unit]}`;
 }

@@ -174,7 +174,10 @@ describe('channels of notices', () => {
     const [, subject = ''] = /^Subject: =\?utf-8\?B\?(\S+)\?=$/im.exec(mails[0]?.content ?? '') ?? [];
     assert.equal(Buffer.from(subject, 'base64').toString(), '您的账号即将到期', 'no user name');
     const [text, ...others] = messengers.telegrams().filter((each) => each['chat_id'] === '4242');
-    assert.match(String(text?.['text']), /^您的账号 carla 将于 .* 到期（还有 3 天），请及时续费。$/);
+    assert.match(
+      String(text?.['text']),
+      /^您的账号 carla 将于 .*（Asia\/Shanghai）到期（还有 3 天），请及时续费。$/,
+    );
     assert.equal(others.length, 0);
 
     const patch = (change: Json) => daemon.api('PATCH', `/api/v1/accounts/${id}`, { contacts: change });

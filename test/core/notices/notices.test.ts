@@ -47,8 +47,10 @@ const notices = (url: string) => ({
 
 test('notices of expiry, quota and failed logins are sent once, and signed', async (t) => {
   const receiver = await startReceiver(t, [500]);
-  const config = { notices: notices(receiver.url) };
+  const config = { timeZone: 'Asia/Shanghai', notices: notices(receiver.url) };
   const daemon = await startTestDaemon(t, { config });
+  const settings = (await daemon.api('GET', '/api/v1/settings/notices')).json as { timeZone: string };
+  assert.equal(settings.timeZone, 'Asia/Shanghai', 'until an operator sets another');
   const soon = new Date(Date.now() + 86_400_000).toISOString();
   const later = new Date(Date.now() + 5 * 86_400_000).toISOString();
   const id = await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
@@ -89,6 +91,27 @@ test('notices of expiry, quota and failed logins are sent once, and signed', asy
   await restarted.addAccount('carol', 'secret', { ExpiresAt: soon });
   await receiver.waitFor('account.expiring', 3);
   assert.equal(receiver.received.length, sent + 1, 'no earlier notice is sent again');
+});
+
+test('a notice that a killed daemon could not deliver is delivered once by the next one', async (t) => {
+  const statuses: number[] = Array(100).fill(500);
+  const receiver = await startReceiver(t, statuses);
+  const config = { notices: notices(receiver.url) };
+  const daemon = await startTestDaemon(t, { config });
+  const soon = new Date(Date.now() + 86_400_000).toISOString();
+  await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
+  await receiver.waitFor('account.expiring', 2);
+  daemon.signal('SIGKILL');
+  await daemon.exited();
+  statuses.length = 0;
+  const refused = receiver.received.length;
+  const restarted = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
+  await receiver.waitFor('account.expiring', refused + 1);
+  await restarted.addAccount('bob', 'secret', { ExpiresAt: soon });
+  await receiver.waitFor('account.expiring', refused + 2);
+  const names = receiver.received.map(({ json }) => json.data['username']);
+  assert.deepEqual(names, [...Array(refused + 1).fill('alice'), 'bob']);
+  assert.equal(new Set(receiver.received.map(({ json }) => json.id)).size, 2, 'each try has the same id');
 });
 
 test('a failed run causes a notice', async (t) => {

@@ -1,0 +1,33 @@
+// Texts of notices: sizes and dates as the console and the player page show them, in both languages.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NOTICE_DEFAULTS } from '../../../src/core/notices/notice-settings.js';
+import { textOf } from '../../../src/core/notices/texts.js';
+
+const NOW = Date.parse('2026-11-22T00:00:00Z');
+const settings = { ...NOTICE_DEFAULTS, timeZone: 'Asia/Shanghai' };
+
+test('a share of a quota is in decimal units, with three significant digits', () => {
+  const textFor = (usedBytes: number, quotaBytes: number) => {
+    const data = { username: 'anna', used: 85, usedBytes, quotaBytes };
+    return textOf({ type: 'account.quota-80', data }, 'player', 'en', settings, NOW).text;
+  };
+  assert.match(textFor(42_500_000_000, 50_000_000_000), /85 % of its traffic \(42\.5 GB \/ 50\.0 GB\)/);
+  assert.match(textFor(0, 999), /\(0 B \/ 999 B\)/);
+  assert.match(textFor(1000, 999_499), /\(1\.00 kB \/ 999 kB\)/);
+  assert.match(textFor(999_500, 2e15), /\(1\.00 MB \/ 2000 TB\)/);
+});
+
+test('an expiry is in the time zone of the settings, with the punctuation of the language', () => {
+  const data = { username: 'anna', expiresAt: '2026-11-24T16:30:00Z' };
+  const textIn = (language: 'zh' | 'en') =>
+    textOf({ type: 'account.expiring', data }, 'player', language, settings, NOW).text;
+  assert.equal(
+    textIn('zh'),
+    '您的账号 anna 将于 2026-11-25 00:30（Asia/Shanghai）到期（还有 3 天），请及时续费。',
+  );
+  assert.equal(
+    textIn('en'),
+    'Your account anna expires on 2026-11-25 00:30 (Asia/Shanghai) (3 days left). Renew it to keep using it.',
+  );
+});
