@@ -82,11 +82,11 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   });
   await use(createPriorityPart(config, log));
   // Stored last: a failed start has not shown the password, so the next start generates a new one.
-  await firstRun?.store();
+  const isShown = (await firstRun?.store()) ?? false;
 
   return {
     ready: { socks: listeners.addresses, admin: admin.addresses },
-    firstRun,
+    firstRun: isShown ? firstRun : null,
     certificate: http.certificate,
     stop,
     isAlive: () => plane.isAlive,

@@ -69,21 +69,26 @@ function addSet(plan: Command, io: CommandIo): void {
       if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
       const loaded = await load(command, io);
       await withCore(loaded, async ({ plans }) => {
-        const before = plans.byName(name);
-        const old: Plan = before ?? { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS };
-        const next: Plan = {
+        const changed = (
+          old: Plan = { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS },
+        ) => ({
           name,
           days: days === undefined ? old.days : days,
           startsAtFirstLogin: fromFirstLogin ?? old.startsAtFirstLogin,
           limits: { ...old.limits, ...(toLimits(limits) as Partial<PlanLimits>) },
-        };
-        const list = plans.list();
-        if (!before && list.length >= MAX_PLANS)
-          throw new CommandError(`The limit of ${MAX_PLANS} plans is reached. Remove a plan first.`);
-        await plans.save(
-          before ? list.map((each) => (each.name === name ? next : each)) : [...list, next],
+        });
+        const named = (each: Plan): boolean => each.name === name;
+        const refused = await plans.save(
+          (list) =>
+            list.some(named)
+              ? list.map((each) => (named(each) ? changed(each) : each))
+              : [...list, changed()],
           cliActor(),
+          (list) => (list.length >= MAX_PLANS && !list.some(named) ? 'full' : null),
         );
+        if (refused)
+          throw new CommandError(`The limit of ${MAX_PLANS} plans is reached. Remove a plan first.`);
+        const next = plans.byName(name) ?? changed();
         const length = next.days === null ? 'forever' : `${next.days} days`;
         printLine(io.stdout, `${name}: ${length}, ${limitWords(next.limits)}`);
       });
@@ -105,10 +110,7 @@ function addRemove(plan: Command, io: CommandIo): void {
           options.yes ?? false,
           `The plan ${name} will be removed. Accounts keep their expiry and limits.`,
         );
-        await plans.save(
-          plans.list().filter((each) => each.name !== name),
-          cliActor(),
-        );
+        await plans.save((list) => list.filter((each) => each.name !== name), cliActor());
         printLine(io.stdout, `Removed ${name}.`);
       });
     });

@@ -37,7 +37,7 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
       const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const saved = await core.whitelist.save(list, cliActor());
-        if (!saved.ok) {
+        if ('badEntries' in saved) {
           throw new CommandError(
             `Invalid entries: ${saved.badEntries.join(', ')}. The whitelist was not changed.`,
             2,

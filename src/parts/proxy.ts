@@ -89,7 +89,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     workers: libc ? workerCount(config.socks.workers) : 1,
     settings: proxySettings(config),
     resolver: config.dns,
-    games: gameRules.rules(),
+    games: gameRules.inForce().rules,
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),

@@ -109,9 +109,8 @@ export async function openSettings(deps: {
   /** The values that the console has changed, by configuration key. */
   function changedInConsole(): Map<string, string> {
     const changed = new Map<string, string>();
-    if (gameRules.source() === 'console') {
-      changed.set('heartbeats.games', `${gameRules.rules().length} rules`);
-    }
+    const { source, rules } = gameRules.inForce();
+    if (source === 'console') changed.set('heartbeats.games', `${rules.length} rules`);
     const { host, port } = publicAddress.saved();
     if (host !== null) changed.set('socks.publicHost', host);
     if (port !== null) changed.set('socks.publicPort', String(port));

@@ -1,12 +1,17 @@
 // The accounts table, each account with its limits.
 import type { Knex } from 'knex';
-import { type Account, type AccountUpdate, withUpdate } from '../core/accounts/account.js';
+import { type Account, withUpdate } from '../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
-import { type AccountStore, UsernameTaken } from '../core/accounts/account-store.js';
+import {
+  type AccountStore,
+  ChangedMeanwhile,
+  type IsCurrent,
+  type StoredUpdate,
+  UsernameTaken,
+} from '../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
-import { codeOf } from '../core/errors.js';
 import { type AccountRow, type JoinedRow, toAccount, toRow, toUpdate } from './account-rows.js';
 import { changeAccounts, checkOwners, ownOf } from './acting.js';
 import type { RecordActivity } from './activity.js';
@@ -17,14 +22,12 @@ import type { RecordChange } from './changes.js';
 import type { Engine } from './engine.js';
 import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
-import { inTransaction } from './transaction.js';
+import { inTransaction, isUniqueViolation } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every engine. */
 const LOGINS_PER_STATEMENT = 400;
 /** Accounts added by one statement; sixteen bound values each. */
 const ADDED_PER_STATEMENT = 200;
-
-const PG_UNIQUE_VIOLATION = '23505';
 
 export function createAccountStore(
   { db, following, lockAddresses }: Pick<Engine, 'db' | 'following' | 'lockAddresses'>,
@@ -82,7 +85,7 @@ export function createAccountStore(
   }
 
   async function updateMany(
-    updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
+    updates: readonly StoredUpdate[],
     by: Actor = DAEMON,
     traffic: readonly TrafficOfDay[] = [],
   ): Promise<Account[]> {
@@ -96,9 +99,10 @@ export function createAccountStore(
       const limited: Account[] = [];
       const addressed: Account[] = [];
       const audit: (AuditRecord | null)[] = [];
-      for (const { id, fields } of updates) {
+      for (const { id, fields, isCurrent } of updates) {
         const old = before.get(id);
         if (!old) continue;
+        requireCurrent(old, isCurrent);
         const account = withUpdate(old, fields);
         const row = toUpdate(account, fields);
         if (Object.keys(row).length > 0) await updateRow(trx, id, row);
@@ -123,11 +127,16 @@ export function createAccountStore(
     });
   }
 
-  async function removeMany(ids: readonly string[], by: Actor = DAEMON): Promise<Account[]> {
+  async function removeMany(
+    ids: readonly string[],
+    by: Actor = DAEMON,
+    isCurrent?: IsCurrent,
+  ): Promise<Account[]> {
     return changeAccounts(db, by, async (trx, operator) => {
       await locked(ids, trx).forUpdate();
       const removed = [...ownOf(operator, await findMany(ids, trx)).values()];
       if (removed.length === 0) return [];
+      for (const account of removed) requireCurrent(account, isCurrent);
       const removedIds = removed.map(({ id }) => id);
       // By id, because the user name in heartbeats may be a former one.
       await trx('heartbeats').whereIn('account_id', removedIds).delete();
@@ -173,8 +182,8 @@ export function createAccountStore(
     update: async (id, fields, by) => (await updateMany([{ id, fields }], by))[0] ?? null,
     updateMany,
 
-    remove: async (id, by) => (await removeMany([id], by))[0] ?? null,
-    removeMany,
+    remove: async (id, by, isCurrent) => (await removeMany([id], by, isCurrent))[0] ?? null,
+    removeMany: (ids, by) => removeMany(ids, by),
 
     async saveLogins(logins) {
       if (logins.length === 0) return;
@@ -197,6 +206,10 @@ export function createAccountStore(
   };
 }
 
+function requireCurrent(stored: Account, isCurrent?: IsCurrent): void {
+  if (isCurrent && !isCurrent(stored)) throw new ChangedMeanwhile(`the account ${stored.id} has changed`);
+}
+
 /** Removes the secret addresses of accounts that get another owner, because the former owner knows them. */
 async function removeLinksOfFormerOwners(
   trx: Knex,
@@ -216,10 +229,8 @@ async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promi
   try {
     await trx('accounts').where({ id }).update(row);
   } catch (cause) {
-    const code = codeOf(cause);
     // A changed name can violate no other constraint.
-    if (row.username === undefined || (code !== 'SQLITE_CONSTRAINT' && code !== PG_UNIQUE_VIOLATION))
-      throw cause;
+    if (row.username === undefined || !isUniqueViolation(cause)) throw cause;
     throw new UsernameTaken('another account has the user name', { cause });
   }
 }

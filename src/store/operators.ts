@@ -16,7 +16,7 @@ import { type BudgetRow, toBudget, toUsed } from './budgets.js';
 import type { RecordChange } from './changes.js';
 import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
-import { inTransaction } from './transaction.js';
+import { inTransaction, isUniqueViolation } from './transaction.js';
 
 interface OperatorRow extends BudgetRow {
   id: string;
@@ -61,14 +61,22 @@ export function createOperatorStore(
       if (!isAdded) throw new OperatorNameTaken('another operator has the name');
     },
 
-    update: (operator, audit) =>
-      change(audit, async (trx) => {
-        const holder: unknown = await trx('operators')
-          .where({ name: operator.name })
-          .whereNot({ id: operator.id })
-          .first('id');
-        if (holder !== undefined) throw new OperatorNameTaken('another operator has the name');
-        return trx('operators').where({ id: operator.id }).update(toRow(operator));
+    update: (id, changed) =>
+      inTransaction(db, async (trx) => {
+        const row: OperatorRow | undefined = await trx('operators').where({ id }).forUpdate().first();
+        if (!row) return null;
+        const next = changed(toOperator(row));
+        if (typeof next === 'string') return next;
+        const { operator, audit } = next;
+        try {
+          await trx('operators').where({ id }).update(toRow(operator));
+        } catch (cause) {
+          if (!isUniqueViolation(cause)) throw cause;
+          throw new OperatorNameTaken('another operator has the name', { cause });
+        }
+        await recordChange(trx, settingChanged(OPERATORS_KEY));
+        await recordAudit(trx, [audit]);
+        return operator;
       }),
 
     remove: (id, audit) =>

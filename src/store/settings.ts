@@ -1,5 +1,5 @@
 // The settings table: text values by key.
-import type { AtomicSettingStore, SettingStore } from '../core/settings/setting-store.js';
+import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import type { Engine } from './engine.js';
@@ -9,7 +9,7 @@ export function createSettingStore(
   { db, following }: Pick<Engine, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
-): SettingStore & AtomicSettingStore {
+): SettingStore & CounterStore {
   return {
     async get(key) {
       const row: { value: string } | undefined = await following('settings').where({ key }).first('value');
@@ -28,8 +28,12 @@ export function createSettingStore(
 
     exchange: (key, current, next, audit) =>
       inTransaction(db, async (trx) => {
-        const changed = await trx('settings').where({ key, value: current }).update({ value: next });
-        if (changed === 0) return false;
+        const isWritten =
+          current === null
+            ? (await trx('settings').insert({ key, value: next }).onConflict('key').ignore().returning('key'))
+                .length > 0
+            : (await trx('settings').where({ key, value: current }).update({ value: next })) > 0;
+        if (!isWritten) return false;
         await recordChange(trx, { topic: 'setting', key });
         await recordAudit(trx, [audit]);
         return true;

@@ -22,7 +22,7 @@ import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
 import type { NoticeStore } from '../core/notices/notice.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
-import type { AtomicSettingStore, SettingStore } from '../core/settings/setting-store.js';
+import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { SampleStore } from '../core/stats/history.js';
 import type { StorageFault } from '../core/storage.js';
 import { createAccountStore } from './accounts.js';
@@ -65,7 +65,7 @@ export type DaemonStoreOptions = StoreOptions & {
 export interface Store {
   readonly accounts: AccountStore;
   readonly heartbeats: HeartbeatStore;
-  readonly settings: SettingStore & AtomicSettingStore;
+  readonly settings: SettingStore & CounterStore;
   readonly traffic: TrafficStore;
   readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;

@@ -16,3 +16,11 @@ export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) =
     }
   }
 }
+
+const PG_UNIQUE_VIOLATION = '23505';
+
+/** Whether a statement failed because another row has a value that must be unique. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'SQLITE_CONSTRAINT' || code === PG_UNIQUE_VIOLATION;
+}

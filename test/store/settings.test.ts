@@ -1,9 +1,11 @@
 // What several daemons must agree on at once: numbers that only grow, and the one-time codes that rely on them.
 import assert from 'node:assert/strict';
 import { DAEMON } from '../../src/core/audit/audit.js';
+import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createRecoveryCodes } from '../../src/core/auth/recovery-codes.js';
 import { createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
+import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/whitelist-setting.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { fromBase32 } from '../helpers/base32.js';
 import { onEachEngine } from './engines.js';
@@ -53,3 +55,62 @@ onEachEngine('a one-time code and a recovery code are accepted by one daemon onl
   assert.deepEqual(await used(four, three), [false, false]);
   assert.equal(codes.left(), 6);
 });
+
+onEachEngine('of two processes that save a setting for the same version, one is refused', async (open) => {
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
+  const there = createWhitelistSetting(other.settings);
+  for (const [before, text] of [
+    ['', '10.0.0.1'],
+    ['10.0.0.1', '10.0.0.2'],
+  ] as const) {
+    const refuse = (stored: string) => (stored === before ? null : `it is ${stored}`);
+    let saved: unknown;
+    // The other process saves after this one has read the setting, before it writes.
+    const here = createWhitelistSetting({
+      ...store.settings,
+      async exchange(...values) {
+        saved ??= await there.save(text, DAEMON, refuse);
+        return store.settings.exchange(...values);
+      },
+    });
+    const refused = await here.save('10.0.0.9', DAEMON, refuse);
+    assert.deepEqual([saved, refused], [{ ok: true }, { ok: false, refusal: `it is ${text}` }]);
+    assert.deepEqual([await store.settings.get(WHITELIST_KEY), here.text()], [text, text]);
+  }
+  const entries = await store.audit.list({ action: 'settings.whitelist' }, null, 10);
+  assert.equal(entries.length, 2, 'only what was saved is in the audit log');
+});
+
+onEachEngine('of exchanges at once one succeeds, also when nothing is stored', async (open) => {
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
+  let current: string | null = null;
+  for (const round of [1, 2, 3]) {
+    const results = await Promise.all(
+      [store, other, store, other].map(({ settings }, index) =>
+        settings.exchange('n', current, `${round} ${index}`),
+      ),
+    );
+    assert.equal(results.filter(Boolean).length, 1);
+    const winner = `${round} ${results.indexOf(true)}`;
+    assert.equal(await other.settings.get('n'), winner);
+    current = winner;
+  }
+  assert.equal(await store.settings.exchange('n', null, 'x'), false);
+});
+
+onEachEngine(
+  'of the first passwords of two processes, the one stored first is valid at both',
+  async (open) => {
+    const { store, database } = await open();
+    const { store: other } = await open({ database });
+    const [here, there] = [store, other].map(({ settings }) => createAdminCredentials({ settings }));
+    assert.ok(here && there);
+    const [one, two] = [await here.ensure({}), await there.ensure({})];
+    assert.ok(one && two);
+    assert.equal(await one.store(), true);
+    assert.equal(await two.store(), false, 'the other process must not show its password');
+    assert.ok(here.verify(one.username, one.password) && there.verify(one.username, one.password));
+  },
+);

@@ -8,6 +8,14 @@ export class UsernameTaken extends Error {
   override readonly name = 'UsernameTaken';
 }
 
+/** A write was rolled back: the stored account is not the version to change. */
+export class ChangedMeanwhile extends Error {
+  override readonly name = 'ChangedMeanwhile';
+}
+
+/** Whether the stored account is the version to change. Another process may have changed it since this one read it. */
+export type IsCurrent = (stored: Account) => boolean;
+
 /** A write was rolled back: an authorized address overlaps one of another account. */
 export class AddressTaken extends Error {
   override readonly name = 'AddressTaken';
@@ -17,6 +25,12 @@ export class AddressTaken extends Error {
   ) {
     super(`${entry} overlaps an authorized address of the account ${accountId}`);
   }
+}
+
+export interface StoredUpdate {
+  readonly id: string;
+  readonly fields: AccountUpdate;
+  readonly isCurrent?: IsCurrent | undefined;
 }
 
 /**
@@ -45,18 +59,20 @@ export interface AccountStore {
   update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
   /**
    * Updates accounts and adds to their traffic in one transaction. Returns the updated accounts; omits those that do not exist.
-   * Rejects with UsernameTaken and writes nothing when another account has one of the new names.
+   * Rejects with UsernameTaken and writes nothing when another account has one of the new names, and with ChangedMeanwhile when an
+   * `isCurrent` returns false.
    */
   updateMany(
-    updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
+    updates: readonly StoredUpdate[],
     by?: Actor,
     traffic?: readonly TrafficOfDay[],
   ): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
-   * On failure nothing is changed. Returns the removed account; null when it does not exist.
+   * On failure nothing is changed. Returns the removed account; null when it does not exist. Rejects with ChangedMeanwhile when
+   * `isCurrent` returns false.
    */
-  remove(id: string, by?: Actor): Promise<Account | null>;
+  remove(id: string, by?: Actor, isCurrent?: IsCurrent): Promise<Account | null>;
   /** Removes accounts in one transaction; returns those that existed. */
   removeMany(ids: readonly string[], by?: Actor): Promise<Account[]>;
   /** Writes the times of the latest logins of many accounts; ignores unknown ids. */

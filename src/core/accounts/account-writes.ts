@@ -2,8 +2,8 @@
 // directory (which notifies its listeners) and the heartbeat pool.
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { Account, AccountUpdate } from './account.js';
-import type { AccountStore } from './account-store.js';
+import type { Account } from './account.js';
+import type { AccountStore, IsCurrent, StoredUpdate } from './account-store.js';
 import type { AccountUsage } from './account-usage.js';
 import type { AccountDirectory } from './directory.js';
 import { trafficOf } from './imported-traffic.js';
@@ -19,10 +19,7 @@ export interface ImportedAccount extends Imported {
   readonly account: Account;
 }
 
-interface Update extends Imported {
-  readonly id: string;
-  readonly fields: AccountUpdate;
-}
+interface Update extends Imported, StoredUpdate {}
 
 /** The part of the heartbeat pool that accounts need. */
 export interface AccountPool {
@@ -49,7 +46,7 @@ export interface AccountWrites {
   /** Starts the quota period of an account again; false when it does not exist. */
   resetUsage(id: string, by: Actor): Promise<boolean>;
   /** Removes an account with its heartbeats; returns it, or null when it does not exist. */
-  remove(id: string, by?: Actor): Promise<Account | null>;
+  remove(id: string, by?: Actor, isCurrent?: IsCurrent): Promise<Account | null>;
   /** Removes accounts; returns those that existed. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
   /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
@@ -131,8 +128,8 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
         return true;
       }),
 
-    async remove(id, by) {
-      const account = await store.remove(id, by);
+    async remove(id, by, isCurrent) {
+      const account = await store.remove(id, by, isCurrent);
       if (account) forget(id);
       return account;
     },

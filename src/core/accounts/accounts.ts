@@ -23,7 +23,7 @@ import {
   toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
-import { UsernameTaken } from './account-store.js';
+import { ChangedMeanwhile, type IsCurrent, UsernameTaken } from './account-store.js';
 import { type AccountViews, createAccountViews } from './account-views.js';
 import {
   type AccountWriteDeps,
@@ -37,7 +37,7 @@ import { NO_LIMITS } from './limits.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;
-export type RemoveResult = Done | Refused<'not-found'>;
+export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
 export type PatchResult = Done | Refused<UpdateRefusal | RenameRefusal | 'changed-meanwhile'>;
 
 export interface AddManyResult {
@@ -69,8 +69,11 @@ export interface Accounts extends AccountViews {
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Overwrites every field except the limits. Ends live sessions when the account is disabled or the password changes. */
   update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
-  /** Removes an account with its heartbeat data, and ends its live sessions. */
-  remove(id: string, by?: Actor): Promise<RemoveResult>;
+  /**
+   * Removes an account with its heartbeat data, and ends its live sessions; refused with 'changed-meanwhile' when `isCurrent` returns
+   * false for the stored account.
+   */
+  remove(id: string, by?: Actor, isCurrent?: IsCurrent): Promise<RemoveResult>;
   /**
    * Creates accounts in one transaction; use at most some hundreds per call. Returns the index of each refused account; the others
    * are created.
@@ -82,16 +85,11 @@ export interface Accounts extends AccountViews {
    */
   addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
   /**
-   * Changes only the given fields and limits. When `isCurrent` returns false for the current account, the change is refused with
+   * Changes only the given fields and limits. When `isCurrent` returns false for the stored account, the change is refused with
    * 'changed-meanwhile'.
    * A new user name ends live sessions; the account keeps its heartbeats and history.
    */
-  patch(
-    id: string,
-    change: AccountPatch,
-    by: Actor,
-    isCurrent?: (account: Account) => boolean,
-  ): Promise<PatchResult>;
+  patch(id: string, change: AccountPatch, by: Actor, isCurrent?: IsCurrent): Promise<PatchResult>;
   /**
    * Changes accounts in one transaction, and merges several changes of one account. The result omits accounts that do not exist and
    * accounts whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the authorized
@@ -142,9 +140,14 @@ export function createAccounts(
     return directory.byUsername(username) ? 'username-taken' : null;
   }
 
-  async function changeOne(id: string, fields: AccountUpdate, by?: Actor): Promise<UpdateResult> {
+  async function changeOne(
+    id: string,
+    fields: AccountUpdate,
+    by?: Actor,
+    isCurrent?: IsCurrent,
+  ): Promise<UpdateResult> {
     try {
-      const [account] = await writes.update([{ id, fields }], by);
+      const [account] = await writes.update([{ id, fields, isCurrent }], by);
       return account ? { ok: true, account } : refused('not-found');
     } catch (error) {
       return addressCheck.refuseTaken(error);
@@ -202,21 +205,21 @@ export function createAccounts(
       return inTurn(id, () => changeOne(id, fields, by));
     },
 
-    patch: (id, change, by, isCurrent = () => true) =>
+    patch: (id, change, by, isCurrent) =>
       inTurn(id, async () => {
         const before = directory.byId(id);
         if (!before) return refused('not-found');
         const refusal = refuseChange(change, before.limits, hasEgressClass);
         if (refusal) return refused(refusal);
-        if (!isCurrent(before)) return refused('changed-meanwhile');
         const renaming = refuseRenaming(before, change.username);
         if (renaming) return refused(renaming);
         const addresses = addressCheck.read(change, id);
         if (!addresses.ok) return addresses;
         const fields = toUpdate({ ...change, ...addresses.lists });
         // Another process may have just added the account: ask the database.
-        return changeOne(id, fields, by).catch((error: unknown) => {
+        return changeOne(id, fields, by, isCurrent).catch((error: unknown) => {
           if (error instanceof UsernameTaken) return refused('username-taken');
+          if (error instanceof ChangedMeanwhile) return refused('changed-meanwhile');
           throw error;
         });
       }),
@@ -246,10 +249,15 @@ export function createAccounts(
     resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),
     removeMany: (ids, by) => inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
 
-    remove: (id, by) =>
+    remove: (id, by, isCurrent) =>
       inTurn(id, async () => {
-        const account = await writes.remove(id, by);
-        return account ? { ok: true, account } : refused('not-found');
+        try {
+          const account = await writes.remove(id, by, isCurrent);
+          return account ? { ok: true, account } : refused('not-found');
+        } catch (error) {
+          if (error instanceof ChangedMeanwhile) return refused('changed-meanwhile');
+          throw error;
+        }
       }),
 
     refresh: (ids) => inTurnOfAll(inTurn, ids, () => writes.refresh(ids)),

@@ -56,7 +56,7 @@ export function accountsOf(accounts: Accounts, owner: string): Accounts {
       ),
     resetUsage: async (id, by) => owns(id) && accounts.resetUsage(id, by),
     firstLogin: async (id, at) => (owns(id) ? accounts.firstLogin(id, at) : undefined),
-    remove: async (id, by) => (owns(id) ? accounts.remove(id, by) : NOT_FOUND),
+    remove: async (id, by, isCurrent) => (owns(id) ? accounts.remove(id, by, isCurrent) : NOT_FOUND),
     removeMany: (ids, by) => accounts.removeMany(ownIds(ids), by),
     refresh: (ids) => accounts.refresh(ownIds(ids)),
   };

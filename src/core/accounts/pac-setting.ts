@@ -1,6 +1,6 @@
 // The rules of the players' proxy auto-configuration files, stored as a setting.
 import { type Actor, differences } from '../audit/audit.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
+import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { NO_PAC_RULES, type PacRules } from './pac.js';
 
@@ -8,7 +8,12 @@ export const PAC_KEY = 'accounts.pac';
 
 export interface PacSetting extends Reloadable {
   current(): PacRules;
-  save(rules: PacRules, by: Actor): Promise<void>;
+  /** Saves the rules, unless `refuse` returns a refusal for the stored ones, which it then returns. */
+  save<Refusal = never>(
+    rules: PacRules,
+    by: Actor,
+    refuse?: Refuse<PacRules, Refusal>,
+  ): Promise<Refusal | null>;
 }
 
 export function createPacSetting(settings: SettingStore): PacSetting {
@@ -23,13 +28,13 @@ export function createPacSetting(settings: SettingStore): PacSetting {
     key: PAC_KEY,
     reload: setting.reload,
     current: setting.value,
-    save: (next, by) =>
-      setting.change(async ({ write }) => {
-        const { before, after, differs } = differences(shown(setting.value()), shown(next));
-        if (!differs) return;
+    save: (value, by, refuse = refuseNone) =>
+      setting.save((stored) => {
+        const { before, after, differs } = differences(shown(stored), shown(value));
+        if (!differs) return null;
         const object = { type: 'settings', id: PAC_KEY, name: 'pac' } as const;
-        await write(next, { by, action: 'settings.pac', object, before, after });
-      }),
+        return { value, audit: { by, action: 'settings.pac', object, before, after } };
+      }, refuse),
   };
 }
 

@@ -1,6 +1,6 @@
 // The operator's plans, stored as one setting.
 import type { Actor } from '../audit/audit.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
+import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import type { Plan } from './plans.js';
 
@@ -10,8 +10,15 @@ export interface PlansSetting extends Reloadable {
   /** In the order in which they are offered. */
   list(): readonly Plan[];
   byName(name: string): Plan | null;
-  /** Replaces all plans. Accounts to which a changed or removed plan was applied stay as they are. */
-  save(plans: readonly Plan[], by: Actor): Promise<void>;
+  /**
+   * Replaces the stored plans by those that `next` returns for them, unless `refuse` returns a refusal for them, which it then returns.
+   * Accounts to which a changed or removed plan was applied stay as they are.
+   */
+  save<Refusal = never>(
+    next: (stored: readonly Plan[]) => readonly Plan[],
+    by: Actor,
+    refuse?: Refuse<readonly Plan[], Refusal>,
+  ): Promise<Refusal | null>;
 }
 
 export function createPlansSetting({ settings }: { settings: SettingStore }): PlansSetting {
@@ -27,23 +34,27 @@ export function createPlansSetting({ settings }: { settings: SettingStore }): Pl
     reload: setting.reload,
     list: setting.value,
     byName: (name) => setting.value().find((plan) => plan.name === name) ?? null,
-    save: (plans, by) =>
-      setting.change(async ({ write }) => {
-        const before = byName(setting.value());
+    save: (next, by, refuse = refuseNone) =>
+      setting.save((stored) => {
+        const plans = next(stored);
+        const before = byName(stored);
         const after = byName(plans);
         const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
           (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
         );
         const differing = (of: Readonly<Record<string, Plan>>) =>
           Object.fromEntries(names.map((name) => [name, of[name] ?? null]));
-        await write(plans, {
-          by,
-          action: 'settings.plans',
-          object: { type: 'settings', id: PLANS_KEY, name: 'plans' },
-          before: differing(before),
-          after: differing(after),
-        });
-      }),
+        return {
+          value: plans,
+          audit: {
+            by,
+            action: 'settings.plans',
+            object: { type: 'settings', id: PLANS_KEY, name: 'plans' },
+            before: differing(before),
+            after: differing(after),
+          },
+        };
+      }, refuse),
   };
 }
 

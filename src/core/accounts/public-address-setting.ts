@@ -1,6 +1,6 @@
 // The public address in proxy links: the configuration's, until an operator saves another one.
 import { type Actor, differences } from '../audit/audit.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
+import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import type { PublicAddress } from './proxy-link.js';
 
@@ -11,7 +11,12 @@ export interface PublicAddressSetting extends Reloadable {
   current(): PublicAddress;
   /** The value saved in the console; null when the configuration applies. */
   saved(): PublicAddress;
-  save(address: PublicAddress, by: Actor): Promise<void>;
+  /** Saves the address, unless `refuse` returns a refusal for the stored one, which it then returns. */
+  save<Refusal = never>(
+    address: PublicAddress,
+    by: Actor,
+    refuse?: Refuse<PublicAddress, Refusal>,
+  ): Promise<Refusal | null>;
 }
 
 const NOTHING: PublicAddress = { host: null, port: null };
@@ -40,17 +45,12 @@ export function createPublicAddressSetting({
     },
     saved: setting.value,
 
-    save: (next, by) =>
-      setting.change(async ({ write }) => {
-        const { before, after, differs } = differences({ ...setting.value() }, { ...next });
-        if (!differs) return;
-        await write(next, {
-          by,
-          action: 'settings.public-address',
-          object: { type: 'settings', id: PUBLIC_ADDRESS_KEY, name: 'public-address' },
-          before,
-          after,
-        });
-      }),
+    save: (value, by, refuse = refuseNone) =>
+      setting.save((stored) => {
+        const { before, after, differs } = differences({ ...stored }, { ...value });
+        if (!differs) return null;
+        const object = { type: 'settings', id: PUBLIC_ADDRESS_KEY, name: 'public-address' } as const;
+        return { value, audit: { by, action: 'settings.public-address', object, before, after } };
+      }, refuse),
   };
 }

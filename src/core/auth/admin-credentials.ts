@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../accounts/account.js';
 import { hashPassword, verifyAgainstDummy, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
+import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
 
@@ -21,9 +21,9 @@ export const DEFAULT_ADMIN_USERNAME = 'admin';
 // 18 bytes are 144 bits and 24 characters of base64url.
 const RANDOM_PASSWORD_BYTES = 18;
 
-export type AdminCredentialsSet =
+export type AdminCredentialsSet<Reason = 'invalid-username' | 'invalid-password' | 'short-password'> =
   | { readonly ok: true; readonly username: string }
-  | { readonly ok: false; readonly reason: 'invalid-username' | 'invalid-password' | 'short-password' };
+  | { readonly ok: false; readonly reason: Reason };
 
 /** The sources of the credentials at the last start, as text for people; absent when not set from outside. */
 export interface CredentialSources {
@@ -42,8 +42,8 @@ export interface GivenCredentials {
 export interface FirstCredentials {
   readonly username: string;
   readonly password: string;
-  /** Rejects when they cannot be written. */
-  store(): Promise<void>;
+  /** Returns false when another daemon has stored credentials meanwhile: those are valid then. Rejects when they cannot be written. */
+  store(): Promise<boolean>;
 }
 
 export interface AdminCredentials extends Reloadable {
@@ -57,6 +57,12 @@ export interface AdminCredentials extends Reloadable {
   givenBy(): Promise<CredentialSources>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
   set(username: string | undefined, password: string, by?: Actor): Promise<AdminCredentialsSet>;
+  /** Changes the password if `current` is the stored one. Rejects when it cannot be written. */
+  setPassword(
+    current: string,
+    password: string,
+    by: Actor,
+  ): Promise<AdminCredentialsSet<'wrong-password' | 'invalid-password' | 'short-password'>>;
   /** The current user name; the default one before `ensure`. */
   username(): string;
   /** Compares in constant time. False until `ensure` or `reload` has been called. */
@@ -112,8 +118,24 @@ export function createAdminCredentials({
   function firstCredentials(username: string): { stored: Stored; shown: FirstCredentials } {
     const password = newPassword();
     const stored = { username, passwordHash: hashPassword(password) };
-    const store = () => setting.change(({ write }) => write(stored, auditOf(DAEMON, null, stored)));
+    const store = () =>
+      setting.change(async ({ write }) => {
+        if (setting.value()) return false;
+        await write(stored, auditOf(DAEMON, null, stored));
+        return true;
+      });
     return { stored, shown: { username, password, store } };
+  }
+
+  async function writePassword(
+    username: string,
+    password: string,
+    by: Actor,
+    { write }: Change<Stored | null>,
+  ): Promise<{ readonly ok: true; readonly username: string }> {
+    const next = { username, passwordHash: hashPassword(password) };
+    await write(next, auditOf(by, setting.value(), next));
+    return { ok: true, username };
   }
 
   return {
@@ -122,9 +144,9 @@ export function createAdminCredentials({
     givenBy,
 
     ensure: (given) =>
-      setting.change(async ({ load, write, hold }) => {
+      setting.change(async ({ write, hold }) => {
         await saveSources(given.givenBy ?? {});
-        const stored = await load();
+        const stored = setting.value();
         const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
         const passwordHash = hashOfGiven(given.password, stored);
@@ -141,17 +163,26 @@ export function createAdminCredentials({
         return null;
       }),
 
-    set: (newUsername, password, by = DAEMON) =>
-      setting.change(async ({ load, write }) => {
-        const username = newUsername ?? (await load())?.username ?? DEFAULT_ADMIN_USERNAME;
+    async set(newUsername, password, by = DAEMON) {
+      const fault = refusePassword(password);
+      if (fault) return { ok: false, reason: fault };
+      return setting.change(async (change) => {
+        const username = newUsername ?? setting.value()?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
-        if (!isValidPassword(password)) return { ok: false, reason: 'invalid-password' };
-        if ([...password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
-          return { ok: false, reason: 'short-password' };
-        const next = { username, passwordHash: hashPassword(password) };
-        await write(next, auditOf(by, setting.value(), next));
-        return { ok: true, username };
-      }),
+        return writePassword(username, password, by, change);
+      });
+    },
+
+    async setPassword(current, password, by) {
+      const fault = refusePassword(password);
+      if (fault) return { ok: false, reason: fault };
+      return setting.change(async (change) => {
+        const stored = setting.value();
+        if (!stored || !verifyPassword(current, stored.passwordHash))
+          return { ok: false, reason: 'wrong-password' };
+        return writePassword(stored.username, password, by, change);
+      });
+    },
 
     username: () => setting.value()?.username ?? DEFAULT_ADMIN_USERNAME,
 
@@ -172,6 +203,11 @@ export function createAdminCredentials({
       return fingerprint.text;
     },
   };
+}
+
+function refusePassword(password: string): 'invalid-password' | 'short-password' | null {
+  if (!isValidPassword(password)) return 'invalid-password';
+  return [...password].length < MIN_ADMIN_PASSWORD_CHARACTERS ? 'short-password' : null;
 }
 
 /** The hash of the given password, else the stored one; null when there is neither. A password that stays keeps its hash. */

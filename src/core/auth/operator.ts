@@ -43,8 +43,15 @@ export interface OperatorStore {
   all(): Promise<Operator[]>;
   /** Rejects with OperatorNameTaken. */
   add(operator: Operator, audit: AuditRecord): Promise<void>;
-  /** Rejects with OperatorNameTaken. Returns false when there is no such operator. Keeps the used part of the budget. */
-  update(operator: Operator, audit: AuditRecord): Promise<boolean>;
+  /**
+   * Writes what `change` returns for the stored operator, which no other process changes meanwhile; except the used part of the budget.
+   * Writes nothing when `change` returns a refusal. Returns the operator as written, or the refusal; null: there is no such operator.
+   * Rejects with OperatorNameTaken.
+   */
+  update<Refusal extends string>(
+    id: string,
+    change: (stored: Operator) => { readonly operator: Operator; readonly audit: AuditRecord } | Refusal,
+  ): Promise<Operator | Refusal | null>;
   /**
    * Also removes the operator's console sessions, tokens and second factor. The administrator becomes the owner of its accounts.
    * Returns false when there is no such operator.

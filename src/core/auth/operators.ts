@@ -49,6 +49,13 @@ export interface Operators extends Reloadable {
     change: OperatorChange,
     by: Actor,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found'>>;
+  /** Changes the password if `current` is the stored one. */
+  setPassword(
+    id: string,
+    current: string,
+    password: string,
+    by: Actor,
+  ): Promise<OperatorResult<OperatorRefusal | 'not-found' | 'wrong-password'>>;
   /**
    * Removes an operator with its sessions, tokens and second factor; null when it does not exist. The administrator becomes the
    * owner of its accounts.
@@ -97,6 +104,36 @@ export function createOperators({
     });
   }
 
+  /** Another process may change the operator too: `refuseStored` and the fields that stay are about the stored one. */
+  const change = <Refusal extends string = never>(
+    id: string,
+    { name, role, isEnabled, password, budget }: OperatorChange,
+    by: Actor,
+    refuseStored: (stored: Operator) => Refusal | null,
+  ): Promise<OperatorResult<OperatorRefusal | 'not-found' | Refusal>> =>
+    inTurn(OPERATORS_KEY, async () => {
+      if (!byId.has(id)) return refused('not-found');
+      const refusal = refuse({ name, password }, id);
+      if (refusal) return refused(refusal);
+      const passwordHash = password === undefined ? undefined : hashPassword(password);
+      const update = store.update<Refusal>(id, (stored) => {
+        const operator: Operator = {
+          ...stored,
+          name: name ?? stored.name,
+          role: role ?? stored.role,
+          isEnabled: isEnabled ?? stored.isEnabled,
+          passwordHash: passwordHash ?? stored.passwordHash,
+          budget: { ...stored.budget, ...budget },
+        };
+        return refuseStored(stored) ?? { operator, audit: recordOf(by, stored, operator) };
+      });
+      const operator = await unlessTaken(update);
+      if (typeof operator === 'string') return refused(operator);
+      if (!operator) return refused('not-found');
+      hold([...byId.values()].map((each) => (each.id === id ? operator : each)));
+      return { ok: true, operator };
+    });
+
   return {
     key: OPERATORS_KEY,
     reload: () => inTurn(OPERATORS_KEY, async () => hold(await store.all())),
@@ -123,26 +160,12 @@ export function createOperators({
         return { ok: true, operator };
       }),
 
-    change: (id, { name, role, isEnabled, password, budget }, by) =>
-      inTurn(OPERATORS_KEY, async () => {
-        const before = byId.get(id);
-        if (!before) return refused('not-found');
-        const refusal = refuse({ name, password }, id);
-        if (refusal) return refused(refusal);
-        const operator: Operator = {
-          ...before,
-          name: name ?? before.name,
-          role: role ?? before.role,
-          isEnabled: isEnabled ?? before.isEnabled,
-          passwordHash: password === undefined ? before.passwordHash : hashPassword(password),
-          budget: { ...before.budget, ...budget },
-        };
-        const updated = await unlessTaken(store.update(operator, recordOf(by, before, operator)));
-        if (updated === 'name-taken') return refused(updated);
-        if (!updated) return refused('not-found');
-        hold([...byId.values()].map((each) => (each.id === id ? operator : each)));
-        return { ok: true, operator };
-      }),
+    change: (id, fields, by) => change<never>(id, fields, by, () => null),
+
+    setPassword: (id, current, password, by) =>
+      change(id, { password }, by, ({ passwordHash }) =>
+        verifyPassword(current, passwordHash) ? null : 'wrong-password',
+      ),
 
     remove: (id, by) =>
       inTurn(OPERATORS_KEY, async () => {

@@ -2,7 +2,7 @@
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
-import type { AtomicSettingStore, SettingStore } from '../settings/setting-store.js';
+import type { CounterStore, SettingStore } from '../settings/setting-store.js';
 import type { AdminCredentials } from './admin-credentials.js';
 import { fingerprintOf } from './fingerprint.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
@@ -19,8 +19,15 @@ export interface Principal {
   /** A digest that changes with user name, password, role and second factor, without revealing them. */
   fingerprint(): string;
   verifyPassword(password: string): boolean;
-  /** Returns why the password is refused; null: it is changed. Rejects when the password cannot be written. */
-  setPassword(password: string, by: Actor): Promise<'invalid-password' | 'short-password' | null>;
+  /**
+   * Changes the password, if `current` is still the stored one. Returns why it is refused; null: it is changed. Rejects when the password
+   * cannot be written.
+   */
+  setPassword(
+    current: string,
+    password: string,
+    by: Actor,
+  ): Promise<'wrong-password' | 'invalid-password' | 'short-password' | null>;
 }
 
 export interface Principals extends Reloadable {
@@ -40,7 +47,7 @@ interface Factors {
 export interface PrincipalDeps {
   readonly credentials: AdminCredentials;
   readonly operators: Operators;
-  readonly settings: SettingStore & AtomicSettingStore;
+  readonly settings: SettingStore & CounterStore;
   /** Reads a setting, and again after another process changed it. */
   readonly open: <Kind extends Reloadable>(setting: Kind) => Promise<Kind>;
   readonly now: Clock;
@@ -74,10 +81,9 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
     fingerprint: () =>
       fingerprintOf(`${credentials.fingerprint()} ${ofAdministrator.secondFactor.fingerprint()}`),
     verifyPassword: (password) => credentials.verify(credentials.username(), password),
-    async setPassword(password, by) {
-      const set = await credentials.set(undefined, password, by);
-      if (set.ok) return null;
-      return set.reason === 'short-password' ? 'short-password' : 'invalid-password';
+    async setPassword(current, password, by) {
+      const set = await credentials.setPassword(current, password, by);
+      return set.ok ? null : passwordFault(set.reason);
     },
   };
 
@@ -92,10 +98,9 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
       fingerprint: () =>
         fingerprintOf(`${id} ${name} ${role} ${passwordHash} ${factors.secondFactor.fingerprint()}`),
       verifyPassword: (password) => operators.verify(name, password) !== null,
-      async setPassword(password, by) {
-        const changed = await operators.change(id, { password }, by);
-        if (changed.ok) return null;
-        return changed.reason === 'short-password' ? 'short-password' : 'invalid-password';
+      async setPassword(current, next, by) {
+        const changed = await operators.setPassword(id, current, next, by);
+        return changed.ok ? null : passwordFault(changed.reason);
       },
     };
   }
@@ -122,4 +127,8 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
     factorsOf: (operatorId) => ofOperators.get(operatorId) ?? null,
   };
   return deps.open(principals);
+}
+
+function passwordFault(reason: string): 'wrong-password' | 'invalid-password' | 'short-password' {
+  return reason === 'wrong-password' || reason === 'short-password' ? reason : 'invalid-password';
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/password.js';
 import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
-import type { AtomicSettingStore, SettingStore } from '../settings/setting-store.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { toBase32 } from './totp.js';
 
 /** Number of new codes. */
@@ -26,14 +26,12 @@ export interface RecoveryCodes extends Reloadable {
 /** Hashes. */
 type Codes = readonly string[];
 
-const format = (hashes: Codes): string => JSON.stringify(hashes);
-
 /**
  * @param prefix of the key of the setting
  * @param object the owner of the codes, for the audit log
  */
 export function createRecoveryCodes(
-  settings: SettingStore & AtomicSettingStore,
+  settings: SettingStore,
   prefix = 'admin',
   object: AuditRecord['object'] = ADMINISTRATOR,
 ): RecoveryCodes {
@@ -43,7 +41,7 @@ export function createRecoveryCodes(
     key,
     initial: [],
     parse: (text) => (text === '' ? [] : (JSON.parse(text) as Codes)),
-    format,
+    format: (hashes) => JSON.stringify(hashes),
   });
 
   const auditOf = (next: Codes, action: AuditAction, by: Actor): AuditRecord => ({
@@ -67,19 +65,13 @@ export function createRecoveryCodes(
       }),
 
     use: (code, by) =>
-      setting.change(async ({ load, hold }) => {
-        for (;;) {
-          const hashes = await load();
-          // Compare all codes, so that the time does not reveal which one matched.
-          const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
-          if (others.length === hashes.length) return false;
-          const audit = auditOf(others, 'admin.recovery-code-used', by);
-          if (await settings.exchange(key, format(hashes), format(others), audit)) {
-            hold(others);
-            return true;
-          }
-          // Another daemon has accepted this or another code meanwhile.
-        }
+      setting.change(async ({ write }) => {
+        const hashes = setting.value();
+        // Compare all codes, so that the time does not reveal which one matched.
+        const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
+        if (others.length === hashes.length) return false;
+        await write(others, auditOf(others, 'admin.recovery-code-used', by));
+        return true;
       }),
 
     forget: (by) =>

@@ -3,7 +3,7 @@
 import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
-import type { AtomicSettingStore, SettingStore } from '../settings/setting-store.js';
+import type { CounterStore, SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
 
@@ -36,7 +36,7 @@ export function createSecondFactor({
   prefix = 'admin',
   object = ADMINISTRATOR,
 }: {
-  settings: SettingStore & AtomicSettingStore;
+  settings: SettingStore & CounterStore;
   now: Clock;
   prefix?: string;
   object?: AuditRecord['object'];

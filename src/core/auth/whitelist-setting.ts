@@ -1,20 +1,29 @@
 // The IP whitelist setting: the operator's text in the database, parsed entries in memory.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import type { IpBytes } from '../ip.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
+import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { parseWhitelist, type Whitelist } from './whitelist.js';
 
 export const WHITELIST_KEY = 'admin.whitelist';
 
-export type WhitelistSaved =
+export type WhitelistSaved<Refusal = never> =
   | { readonly ok: true }
   /** Nothing was saved because these entries are invalid. */
-  | { readonly ok: false; readonly badEntries: readonly string[] };
+  | { readonly ok: false; readonly badEntries: readonly string[] }
+  /** Nothing was saved because `refuse` returned this. */
+  | { readonly ok: false; readonly refusal: Refusal };
 
 export interface WhitelistSetting extends Reloadable {
-  /** Saves `text` if every entry is valid. It applies from the next request on. Rejects when it cannot be written. */
-  save(text: string, by?: Actor): Promise<WhitelistSaved>;
+  /**
+   * Saves `text` if every entry is valid, and `refuse` returns null for the stored text. It applies from the next request on. Rejects
+   * when it cannot be written.
+   */
+  save<Refusal = never>(
+    text: string,
+    by?: Actor,
+    refuse?: Refuse<string, Refusal>,
+  ): Promise<WhitelistSaved<Refusal>>;
   /** The saved text; empty when nothing was saved. */
   text(): string;
   /** Whether a client address may use the admin API. */
@@ -45,22 +54,24 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
     key: WHITELIST_KEY,
     reload: setting.reload,
 
-    save: (text, by = DAEMON) =>
-      setting.change(async ({ write }) => {
-        const parsed = parseWhitelist(text);
-        if (!parsed.ok) return { ok: false, badEntries: parsed.badEntries };
-        await write(
-          { text, allows: parsed.whitelist.allows },
-          {
+    async save(text, by = DAEMON, refuse = refuseNone) {
+      const parsed = parseWhitelist(text);
+      if (!parsed.ok) return { ok: false, badEntries: parsed.badEntries };
+      const refusal = await setting.save(
+        (before) => ({
+          value: { text, allows: parsed.whitelist.allows },
+          audit: {
             by,
             action: 'settings.whitelist',
             object: { type: 'settings', id: WHITELIST_KEY, name: 'whitelist' },
-            before: { whitelist: setting.value().text },
+            before: { whitelist: before.text },
             after: { whitelist: text },
           },
-        );
-        return { ok: true };
-      }),
+        }),
+        (stored) => refuse(stored.text),
+      );
+      return refusal === null ? { ok: true } : { ok: false, refusal };
+    },
 
     text: () => setting.value().text,
     allows: (address) => setting.value().allows(address),

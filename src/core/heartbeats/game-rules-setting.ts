@@ -1,6 +1,12 @@
 // The game rules setting: the rules of the configuration file, until an operator saves others. Changes apply to new flows.
-import { type Actor, DAEMON } from '../audit/audit.js';
-import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
+import type { Actor } from '../audit/audit.js';
+import {
+  createSetting,
+  type Refuse,
+  type Reloadable,
+  refuseNone,
+  type Written,
+} from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import {
   type CompilePattern,
@@ -12,22 +18,34 @@ import {
 
 export const GAME_RULES_KEY = 'heartbeats.games';
 
-export type GameRulesSaved = { readonly ok: true } | { readonly ok: false; readonly error: GameRuleError };
+export type GameRulesSaved<Refusal = never> =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly error: GameRuleError }
+  /** Nothing was saved because `refuse` returned this. */
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** The rules, and whether the configuration file or the console has set them. */
+export interface RulesInForce {
+  readonly rules: readonly GameRule[];
+  readonly source: 'file' | 'console';
+}
 
 export interface GameRulesSetting extends GameRules, Reloadable {
-  readonly rules: () => readonly GameRule[];
-  readonly source: () => 'file' | 'console';
-  save(rules: readonly GameRule[], by: Actor): Promise<GameRulesSaved>;
+  inForce(): RulesInForce;
+  /** Saves valid rules, unless `refuse` returns a refusal for the stored ones. */
+  save<Refusal = never>(
+    rules: readonly GameRule[],
+    by: Actor,
+    refuse?: Refuse<RulesInForce, Refusal>,
+  ): Promise<GameRulesSaved<Refusal>>;
   /** Restores the rules of the configuration file. */
   forget(by: Actor): Promise<void>;
   /** Calls `listener` when the rules have changed. */
   onChanged(listener: (rules: readonly GameRule[]) => void): void;
 }
 
-interface Held {
-  readonly rules: readonly GameRule[];
+interface Held extends RulesInForce {
   readonly compiled: GameRules;
-  readonly source: 'file' | 'console';
 }
 
 /** Throws GameRuleError for an invalid rule in the configuration file. */
@@ -55,39 +73,41 @@ export function createGameRulesSetting({
     format: ({ rules, source }) => (source === 'file' ? '' : JSON.stringify(rules)),
   });
 
-  const writeAs = (next: Held, by: Actor, { write }: Change<Held>): Promise<void> =>
-    write(next, {
+  const written = (value: Held, before: Held, by: Actor): Written<Held> => ({
+    value,
+    audit: {
       by,
       action: 'settings.games',
       object: { type: 'settings', id: GAME_RULES_KEY, name: 'game rules' },
-      before: { rules: setting.value().rules },
-      after: { rules: next.rules },
-    });
+      before: { rules: before.rules },
+      after: { rules: value.rules },
+    },
+  });
 
   return {
     key: GAME_RULES_KEY,
     reload: setting.reload,
     start: (flow) => setting.value().compiled.start(flow),
-    rules: () => setting.value().rules,
-    source: () => setting.value().source,
+    inForce: setting.value,
 
-    save: (rules, by = DAEMON) =>
-      setting.change(async (change) => {
-        let next: Held;
-        try {
-          next = ofConsole(rules);
-        } catch (error) {
-          if (!(error instanceof GameRuleError)) throw error;
-          return { ok: false, error };
-        }
-        await writeAs(next, by, change);
-        return { ok: true };
-      }),
+    async save(rules, by, refuse = refuseNone) {
+      let next: Held;
+      try {
+        next = ofConsole(rules);
+      } catch (error) {
+        if (!(error instanceof GameRuleError)) throw error;
+        return { ok: false, error };
+      }
+      const refusal = await setting.save((before) => written(next, before, by), refuse);
+      return refusal === null ? { ok: true } : { ok: false, refusal };
+    },
 
-    forget: (by = DAEMON) =>
-      setting.change(async (change) => {
-        if (setting.value().source === 'console') await writeAs(ofFile, by, change);
-      }),
+    async forget(by) {
+      await setting.save(
+        (before) => (before.source === 'console' ? written(ofFile, before, by) : null),
+        refuseNone,
+      );
+    },
 
     onChanged: (listener) => setting.onChanged(({ rules }) => listener(rules)),
   };

@@ -2,7 +2,7 @@
 
 import { CONTACT_LANGUAGES, type Contacts } from '../accounts/contacts.js';
 import { type Actor, differences } from '../audit/audit.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
+import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { CHANNELS, type NoticeChannel, type NoticeRecipient } from './notice.js';
 
@@ -154,7 +154,15 @@ export function operatorAddress(settings: NoticeSettings, channel: NoticeChannel
 
 export interface NoticesSetting extends Reloadable {
   current(): NoticeSettings;
-  save(next: NoticeSettings, by: Actor): Promise<void>;
+  /**
+   * Replaces the stored settings by those that `next` returns for them, unless `refuse` returns a refusal for them, which it then
+   * returns.
+   */
+  save<Refusal = never>(
+    next: (stored: NoticeSettings) => NoticeSettings,
+    by: Actor,
+    refuse?: Refuse<NoticeSettings, Refusal>,
+  ): Promise<Refusal | null>;
   onChanged(listener: () => void): void;
 }
 
@@ -180,20 +188,24 @@ export function createNoticesSetting({
     current: setting.value,
     onChanged: (listener) => setting.onChanged(listener),
 
-    save: (next, by) =>
-      setting.change(async ({ write }) => {
-        const changed = differences(flat(setting.value()), flat(next));
-        if (!changed.differs) return;
+    save: (next, by, refuse = refuseNone) =>
+      setting.save((stored) => {
+        const value = next(stored);
+        const changed = differences(flat(stored), flat(value));
+        if (!changed.differs) return null;
         const shown = (values: Record<string, unknown>) =>
           Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hidden(name, value)]));
-        await write(next, {
-          by,
-          action: 'settings.notices',
-          object: { type: 'settings', id: NOTICES_KEY, name: 'notices' },
-          before: shown(changed.before),
-          after: shown(changed.after),
-        });
-      }),
+        return {
+          value,
+          audit: {
+            by,
+            action: 'settings.notices',
+            object: { type: 'settings', id: NOTICES_KEY, name: 'notices' },
+            before: shown(changed.before),
+            after: shown(changed.after),
+          },
+        };
+      }, refuse),
   };
 }
 

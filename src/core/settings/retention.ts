@@ -1,6 +1,6 @@
 // The retention setting: the values of the configuration file, until an operator saves others.
-import { type Actor, DAEMON, differences } from '../audit/audit.js';
-import { createSetting, type Reloadable } from './setting.js';
+import { type Actor, differences } from '../audit/audit.js';
+import { createSetting, type Refuse, type Reloadable, refuseNone } from './setting.js';
 import type { SettingStore } from './setting-store.js';
 
 export const RETENTION_KEY = 'retention';
@@ -18,7 +18,12 @@ export interface RetentionSetting extends Reloadable {
   current(): Retention;
   /** The names of the values that an operator saved and that differ from the configuration file. */
   saved(): ReadonlySet<keyof Retention>;
-  save(retention: Retention, by: Actor): Promise<void>;
+  /** Saves the values, unless `refuse` returns a refusal for the stored ones, which it then returns. */
+  save<Refusal = never>(
+    retention: Retention,
+    by: Actor,
+    refuse?: Refuse<Retention, Refusal>,
+  ): Promise<Refusal | null>;
   onChanged(listener: (retention: Retention) => void): void;
 }
 
@@ -45,18 +50,13 @@ export function createRetentionSetting({
       return new Set(names.filter((name) => setting.value()[name] !== ofFile[name]));
     },
 
-    save: (retention, by = DAEMON) =>
-      setting.change(async ({ write }) => {
-        const { before, after, differs } = differences({ ...setting.value() }, { ...retention });
-        if (!differs) return;
-        await write(retention, {
-          by,
-          action: 'settings.retention',
-          object: { type: 'settings', id: RETENTION_KEY, name: 'retention' },
-          before,
-          after,
-        });
-      }),
+    save: (value, by, refuse = refuseNone) =>
+      setting.save((stored) => {
+        const { before, after, differs } = differences({ ...stored }, { ...value });
+        if (!differs) return null;
+        const object = { type: 'settings', id: RETENTION_KEY, name: 'retention' } as const;
+        return { value, audit: { by, action: 'settings.retention', object, before, after } };
+      }, refuse),
 
     onChanged: setting.onChanged,
   };

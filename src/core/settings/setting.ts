@@ -1,4 +1,5 @@
-// A setting that operators change at run time: text in the database, the parsed value in memory.
+// A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
+// same moment: each change starts from the stored value, and is made again when another one came first.
 import type { AuditRecord } from '../audit/audit.js';
 import { createTurns } from '../turns.js';
 import type { SettingStore } from './setting-store.js';
@@ -14,24 +15,41 @@ export interface Reloadable {
 export interface Setting<Value> extends Reloadable {
   /** The current value. */
   value(): Value;
-  /** Runs one change exclusively: no other change or reload runs meanwhile. Settles like `work`. */
+  /**
+   * Reads the stored value, then runs one change exclusively: no other change or reload of this process runs meanwhile. Settles like
+   * `work`, which runs again, on the new value, when another process has written one before `write`.
+   */
   change<Result>(work: (change: Change<Value>) => Promise<Result>): Promise<Result>;
+  /**
+   * Writes what `next` returns for the stored value; null: nothing. Writes nothing when `refuse` returns a refusal for the stored
+   * value, and returns that.
+   */
+  save<Refusal>(
+    next: (before: Value) => Written<Value> | null,
+    refuse: Refuse<Value, Refusal>,
+  ): Promise<Refusal | null>;
   /** Calls `listener` whenever the value was replaced, by any process. */
   onChanged(listener: (value: Value) => void): void;
 }
 
+/** Returns why the stored value must not be changed; null: it may be. */
+export type Refuse<Value, Refusal> = (stored: Value) => Refusal | null;
+
+export interface Written<Value> {
+  readonly value: Value;
+  readonly audit: AuditRecord;
+}
+
 /** The operations within a change. */
 export interface Change<Value> {
-  /** Reads the stored value, makes it the current value, and returns it. */
-  load(): Promise<Value>;
   /** Stores `next` with its audit record, then makes it the current value. Rejects, and changes nothing, when it cannot be written. */
   write(next: Value, audit: AuditRecord): Promise<void>;
-  /** Makes `next` the current value without storing it. */
+  /** Makes `next` the current value without storing it, until the next change or reload. */
   hold(next: Value): void;
 }
 
 export interface SettingOptions<Value> {
-  readonly store: SettingStore;
+  readonly store: Pick<SettingStore, 'get' | 'exchange'>;
   readonly key: string;
   /** The value until the first read. */
   readonly initial: Value;
@@ -40,32 +58,80 @@ export interface SettingOptions<Value> {
   readonly format: (value: Value) => string;
 }
 
+/** How often a change is made again. Each time, another process has written the setting. */
+const MAX_TRIES = 100;
+
+/** Another process has written the setting since the change began. Nothing was written. */
+class WrittenMeanwhile extends Error {
+  override readonly name = 'WrittenMeanwhile';
+}
+
 export function createSetting<Value>(options: SettingOptions<Value>): Setting<Value> {
   const { store, key, parse, format } = options;
   let current = options.initial;
+  /** The text of the current value; undefined: it is not the stored one. */
+  let text: string | null | undefined;
   const inTurn = createTurns();
   const listeners: ((value: Value) => void)[] = [];
 
-  const change: Change<Value> = {
-    async load() {
-      change.hold(parse((await store.get(key)) ?? ''));
-      return current;
-    },
-    async write(next, audit) {
-      await store.set(key, format(next), audit);
-      change.hold(next);
-    },
-    hold(next) {
-      current = next;
-      for (const listener of listeners) listener(next);
-    },
-  };
+  function hold(next: Value, of: string | null | undefined): void {
+    current = next;
+    text = of;
+    for (const listener of listeners) listener(next);
+  }
+
+  /** Makes a stored text the current value. */
+  function adopt(stored: string | null): void {
+    if (stored !== text) hold(parse(stored ?? ''), stored);
+  }
+
+  async function changeOnce<Result>(work: (change: Change<Value>) => Promise<Result>): Promise<Result> {
+    let stored = await store.get(key);
+    try {
+      adopt(stored);
+    } catch {
+      // The reload has reported the invalid text. The change replaces it, and starts from the value in memory.
+    }
+    return work({
+      async write(next, audit) {
+        const written = format(next);
+        if (!(await store.exchange(key, stored, written, audit))) throw new WrittenMeanwhile(key);
+        stored = written;
+        hold(next, written);
+      },
+      hold: (next) => hold(next, undefined),
+    });
+  }
+
+  const change: Setting<Value>['change'] = (work) =>
+    inTurn(key, async () => {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await changeOnce(work);
+        } catch (error) {
+          if (!(error instanceof WrittenMeanwhile) || tries === MAX_TRIES) throw error;
+        }
+      }
+    });
 
   return {
     key,
     value: () => current,
-    change: (work) => inTurn(key, () => work(change)),
-    reload: () => inTurn(key, async () => void (await change.load())),
+    change,
+    reload: () => inTurn(key, async () => adopt(await store.get(key))),
+
+    save: (next, refuse) =>
+      change(async ({ write }) => {
+        const refusal = refuse(current);
+        if (refusal !== null) return refusal;
+        const written = next(current);
+        if (written) await write(written.value, written.audit);
+        return null;
+      }),
+
     onChanged: (listener) => void listeners.push(listener),
   };
 }
+
+/** Refuses no change. */
+export const refuseNone = (): null => null;

@@ -2,6 +2,7 @@
 // §13.1.1).
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { ProblemAnswer } from './problem.js';
 
 /** Returns the strong entity tag of a JSON value. */
 export function etagOf(value: unknown): string {
@@ -20,4 +21,9 @@ export function ifMatchOf({ headers }: IncomingMessage): string | null {
 export function matches(ifMatch: string | null, etag: string): boolean {
   if (ifMatch === null || ifMatch.trim() === '*') return true;
   return ifMatch.split(',').some((each) => each.trim() === etag);
+}
+
+/** Returns the problem of a change whose `If-Match` does not name `etag`; null: it does. */
+export function refuseChanged(ifMatch: string | null, etag: string): ProblemAnswer | null {
+  return matches(ifMatch, etag) ? null : { problem: 'changed-meanwhile' };
 }

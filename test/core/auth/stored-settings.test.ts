@@ -19,6 +19,13 @@ function memorySettings() {
       writes++;
       values.set(key, value);
     },
+    async exchange(key, current, next) {
+      if (failure) throw failure;
+      if ((values.get(key) ?? null) !== current) return false;
+      writes++;
+      values.set(key, next);
+      return true;
+    },
   };
   return {
     settings,

@@ -14,12 +14,15 @@ const AUDIT = {
   after: null,
 } as const;
 
-function numberSetting(stored: Map<string, string>, key = 'n') {
-  const store: SettingStore = {
+function numberSetting(stored: Map<string, string>, key = 'n', beforeExchange = async () => {}) {
+  const store: Pick<SettingStore, 'get' | 'exchange'> = {
     get: async (name) => stored.get(name) ?? null,
-    async set(name, text) {
-      if (text === '13') throw new Error('disk full');
-      stored.set(name, text);
+    async exchange(name, current, next) {
+      await beforeExchange();
+      if (next === '13') throw new Error('disk full');
+      if ((stored.get(name) ?? null) !== current) return false;
+      stored.set(name, next);
+      return true;
     },
   };
   const parse = (text: string): number => {
@@ -64,11 +67,64 @@ test('a failed read or write does not change the value', async () => {
 test('changes and reloads of a setting run one after another', async () => {
   const stored = new Map([['n', '1']]);
   const setting = numberSetting(stored);
-  const increase = () =>
-    setting.change(async ({ load, write }) => {
-      const before = await load();
-      await write(before + 1, AUDIT);
-    });
+  const increase = () => setting.change(({ write }) => write(setting.value() + 1, AUDIT));
   await Promise.all([increase(), setting.reload(), increase(), setting.reload(), increase()]);
   assert.deepEqual([setting.value(), stored.get('n')], [4, '4']);
+});
+
+/** Two processes with one setting. The second one saves `number` after the first one has read the setting, before it writes. */
+function twoProcesses(stored: Map<string, string>, number: number) {
+  const other = numberSetting(stored);
+  let isSaved = false;
+  const first = numberSetting(stored, 'n', async () => {
+    if (isSaved) return;
+    isSaved = true;
+    await other.save(
+      () => ({ value: number, audit: AUDIT }),
+      () => null,
+    );
+  });
+  return { first, other };
+}
+
+for (const text of [null, '1']) {
+  test(`a change that another process came before is made again on the new value (stored: ${text})`, async () => {
+    const stored = new Map(text === null ? [] : [['n', text]]);
+    const { first, other } = twoProcesses(stored, 10);
+    const seen: number[] = [];
+    await first.change(async ({ write }) => {
+      seen.push(first.value());
+      await write(first.value() + 1, AUDIT);
+    });
+    assert.deepEqual([seen, stored.get('n'), other.value()], [[Number(text), 10], '11', 10]);
+  });
+
+  test(`a save for one version of a setting is refused when another process came before (stored: ${text})`, async () => {
+    const stored = new Map(text === null ? [] : [['n', text]]);
+    const { first } = twoProcesses(stored, 10);
+    const refused = await first.save(
+      () => ({ value: 20, audit: AUDIT }),
+      (value) => (value === Number(text) ? null : `it is ${value}`),
+    );
+    assert.deepEqual([refused, stored.get('n'), first.value()], ['it is 10', '10', 10]);
+  });
+}
+
+test('a save is about the stored value, also when this process has not reloaded it yet', async () => {
+  const stored = new Map([['n', '1']]);
+  const setting = numberSetting(stored);
+  await setting.reload();
+  stored.set('n', '5');
+  const seen: number[] = [];
+  const save = (next: number) =>
+    setting.save(
+      () => ({ value: next, audit: AUDIT }),
+      (value) => {
+        seen.push(value);
+        return null;
+      },
+    );
+  await save(6);
+  await save(7);
+  assert.deepEqual([seen, stored.get('n')], [[5, 6], '7']);
 });

@@ -79,6 +79,30 @@ describe('settings', async () => {
     );
   });
 
+  it('of two changes for the same version at once, one is saved and the other one refused', async () => {
+    const days = { heartbeatsPerAccount: 1_000, runDays: 1, loginDays: 1, auditDays: 400 };
+    for (const [path, bodies] of [
+      [WHITELIST, [{ whitelist: '127.*, ::1' }, { whitelist: '127.*, ::2' }]],
+      [
+        RETENTION,
+        [
+          { ...days, heartbeatDays: 8 },
+          { ...days, heartbeatDays: 9 },
+        ],
+      ],
+    ] as const) {
+      const before = await daemon.api('GET', path);
+      const etag = before.headers.get('etag') ?? '';
+      const answers = await Promise.all(
+        bodies.map((body) => daemon.api('PUT', path, body, { 'if-match': etag })),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412]);
+      const saved = answers.findIndex(({ status }) => status === 200);
+      assert.deepEqual((await daemon.api('GET', path)).json, bodies[saved]);
+      assert.equal((await daemon.api('PUT', path, before.json)).status, 200);
+    }
+  });
+
   it('game rules can be tested without saving, with the result of each rule', async () => {
     const rules = [
       { id: 'udp', match: { protocol: 'udp' } },

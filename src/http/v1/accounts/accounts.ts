@@ -170,10 +170,11 @@ export const accountRoutes = [
       const id = params.id.toLowerCase();
       const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;
-      if (!isCurrent(view.account, ifMatch)) return PATCH_PROBLEMS['changed-meanwhile'];
       const sessionsEnded = deps.sessions.countOf(id);
-      const removed = await deps.accounts.remove(id, actorOf(caller));
-      if (!removed.ok) return NO_ACCOUNT;
+      const removed = await deps.accounts.remove(id, actorOf(caller), (account) =>
+        isCurrent(account, ifMatch),
+      );
+      if (!removed.ok) return PATCH_PROBLEMS[removed.reason];
       return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
     },
   ),

@@ -59,7 +59,6 @@ export const limitRoutes = [
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
       const isCurrent = ({ limits }: Account): boolean => matches(ifMatch, etagOf(limits));
-      if (!isCurrent(present)) return CHANGED_MEANWHILE;
       const wrong = refuseEgressClass(deps, body, caller, present.limits.egressClass, 'body');
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);

@@ -25,6 +25,7 @@ export interface AdminPasswordDeps {
 const { route } = routesOf<AdminPasswordDeps>('Settings');
 
 const PASSWORD_FAULTS = {
+  'wrong-password': invalid('body.current', 'present-password'),
   'invalid-password': invalid('body.next', 'password'),
   'short-password': invalid('body.next', 'short-password', { min: MIN_ADMIN_PASSWORD_CHARACTERS }),
 } as const;
@@ -53,11 +54,11 @@ export const adminPasswordRoutes = [
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       if (!principal.verifyPassword(current)) {
         await attempts.delay(caller.address);
-        return invalid('body.current', 'present-password');
+        return PASSWORD_FAULTS['wrong-password'];
       }
       attempts.succeeded(caller.address);
       const keptSession = keptSessionOf(caller, principal.fingerprint());
-      const refusal = await principal.setPassword(next, actorOf(caller));
+      const refusal = await principal.setPassword(current, next, actorOf(caller));
       if (refusal) return PASSWORD_FAULTS[refusal];
       const { password: givenBy } = await credentials.givenBy();
       if (givenBy !== undefined && caller.operator === null)

@@ -5,11 +5,11 @@ import {
   GameRuleError,
   type GameRule as Rule,
 } from '../../../core/heartbeats/game-rules.js';
-import type { GameRulesSetting } from '../../../core/heartbeats/game-rules-setting.js';
+import type { GameRulesSetting, RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
 import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
 import { parseIp } from '../../../core/ip.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, refuseChanged } from '../etag.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 
@@ -107,9 +107,10 @@ export const gameRuleRoutes = [
       problems: [412],
     },
     async ({ body, caller, ifMatch }, { gameRules, onSettingChanged }) => {
-      if (!matches(ifMatch, String(shownRules(gameRules).headers?.['ETag'])))
-        return { problem: 'changed-meanwhile' };
-      const saved = await gameRules.save(body.rules as readonly Rule[], actorOf(caller));
+      const saved = await gameRules.save(body.rules as readonly Rule[], actorOf(caller), (stored) =>
+        refuseChanged(ifMatch, rulesEtag(stored)),
+      );
+      if ('refusal' in saved) return saved.refusal;
       if (!saved.ok) return invalidRule(saved.error);
       onSettingChanged();
       return shownRules(gameRules);
@@ -170,7 +171,8 @@ const invalidRule = ({ path, code, values }: GameRuleError): ProblemAnswer =>
   invalid(`body.rules${path}`, code, values);
 
 function shownRules(gameRules: GameRulesSetting): Answered {
-  const rules = gameRules.rules();
-  const body = { rules, source: gameRules.source() };
-  return { status: 200, body, headers: { ETag: etagOf(body) } };
+  const { rules, source } = gameRules.inForce();
+  return { status: 200, body: { rules, source }, headers: { ETag: rulesEtag({ rules, source }) } };
 }
+
+const rulesEtag = ({ rules, source }: RulesInForce): string => etagOf({ rules, source });

@@ -14,7 +14,7 @@ import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/n
 import { isTimeZone } from '../../../core/time-zone.js';
 import { actorOf } from '../../caller.js';
 import { NoticeChannel } from '../activity/notices.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, refuseChanged } from '../etag.js';
 import { fault, fieldError } from '../field-errors.js';
 import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
@@ -159,11 +159,12 @@ export const noticeSettingRoutes = [
       problems: [412],
     },
     async ({ body, caller, ifMatch }, { noticesSetting, onSettingChanged }) => {
-      const before = noticesSetting.current();
-      if (!matches(ifMatch, etagOf(presented(before)))) return { problem: 'changed-meanwhile' };
-      const next = withSecrets(body, before);
-      if ('problem' in next) return next;
-      await noticesSetting.save(next, actorOf(caller));
+      const refused = await noticesSetting.save(
+        (stored) => withSecrets(body, stored),
+        actorOf(caller),
+        (stored) => refuseChanged(ifMatch, etagOf(presented(stored))) ?? refuseMovedSecrets(body, stored),
+      );
+      if (refused) return refused;
       onSettingChanged();
       return shown(noticesSetting.current());
     },
@@ -190,8 +191,10 @@ export const noticeSettingRoutes = [
   ),
 ];
 
-/** Adds the secrets that the body omits. A secret whose destination changed is an error: the operator must send it again. */
-function withSecrets(body: z.infer<typeof NoticeSettingsChange>, before: Settings): Settings | ProblemAnswer {
+type SettingsChange = z.infer<typeof NoticeSettingsChange>;
+
+/** A secret that the body omits, and whose destination changed, is an error: the operator must send it again. */
+function refuseMovedSecrets(body: SettingsChange, before: Settings): ProblemAnswer | null {
   const errors = CHANNELS.flatMap((channel) => {
     const { field, sentTo } = SECRETS[channel];
     const [old, now] = [asFields(before[channel]), asFields(body[channel])];
@@ -199,7 +202,11 @@ function withSecrets(body: z.infer<typeof NoticeSettingsChange>, before: Setting
     const isMoved = sentTo.some((name) => old[name] !== now[name]);
     return isKept && isMoved ? [fieldError(`body.${channel}.${field}`, 'secret-again')] : [];
   });
-  if (errors.length > 0) return { problem: 'validation', errors };
+  return errors.length > 0 ? { problem: 'validation', errors } : null;
+}
+
+/** Adds the secrets that the body omits. */
+function withSecrets(body: SettingsChange, before: Settings): Settings {
   const { webhook: hook, email: mail, telegram: bot, wecom: robot } = body;
   return {
     ...body,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/pac.js';
 import type { PacSetting } from '../../../core/accounts/pac-setting.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, refuseChanged } from '../etag.js';
 import { fault } from '../field-errors.js';
 import { type Answered, routesOf } from '../route.js';
 
@@ -58,8 +58,10 @@ export const pacRoutes = [
       problems: [412],
     },
     async ({ body, caller, ifMatch }, { pac, onSettingChanged }) => {
-      if (!matches(ifMatch, etagOf(pac.current()))) return { problem: 'changed-meanwhile' };
-      await pac.save(body, actorOf(caller));
+      const refused = await pac.save(body, actorOf(caller), (stored) =>
+        refuseChanged(ifMatch, etagOf(stored)),
+      );
+      if (refused) return refused;
       onSettingChanged();
       return shown(pac.current());
     },

@@ -4,7 +4,7 @@ import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../co
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
 import { actorOf } from '../../caller.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, refuseChanged } from '../etag.js';
 import { fault } from '../field-errors.js';
 import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
@@ -60,11 +60,15 @@ export const planRoutes = [
       problems: [412],
     },
     async ({ body, caller, ifMatch }, { plans, onSettingChanged }) => {
-      if (!matches(ifMatch, etagOf(plans.list()))) return { problem: 'changed-meanwhile' };
       const names = body.plans.map(({ name }) => name);
       const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
       if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'plan-twice');
-      await plans.save(body.plans, actorOf(caller));
+      const refused = await plans.save(
+        () => body.plans,
+        actorOf(caller),
+        (stored) => refuseChanged(ifMatch, etagOf(stored)),
+      );
+      if (refused) return refused;
       onSettingChanged();
       return shown(plans);
     },

@@ -8,7 +8,7 @@ import {
 } from '../../../core/accounts/proxy-link.js';
 import type { PublicAddressSetting } from '../../../core/accounts/public-address-setting.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, refuseChanged } from '../etag.js';
 import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 
@@ -88,11 +88,14 @@ export const publicAddressRoutes = [
     },
     async ({ body, caller, ifMatch, ctx }, deps) => {
       const { publicAddress } = deps;
-      if (!matches(ifMatch, etagOf(publicAddress.saved()))) return { problem: 'changed-meanwhile' };
       if (body.host !== null && !isPublicHost(body.host)) {
         return invalid('body.host', 'host');
       }
-      await publicAddress.save({ host: body.host, port: body.port }, actorOf(caller));
+      const address = { host: body.host, port: body.port };
+      const refused = await publicAddress.save(address, actorOf(caller), (stored) =>
+        refuseChanged(ifMatch, etagOf(stored)),
+      );
+      if (refused) return refused;
       deps.onSettingChanged();
       return shown(deps, ctx.hostname);
     },

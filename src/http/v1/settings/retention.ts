@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { RetentionSetting } from '../../../core/settings/retention.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, refuseChanged } from '../etag.js';
+import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 
@@ -51,16 +52,20 @@ export const retentionRoutes = [
       problems: [412],
     },
     async ({ body, caller, ifMatch }, { retention, onSettingChanged }) => {
-      if (!matches(ifMatch, etagOf(retention.current()))) return { problem: 'changed-meanwhile' };
-      if (caller.scopes !== null && body.auditDays < retention.current().auditDays) {
-        return { problem: 'wrong-scope', ...because('audit-days') };
-      }
-      await retention.save(body, actorOf(caller));
+      const refused = await retention.save(body, actorOf(caller), (stored) => {
+        const isLess = body.auditDays < stored.auditDays;
+        if (caller.scopes !== null && isLess) return AUDIT_DAYS;
+        return refuseChanged(ifMatch, etagOf(stored));
+      });
+      if (refused) return refused;
       onSettingChanged();
       return shownRetention(retention);
     },
   ),
 ];
+
+/** Only the administrator may keep the audit log for less time. */
+const AUDIT_DAYS: ProblemAnswer = { problem: 'wrong-scope', ...because('audit-days') };
 
 function shownRetention(retention: RetentionSetting): Answered {
   return { status: 200, body: retention.current(), headers: { ETag: etagOf(retention.current()) } };

@@ -10,7 +10,7 @@ import { answer, quoted, refuse } from '../../answer.js';
 import { actorOf } from '../../caller.js';
 import type { RefuseNow } from '../../current-access.js';
 import { kindOf } from '../../fields.js';
-import { etagOf, ifMatchOf, matches } from '../etag.js';
+import { etagOf, ifMatchOf, refuseChanged } from '../etag.js';
 import { sendProblem } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
@@ -94,16 +94,16 @@ export const whitelistRoutes = [
         const found = text === undefined ? 'missing' : `of type ${kindOf(text)}`;
         return refuse(ctx, 'malformed-request', `whitelist is ${found}; expected a string`);
       }
-      if (!matches(ifMatchOf(ctx.req), etagOf(whitelist.text()))) {
-        return sendProblem(ctx, { problem: 'changed-meanwhile' });
-      }
       const parsed = parseWhitelist(text);
       const keepsAccess = new URLSearchParams(ctx.querystring).get('keepMyAccess') === 'true';
       if (keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)) {
         const reason = because('not-listed', { address: ctx.state.client });
         return sendProblem(ctx, { problem: 'would-lock-you-out', ...reason });
       }
-      const saved = await whitelist.save(text, actorOf(ctx.state.caller));
+      const saved = await whitelist.save(text, actorOf(ctx.state.caller), (stored) =>
+        refuseChanged(ifMatchOf(ctx.req), etagOf(stored)),
+      );
+      if ('refusal' in saved) return sendProblem(ctx, saved.refusal);
       if (!saved.ok) {
         const bad = saved.badEntries.slice(0, 5).map(quoted).join(', ');
         return refuse(

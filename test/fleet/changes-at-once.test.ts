@@ -1,0 +1,213 @@
+// Changes of one object at two nodes in the same moment: none is lost, and of two for the same version one is refused.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Knex } from 'knex';
+import { connectPg } from '../../src/store/pg.js';
+import { ADMIN, type ApiAnswer, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { startFleet } from '../helpers/fleet.js';
+import { basic } from '../helpers/http.js';
+import { suiteScope } from '../helpers/suite.js';
+
+type Json = Record<string, unknown>;
+type Answers = readonly [ApiAnswer, ApiAnswer];
+
+const CHANNELS = {
+  webhook: { operator: true, url: null },
+  email: {
+    operator: true,
+    players: true,
+    host: null,
+    port: 465,
+    security: 'tls',
+    user: null,
+    from: '',
+    to: null,
+  },
+  telegram: { operator: true, players: true, baseUrl: 'https://telegram.example', chatId: null },
+  wecom: { operator: true, baseUrl: 'https://wecom.example' },
+};
+const NO_TEXT = { zh: null, en: null };
+const TEMPLATES = { expiring: NO_TEXT, expired: NO_TEXT, quota: NO_TEXT };
+const PLAN_LIMITS = {
+  maxSessions: null,
+  maxClientAddresses: null,
+  bytesPerSecondUp: null,
+  bytesPerSecondDown: null,
+  quotaBytes: null,
+  quotaPeriod: 'month',
+};
+
+/** Every setting that is saved as a whole, with a body that differs for each number. */
+const SETTINGS: Readonly<Record<string, (number: number) => Json>> = {
+  whitelist: (number) => ({ whitelist: `127.0.0.1, 10.0.0.${number}` }),
+  games: (number) => ({ rules: [{ id: `game ${number}` }] }),
+  plans: (days) => ({ plans: [{ name: 'month', days, startsAtFirstLogin: false, limits: PLAN_LIMITS }] }),
+  pac: (number) => ({ rules: [{ match: `${number}.example`, via: 'proxy' }], otherwise: 'direct' }),
+  'public-address': (port) => ({ host: null, port }),
+  retention: (heartbeatDays) => ({
+    heartbeatDays,
+    heartbeatsPerAccount: 1_000,
+    runDays: 1,
+    loginDays: 1,
+    auditDays: 400,
+  }),
+  notices: (historyDays) => ({
+    language: 'en',
+    timeZone: 'UTC',
+    expiryDays: [1],
+    quotaPercent: [80],
+    perMinute: 20,
+    historyDays,
+    templates: TEMPLATES,
+    ...CHANNELS,
+  }),
+};
+
+describe('two nodes', async () => {
+  const t = suiteScope();
+  let one: TestDaemon;
+  let two: TestDaemon;
+  let db: Knex;
+  before(async () => {
+    const fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+    db = connectPg(fleet.connection, 2);
+    t.after(() => db.destroy());
+  });
+
+  /** Holds both requests between their reads and their writes of a table, until both wait to write it. */
+  async function atOnce(
+    table: string,
+    first: () => Promise<ApiAnswer>,
+    second: () => Promise<ApiAnswer>,
+  ): Promise<Answers> {
+    const lock = await db.transaction();
+    await lock.raw('lock table ?? in exclusive mode', [table]);
+    const answers = Promise.all([first(), second()]);
+    await eventually(async () => {
+      const waiting = await db('pg_locks')
+        .whereRaw('not granted and relation = ?::regclass', [table])
+        .whereRaw('database = (select oid from pg_database where datname = current_database())');
+      assert.equal(waiting.length, 2);
+    });
+    await lock.rollback();
+    return answers;
+  }
+
+  /** Asserts that one of two changes was made and the other refused. Returns the one that was made. */
+  function winnerOf(answers: Answers, refusal: number): ApiAnswer {
+    const [made, refused] = [...answers].sort((a, b) => a.status - b.status);
+    assert.ok(made && refused);
+    assert.deepEqual([made.status < 300, refused.status], [true, refusal], refused.text);
+    return made;
+  }
+
+  for (const [name, body] of Object.entries(SETTINGS)) {
+    test(`one of two changes of ${name} for the same version is refused, and the other one holds at both`, async () => {
+      const path = `/api/v1/settings/${name}`;
+      let etag = (await one.api('GET', path)).headers.get('etag') ?? '';
+      // The second time, the setting is stored already, and a node does not know yet what the other one has saved.
+      for (const number of [2, 4]) {
+        const answers = await atOnce(
+          'settings',
+          () => one.api('PUT', path, body(number), { 'if-match': etag }),
+          () => two.api('PUT', path, body(number + 1), { 'if-match': etag }),
+        );
+        const made = winnerOf(answers, 412);
+        etag = made.headers.get('etag') ?? '';
+        for (const node of [one, two]) {
+          await eventually(async () => assert.deepEqual((await node.api('GET', path)).json, made.json));
+        }
+      }
+    });
+  }
+
+  test('one of two changes of an account, or of its limits, for the same version is refused', async () => {
+    const id = await one.addAccount('ann', 'word');
+    await eventually(() => two.account('ann'));
+    for (const [path, fields] of [
+      [`/api/v1/accounts/${id}`, [{ remarks: 'one' }, { tags: ['two'] }]],
+      [`/api/v1/accounts/${id}/limits`, [{ maxSessions: 1 }, { maxClientAddresses: 2 }]],
+    ] as const) {
+      const etag = (await one.api('GET', path)).headers.get('etag') ?? '';
+      const answers = await atOnce(
+        'accounts',
+        () => one.api('PATCH', path, fields[0], { 'if-match': etag }),
+        () => two.api('PATCH', path, fields[1], { 'if-match': etag }),
+      );
+      const { json } = winnerOf(answers, 412);
+      for (const node of [one, two]) {
+        await eventually(async () => assert.deepEqual((await node.api('GET', path)).json, json));
+      }
+    }
+  });
+
+  test('an account that one node changes and the other one deletes for the same version is changed or deleted', async () => {
+    const id = await one.addAccount('bea', 'word');
+    await eventually(() => two.account('bea'));
+    const path = `/api/v1/accounts/${id}`;
+    const etag = (await one.api('GET', path)).headers.get('etag') ?? '';
+    const [changed, deleted] = await atOnce(
+      'accounts',
+      () => one.api('PATCH', path, { remarks: 'one' }, { 'if-match': etag }),
+      () => two.api('DELETE', path, undefined, { 'if-match': etag }),
+    );
+    const statuses = `${changed.status} ${deleted.status}`;
+    assert.ok(statuses === '200 412' || statuses === '404 200', statuses);
+  });
+
+  test('two changes of other fields of an account are both made', async () => {
+    const id = await one.addAccount('cat', 'word');
+    await eventually(() => two.account('cat'));
+    const path = `/api/v1/accounts/${id}`;
+    await atOnce(
+      'accounts',
+      () => one.api('PATCH', path, { remarks: 'three', limits: { maxSessions: 3 } }),
+      () => two.api('PATCH', path, { tags: ['four'], limits: { maxClientAddresses: 4 } }),
+    );
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        const { remarks, tags, limits } = (await node.api('GET', path)).json as Json & { limits: Json };
+        const both = [remarks, tags, limits['maxSessions'], limits['maxClientAddresses']];
+        assert.deepEqual(both, ['three', ['four'], 3, 4]);
+      });
+    }
+  });
+
+  test('two changes of an operator are both made: renaming does not enable it again', async () => {
+    const operator = { name: 'kim', password: 'a good password', role: 'viewer' };
+    const { id } = (await one.api('POST', '/api/v1/operators', operator)).json as Json;
+    await eventually(async () => assert.match((await two.api('GET', '/api/v1/operators')).text, /kim/));
+    const path = `/api/v1/operators/${id}`;
+    const answers = await atOnce(
+      'operators',
+      () => one.api('PATCH', path, { isEnabled: false }),
+      () => two.api('PATCH', path, { name: 'lee' }),
+    );
+    assert.deepEqual([answers[0].status, answers[1].status], [200, 200]);
+    for (const node of [one, two]) {
+      const { items } = (await node.api('GET', '/api/v1/operators')).json as { items: Json[] };
+      assert.deepEqual([items[0]?.['name'], items[0]?.['isEnabled']], ['lee', false]);
+    }
+  });
+
+  test('one of two new passwords of the administrator is refused, and the other one is valid at both', async () => {
+    const path = '/api/v1/settings/admin-password';
+    const change = (node: TestDaemon, next: string) =>
+      node.api('PUT', path, { current: ADMIN.password, next });
+    const answers = await atOnce(
+      'settings',
+      () => change(one, 'password one'),
+      () => change(two, 'password two'),
+    );
+    const made = winnerOf(answers, 400);
+    const password = made === answers[0] ? 'password one' : 'password two';
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        const authorization = basic(ADMIN.username, password);
+        assert.equal((await node.api('GET', '/api/v1/me', undefined, { authorization })).status, 200);
+      });
+    }
+  });
+});
