@@ -43,9 +43,13 @@ export async function chargeSeller(
   if (operator?.role !== 'seller' || changes.length === 0) return;
   const cost = sumOf(changes.map(({ before, after }) => costOf(before, after, now)));
   checkBudget(toBudget(operator), toUsed(operator), cost);
+  // Without a bound, the used part may grow without end: it stays within what a number and the column can hold.
   const grown = ([column, by]: readonly [string, number]) => [
     column,
-    trx.raw('?? + ?', [column, storable(by)]),
+    trx.raw('case when ?? > ? then ? else ?? + ? end', [
+      ...[column, MAX_USED - storable(by), MAX_USED],
+      ...[column, storable(by)],
+    ]),
   ];
   const columns = [
     ['used_accounts', cost.accounts],
@@ -57,6 +61,8 @@ export async function chargeSeller(
     .update(Object.fromEntries(columns.map(grown)));
 }
 
+const MAX_USED = Number.MAX_SAFE_INTEGER;
+
 /** An infinite amount is stored as 0, because only a budget without a bound allows it. */
 const storable = (amount: number): number =>
-  Number.isFinite(amount) ? Math.min(Math.ceil(amount), Number.MAX_SAFE_INTEGER) : 0;
+  Number.isFinite(amount) ? Math.min(Math.ceil(amount), MAX_USED) : 0;

@@ -23,7 +23,9 @@ export interface SqliteAnswer {
 interface Statement {
   /** Only of better-sqlite3: whether the statement returns rows, so that `all` can be called. */
   readonly reader?: boolean;
-  all(...bindings: unknown[]): unknown[];
+  /** Only of node:sqlite: returns integers as bigint. */
+  setReadBigInts?(isOn: boolean): void;
+  all(...bindings: unknown[]): Record<string, unknown>[];
   run(...bindings: unknown[]): { lastInsertRowid: number | bigint; changes: number | bigint };
 }
 
@@ -70,9 +72,23 @@ function execute({ do: what, sql, bindings = [] }: SqliteCall): SqliteAnswer {
   if (what === 'exec') return {};
   const statement = database.prepare(sql);
   const values = bindings.map(toBinding);
-  if (statement.reader ?? what === 'all') return { rows: statement.all(...values) };
+  if (statement.reader ?? what === 'all') return { rows: readRows(statement, values) };
   const { lastInsertRowid, changes } = statement.run(...values);
   return { rows: [], lastID: Number(lastInsertRowid), changes: Number(changes) };
+}
+
+/** Returns integers above 2^53 rounded, as the other clients do: node:sqlite would throw. */
+function readRows(statement: Statement, values: readonly unknown[]): Record<string, unknown>[] {
+  if (!statement.setReadBigInts) return statement.all(...values);
+  statement.setReadBigInts(true);
+  const rows = statement.all(...values);
+  for (const row of rows) {
+    for (const name in row) {
+      const value = row[name];
+      if (typeof value === 'bigint') row[name] = Number(value);
+    }
+  }
+  return rows;
 }
 
 /** Converts a value as the sqlite3 package does. node:sqlite would bind every number as REAL. */

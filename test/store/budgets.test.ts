@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { RightsLost } from '../../src/core/auth/operator.js';
 import { onEachEngine } from './engines.js';
@@ -62,6 +63,34 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
   assert.equal((await store.accounts.get(id))?.owner, null, "the account is the administrator's again");
   await assert.rejects(store.accounts.remove(id, by), RightsLost, 'the seller was removed meanwhile');
 });
+
+onEachEngine(
+  'without a bound the used part of a budget grows up to the largest exact number',
+  async (open) => {
+    const { store } = await open();
+    const id = randomUUID();
+    const object = { type: 'operator', id, name: 'shop' } as const;
+    const audit = { by: DAEMON, action: 'operator.create', object, before: null, after: null } as const;
+    const seller = {
+      id,
+      name: 'shop',
+      passwordHash: 'h',
+      role: 'seller',
+      isEnabled: true,
+      createdAt: 1,
+    } as const;
+    await store.operators.add({ ...seller, budget: NO_BUDGET, used: NO_COST }, audit);
+    const by = { name: 'shop', via: 'console', address: '::1', operatorId: id } as const;
+    const limits = { ...NO_LIMITS, quotaBytes: Number.MAX_SAFE_INTEGER, quotaPeriod: 'never' } as const;
+    // Sellers write "never" as the last day of 9999, which costs 8,000 years.
+    const expiresAt = Date.parse('9999-12-31T23:59:59Z');
+    const accounts = Array.from({ length: 40 }, () => account({ owner: id, limits, expiresAt }));
+    for (const each of [accounts.slice(0, 20), accounts.slice(20)]) await store.accounts.addMany(each, by);
+    const [stored] = await store.operators.all();
+    const most = Number.MAX_SAFE_INTEGER;
+    assert.deepEqual(stored?.used, { accounts: 40, ms: most, bytes: most });
+  },
+);
 
 onEachEngine(
   'an operator that was removed, disabled or demoted meanwhile changes no account',

@@ -371,6 +371,12 @@ onEachEngine(
     assert.deepEqual(await samples.trafficOf(20_000), [{ id: one.id, up: 2 ** 41, down: 2 }]);
     await accounts.remove(one.id);
     assert.deepEqual(await sumsOf(null), []);
+
+    // An import may bring any usage. Sums that no number holds exactly are rounded.
+    const most = { bytesUp: Number.MAX_SAFE_INTEGER, bytesDown: Number.MAX_SAFE_INTEGER, sessions: 0 };
+    await traffic.add([{ accountId: two.id, day: 20_000, ...most }], 3);
+    const rounded = { bytesUp: 2 ** 53 - 1, bytesDown: 2 ** 53 - 1, bytesSince: 2 ** 54 - 2 };
+    assert.deepEqual(await sumsOf(null), [{ accountId: two.id, ...rounded }]);
   },
 );
 
