@@ -1,7 +1,8 @@
 // `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
 import type { Command } from 'commander';
-import type { Account } from '../core/accounts/account.js';
+import { type Account, hasSameTerms } from '../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
+import { ChangedMeanwhile } from '../core/accounts/account-store.js';
 import { type PlanUse, planFor } from '../core/accounts/plans.js';
 import type { Core } from '../parts/core.js';
 import { expiryWords, findAccount } from './account-show.js';
@@ -49,10 +50,21 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
           options.yes ?? false,
           `${countOf(changes.length, 'account')} will be changed as shown.`,
         );
-        const done = await core.accounts.patchMany(
-          changes.map(({ before, change }) => ({ id: before.id, change })),
-          cliActor(),
-        );
+        const done = await core.accounts
+          .patchMany(
+            changes.map(({ before, change }) => ({
+              id: before.id,
+              change,
+              isCurrent: (stored: Account) => hasSameTerms(before, stored),
+            })),
+            cliActor(),
+          )
+          .catch((error: unknown) => {
+            if (!(error instanceof ChangedMeanwhile)) throw error;
+            throw new CommandError(
+              'Nothing was changed, because one of the accounts has changed since. Run the command again.',
+            );
+          });
         if (done.length < new Set(changes.map(({ before }) => before.id)).size)
           throw new CommandError('Some of the accounts no longer exist; the others were changed.');
         printLine(io.stdout, `${countOf(done.length, 'account')} changed.`);

@@ -12,6 +12,8 @@ import { suiteScope } from '../helpers/suite.js';
 type Json = Record<string, unknown>;
 type Answers = readonly [ApiAnswer, ApiAnswer];
 
+const getJson = async (node: TestDaemon, path: string) => (await node.api('GET', path)).json as Json;
+
 const CHANNELS = {
   webhook: { operator: true, url: null },
   email: {
@@ -171,6 +173,38 @@ describe('two nodes', async () => {
         const { remarks, tags, limits } = (await node.api('GET', path)).json as Json & { limits: Json };
         const both = [remarks, tags, limits['maxSessions'], limits['maxClientAddresses']];
         assert.deepEqual(both, ['three', ['four'], 3, 4]);
+      });
+    }
+  });
+
+  test('two extensions of an account are both made, and so are two tags', async () => {
+    const added = await one.api('POST', '/api/v1/accounts', {
+      username: 'dan',
+      expiresAt: '2030-01-01T00:00:00Z',
+    });
+    const { id } = (added.json as { account: Json }).account;
+    await eventually(() => two.account('dan'));
+    const bulk = (node: TestDaemon, action: Json) => async () => {
+      const answer = await node.api('POST', '/api/v1/accounts/bulk', { ids: [id], action, dryRun: false });
+      assert.equal((answer.json as Json)['count'], 1, answer.text);
+      return answer;
+    };
+    const extend = { type: 'extend', days: 10, from: 'expiry' };
+    const answers = await atOnce('accounts', bulk(one, extend), bulk(two, extend));
+    const expiries = answers.map(({ json }) => {
+      const { changes } = json as { changes: { after: Json }[] };
+      return changes[0]?.after['expiresAt'];
+    });
+    assert.deepEqual(expiries.sort(), ['2030-01-11T00:00:00.000Z', '2030-01-21T00:00:00.000Z']);
+    await atOnce(
+      'accounts',
+      bulk(one, { type: 'tag', add: ['one'] }),
+      bulk(two, { type: 'tag', add: ['two'] }),
+    );
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        const { expiresAt, tags } = await getJson(node, `/api/v1/accounts/${id}`);
+        assert.deepEqual([expiresAt, [...(tags as string[])].sort()], [expiries[1], ['one', 'two']]);
       });
     }
   });

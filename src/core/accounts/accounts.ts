@@ -45,10 +45,11 @@ export interface AddManyResult {
   readonly refused: readonly { readonly index: number; readonly reason: AddRefusal }[];
 }
 
-/** An account as an import changes it, with its usage on another server. */
+/** A change of an account among many; by an import with its usage on another server. */
 export interface ImportedChange extends Imported {
   readonly id: string;
   readonly change: AccountChange;
+  readonly isCurrent?: IsCurrent;
 }
 
 interface Done {
@@ -93,7 +94,8 @@ export interface Accounts extends AccountViews {
   /**
    * Changes accounts in one transaction, and merges several changes of one account. The result omits accounts that do not exist and
    * accounts whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the authorized
-   * addresses, which `readAuthorizedAddresses` must have read.
+   * addresses, which `readAuthorizedAddresses` must have read, and with ChangedMeanwhile when an `isCurrent` returns false for the
+   * stored account.
    */
   patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
   /**
@@ -229,10 +231,10 @@ export function createAccounts(
         inTurn,
         changes.map(({ id }) => id),
         () => {
-          const updates = mergeChanges(changes).flatMap(({ id, change, used }) => {
+          const updates = mergeChanges(changes).flatMap(({ id, change, used, isCurrent }) => {
             const before = directory.byId(id);
             if (!before || refuseChange(change, before.limits, hasEgressClass) !== null) return [];
-            return [{ id, fields: toUpdate(change), used }];
+            return [{ id, fields: toUpdate(change), used, isCurrent }];
           });
           return writes.update(updates, by);
         },

@@ -1,4 +1,4 @@
-// Plans the change of each account by a bulk action before anything is written, and then writes the changes.
+// Plans the change of each account by a bulk action, before anything is written.
 import { type Account, withUpdate } from '../../../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
@@ -8,7 +8,6 @@ import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { refuseAccount } from '../../../core/accounts/login.js';
 import { planFor } from '../../../core/accounts/plans.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
-import type { Actor } from '../../../core/audit/audit.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { fromIsoOrNull, isoOrNull } from '../../../core/iso-time.js';
 import { isWireDate } from '../../../core/wire-date.js';
@@ -26,6 +25,11 @@ interface Plan {
   readonly isShortened?: boolean;
 }
 
+export type PlanDeps = Pick<
+  AccountDeps,
+  'accounts' | 'plans' | 'usage' | 'operators' | 'sessions' | 'schedules' | 'now'
+>;
+
 export interface Planned extends Plan {
   readonly view: AccountView;
   /** Number of the account's live sessions that the change ends. */
@@ -33,7 +37,7 @@ export interface Planned extends Plan {
 }
 
 /** Returns the planned change of an account, or the reason to skip the account. */
-export function changeFor(
+function changeFor(
   { plans, usage, operators }: Pick<AccountDeps, 'plans' | 'usage' | 'operators'>,
   view: AccountView,
   action: BulkAction,
@@ -96,22 +100,16 @@ export function costOfPlanned({ view: { account }, change }: Planned, now: numbe
   return costOf(account, withUpdate(account, toUpdate(rest)), now);
 }
 
-/** Writes a slice of accounts in one transaction. Returns the ids of the accounts that still exist. */
-export async function carryOut(
-  { accounts }: Pick<AccountDeps, 'accounts'>,
-  slice: readonly Planned[],
+/** Returns the planned change of an account, with the sessions that it ends, or the reason to skip the account. */
+export function plannedFor(
+  deps: PlanDeps,
+  view: AccountView,
   action: BulkAction,
-  by: Actor,
-): Promise<ReadonlySet<string>> {
-  const ids = slice.map(({ view }) => view.account.id);
-  const changed =
-    action.type === 'delete'
-      ? await accounts.removeMany(ids, by)
-      : await accounts.patchMany(
-          slice.map(({ view, change }) => ({ id: view.account.id, change })),
-          by,
-        );
-  return new Set(changed.map(({ id }) => id));
+  at: number,
+): Planned | SkippedAccount['reason'] {
+  const found = changeFor(deps, view, action, at);
+  if (typeof found === 'string') return found;
+  return { view, ...found, ended: endedBy(deps, view.account, found, action, at) };
 }
 
 function expiryPlan(
@@ -183,7 +181,7 @@ function accessPlan(
 const accessOf = ({ allowedClients, schedule }: Account) => ({ allowedClients, schedule });
 
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
-export function endedBy(
+function endedBy(
   { sessions, schedules }: Pick<AccountDeps, 'sessions' | 'schedules'>,
   account: Account,
   { change }: Plan,

@@ -13,7 +13,8 @@ import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { asStored, BulkAction, refuseAction } from './bulk-action.js';
-import { carryOut, changeFor, costOfPlanned, endedBy, type Planned } from './bulk-plan.js';
+import { costOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
+import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
@@ -152,9 +153,9 @@ function plansFor(
   const skipped: SkippedAccount[] = [];
   const planned: Planned[] = [];
   const plan = (view: AccountView): void => {
-    const found = changeFor(deps, view, action, at);
+    const found = plannedFor(deps, view, action, at);
     if (typeof found === 'string') skipped.push(skip(view.account, found));
-    else planned.push({ view, ...found, ended: endedBy(deps, view.account, found, action, at) });
+    else planned.push(found);
   };
   if (ids) {
     for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
@@ -180,10 +181,11 @@ async function write(
   const skipped: SkippedAccount[] = [];
   const changed: Planned[] = [];
   const undone = await inSlices(planned, deps.log, async (slice) => {
-    const found = await carryOut(deps, slice, action, by);
-    for (const each of slice) {
-      if (found.has(each.view.account.id)) changed.push(each);
-      else skipped.push(skip(each.view.account, 'not-found'));
+    const outcomes = await carryOut(deps, slice, action, by);
+    for (const { view } of slice) {
+      const outcome = outcomes.get(view.account.id) ?? 'not-found';
+      if (typeof outcome === 'string') skipped.push(skip(view.account, outcome));
+      else changed.push(outcome);
     }
   });
   skipped.push(...undone.map(({ view }) => skip(view.account, 'failed')));
