@@ -1,7 +1,13 @@
 // Executes one claimed run: calls its agent within the time limit, and stores the result.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
-import { type Agent, type AgentOutput, type Run, shouldDeliver } from '../core/agents/runs.js';
+import {
+  type Agent,
+  type AgentOutput,
+  type Run,
+  type RunResult,
+  shouldDeliver,
+} from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createBatches } from './batches.js';
@@ -56,7 +62,10 @@ export function createExecution(deps: ExecutionDeps): Execution {
       const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
       // An interrupted run stays `running` in the store. The daemon that adopts the run tries it again.
       if (why === 'shutdown') return;
-      await finish(run, endOf(output, why, deps.agents.get(run.agent), now()));
+      const target = deps.agents.get(run.agent);
+      const result = resultOf(output, why, target?.timeoutMs);
+      const deliver = shouldDeliver(run.kind, result, target?.hasChannel ?? false);
+      await finish(run, { ...result, finishedAt: now(), deliver });
     } finally {
       count(run.agent, -1);
     }
@@ -80,11 +89,7 @@ export function createExecution(deps: ExecutionDeps): Execution {
     }
   }
 
-  async function finish(run: Run, wanted: RunEnd): Promise<void> {
-    const end = {
-      ...wanted,
-      deliver: wanted.deliver && shouldDeliver(run.kind, wanted.status, wanted.reply),
-    };
+  async function finish(run: Run, end: RunEnd): Promise<void> {
     if (!(await stored(run, end))) return;
     log.info(
       {
@@ -124,20 +129,13 @@ export function createExecution(deps: ExecutionDeps): Execution {
   return { execute, running: (agent) => runningByAgent.get(agent) ?? 0 };
 }
 
-/** Returns the end of a run from the agent's output and the reason of an abort. */
-function endOf(
-  output: AgentOutput,
-  why: Abort | null,
-  target: RunnableAgent | undefined,
-  finishedAt: number,
-): RunEnd {
-  const common = { finishedAt, deliver: target?.hasChannel ?? false, reply: null };
-  // This check comes first, because a program may print something and exit with 0 after SIGTERM.
-  if (why === 'timeout')
-    return { ...common, status: 'timeout', error: `no reply within ${target?.timeoutMs} ms` };
-  if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
-  if (output.ok) return { ...common, status: 'succeeded', reply: output.reply, error: null };
-  return { ...common, status: 'failed', error: output.error };
+/** Returns the result of a run from the agent's output and the reason of an abort; null: it was not aborted. */
+function resultOf(output: AgentOutput, why: Abort | null, timeoutMs: number | undefined): RunResult {
+  // An abort comes first, because a program may print something and exit with 0 after SIGTERM.
+  if (why === 'timeout') return { status: 'timeout', reply: null, error: `no reply within ${timeoutMs} ms` };
+  if (why === 'cancelled') return { status: 'cancelled', reply: null, error: null };
+  if (output.ok) return { status: 'succeeded', reply: output.reply, error: null };
+  return { status: 'failed', reply: null, error: output.error };
 }
 
 /** The text after the colon comes from an agent or server and may quote the message. Log it only at the debug level. */

@@ -1,7 +1,7 @@
 // Periodic maintenance of runs: renews the lease of this runner, adopts runs of dead runners, deletes old runs.
 
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
-import type { Runner, RunStore } from '../core/agents/run-store.js';
+import type { RunOwner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -108,12 +108,12 @@ export function createKeeper(deps: {
     const others = (await store.runners()).filter(({ id }) => id !== owner);
     const silent = watch.silent(others);
     // A process on this machine can be checked directly. A process on another machine is known only by its lease.
-    const isDead = (runner: Runner) =>
+    const isDead = (runner: RunOwner) =>
       runner.host === host ? !isAlive(runner.pid, runner.pidStart) : silent.includes(runner);
     for (const dead of others.filter(isDead)) await releaseRunsOf(dead);
   }
 
-  async function releaseRunsOf(dead: Runner): Promise<void> {
+  async function releaseRunsOf(dead: RunOwner): Promise<void> {
     const running = await store.runningOf(dead.id);
     // Processes that survived the crash would do the work twice.
     const killed = dead.host === host ? killRunProcesses(new Set(running.map(({ id }) => id))) : 0;

@@ -112,7 +112,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const [queued] = session.waiting;
     if (!queued || isStopping) return !isStopping;
     const controller = new AbortController();
-    const attempt = start(session, queued, controller);
+    const attempt = claimAndExecute(session, queued, controller);
     inProgress.set(queued.id, { controller, ended: attempt });
     try {
       return await attempt;
@@ -121,7 +121,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
   }
 
-  async function start(
+  /** Returns false as `executeFirst`. */
+  async function claimAndExecute(
     session: SessionQueue,
     queued: QueuedRun,
     controller: AbortController,
@@ -180,8 +181,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     async cancel(id) {
       const run = await store.get(id);
       if (!run) return 'not-found';
-      const deliver =
-        (deps.agents.get(run.agent)?.hasChannel ?? false) && shouldDeliver(run.kind, 'cancelled', null);
+      const hasChannel = deps.agents.get(run.agent)?.hasChannel ?? false;
+      const deliver = shouldDeliver(run.kind, { status: 'cancelled', reply: null }, hasChannel);
       if (await store.cancelQueued(id, now(), deliver)) {
         const session = sessionQueues.get(queueKeyOf(run));
         const waiting = session?.waiting.find((queued) => queued.id === id);

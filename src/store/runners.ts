@@ -1,6 +1,6 @@
 // Runners with their leases, and the release of runs of dead runners.
 import type { Knex } from 'knex';
-import type { Runner, RunStore } from '../core/agents/run-store.js';
+import type { RunOwner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 import { inTransaction } from './transaction.js';
 
@@ -124,7 +124,7 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
   };
 }
 
-function toRow(runner: Runner): RunnerRow {
+function toRow(runner: RunOwner): RunnerRow {
   return {
     id: runner.id,
     host: runner.host,

@@ -1,5 +1,5 @@
 // The database interface of the run queue. `store/` implements it with knex.
-import type { FinalStatus, HistoryEntry, NewRun, QueuedRun, Run, RunStatus } from './runs.js';
+import type { HistoryEntry, NewRun, QueuedRun, Run, RunResult, RunStatus } from './runs.js';
 
 /** The idempotency record of a request: its key, its digest and its first response. */
 export interface Idempotency {
@@ -29,12 +29,9 @@ export interface HistoryLimits {
   readonly maxBytes: number;
 }
 
-/** The result of a run, and its entries in the session history. */
-export interface RunEnd {
-  readonly status: FinalStatus;
+/** How and when a run ended. */
+export interface RunEnd extends RunResult {
   readonly finishedAt: number;
-  readonly reply: string | null;
-  readonly error: string | null;
   /** Whether to deliver the reply. */
   readonly deliver: boolean;
 }
@@ -51,14 +48,15 @@ export type Claim =
   /** No longer owned: cancelled, removed, or adopted by another daemon. */
   | { readonly outcome: 'gone' };
 
-/** A daemon that owns runs. Its lease expires when it does not renew it. */
-export interface Runner {
+/** A daemon that owns runs, as the database knows it. Its lease expires when it does not renew it. */
+export interface RunOwner {
   readonly id: string;
   /** Host and boot id; `pid` is valid only on the same host and boot. */
   readonly host: string;
   readonly pid: number;
   /** Start time of the process, in the format of the host. */
   readonly pidStart: string;
+  /** Last renewal of its lease, in ms since the epoch by its own clock. */
   readonly seenAt: number;
 }
 
@@ -96,8 +94,8 @@ export interface RunStore {
   lastActive(agent: string): Promise<number | null>;
 
   /** Renews the lease of a runner. */
-  seen(runner: Runner): Promise<void>;
-  runners(): Promise<Runner[]>;
+  seen(runner: RunOwner): Promise<void>;
+  runners(): Promise<RunOwner[]>;
   /** Running runs of `owner`. */
   runningOf(owner: string): Promise<QueuedRun[]>;
   /**

@@ -93,6 +93,14 @@ export interface Agent {
   run(input: AgentInput, signal: AbortSignal): Promise<AgentOutput>;
 }
 
+/** The result of a finished run. */
+export interface RunResult {
+  readonly status: FinalStatus;
+  readonly reply: string | null;
+  /** Why the run did not succeed, as text for people. */
+  readonly error: string | null;
+}
+
 /** The reply that a channel delivers. Times are ISO 8601 with `Z`. */
 export interface DeliveredReply {
   readonly runId: string;
@@ -181,8 +189,16 @@ export function deliveredReply(run: Run): DeliveredReply | null {
   };
 }
 
-/** Whether the reply of a finished run is delivered. A successful wake without a reply is not. */
-export function shouldDeliver(kind: RunKind, status: FinalStatus, reply: string | null): boolean {
+/**
+ * Whether the result of a finished run is delivered. That of a successful wake without a reply is not.
+ * @param hasChannel whether the agent has a channel for its replies
+ */
+export function shouldDeliver(
+  kind: RunKind,
+  { status, reply }: Pick<RunResult, 'status' | 'reply'>,
+  hasChannel: boolean,
+): boolean {
+  if (!hasChannel) return false;
   return kind === 'message' || status !== 'succeeded' || (reply !== null && reply.trim() !== '');
 }
 
