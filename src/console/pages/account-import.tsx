@@ -21,6 +21,18 @@ const MEDIA: Readonly<Record<FileFormat, string>> = {
   ccproxy: 'text/plain',
 };
 
+const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
+  'utf-8': 'UTF-8',
+  gb18030: 'GBK / GB 18030',
+  'utf-16le': 'UTF-16 LE',
+  'utf-16be': 'UTF-16 BE',
+};
+
+const TONES = { added: 'good', replaced: 'info', kept: 'none', skipped: 'warn', failed: 'bad' } as const;
+
+/** Maximum number of lines of a report that the page lists. */
+const MAX_LISTED = 200;
+
 export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [file, setFile] = useState<File | null>(null);
   const [format, setFormat] = useState<FileFormat>('csv');
@@ -29,7 +41,14 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const [zone, setZone] = useState(ownZone());
   const [report, setReport] = useState<ImportReport | null>(null);
   const { busy, error, run } = useAction();
-  const most = useCell(me)?.maxImportBytes ?? 0;
+  const maxBytes = useCell(me)?.maxImportBytes ?? 0;
+  /** Sets an option, and discards the report of the dry run, which was made with the former one. */
+  const clearingReport =
+    <Option,>(set: (option: Option) => void) =>
+    (option: Option) => {
+      set(option);
+      setReport(null);
+    };
   const choose = (chosen: File | undefined) => {
     if (!chosen) return;
     setFile(chosen);
@@ -101,24 +120,15 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         <span>
           {file
             ? t('unit.note', { text: file.name, note: bytes(file.size) })
-            : t('import.choose', { size: bytes(most) })}
+            : t('import.choose', { size: bytes(maxBytes) })}
         </span>
       </label>
       <div class="grid-2">
-        <FormatChoice
-          value={format}
-          onChange={(next) => {
-            setFormat(next);
-            setReport(null);
-          }}
-        />
+        <FormatChoice value={format} onChange={clearingReport(setFormat)} />
         <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
           <Select
             value={existing}
-            onChange={(next) => {
-              setExisting(next);
-              setReport(null);
-            }}
+            onChange={clearingReport(setExisting)}
             options={(['skip', 'keep', 'replace'] as const).map((one) => ({
               value: one,
               label: t(`import.${one}`),
@@ -131,19 +141,13 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
           label={t('import.zone')}
           hint={t('import.zone.hint')}
           value={zone}
-          onChange={(next) => {
-            setZone(next);
-            setReport(null);
-          }}
+          onChange={clearingReport(setZone)}
         />
         {format !== 'json' && (
           <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
             <Select
               value={encoding}
-              onChange={(next) => {
-                setEncoding(next);
-                setReport(null);
-              }}
+              onChange={clearingReport(setEncoding)}
               options={[
                 { value: 'auto', label: t('import.encoding.auto') },
                 ...(Object.keys(ENCODINGS) as FileEncoding[]).map((one) => ({
@@ -162,15 +166,6 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   );
 }
 
-const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
-  'utf-8': 'UTF-8',
-  gb18030: 'GBK / GB 18030',
-  'utf-16le': 'UTF-16 LE',
-  'utf-16be': 'UTF-16 BE',
-};
-
-const TONES = { added: 'good', replaced: 'info', kept: 'none', skipped: 'warn', failed: 'bad' } as const;
-
 /** Shows the moment that the daemon read from the file's date. */
 function Expires({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">{t('expiry.never')}</span>;
@@ -180,9 +175,6 @@ function Expires({ at }: { at: string | null }) {
     </span>
   );
 }
-
-/** The most report lines that the page lists. */
-const MOST_LISTED = 200;
 
 function Report({ report }: { report: ImportReport }) {
   return (
@@ -221,7 +213,7 @@ function Report({ report }: { report: ImportReport }) {
       <ScrollBox label={t('import.lines')}>
         <table class="small">
           <tbody>
-            {report.lines.slice(0, MOST_LISTED).map((line) => (
+            {report.lines.slice(0, MAX_LISTED).map((line) => (
               <tr key={line.line}>
                 <td class="end number soft">{line.line}</td>
                 <td>{line.username ?? '—'}</td>
@@ -250,9 +242,7 @@ function Report({ report }: { report: ImportReport }) {
           </tbody>
         </table>
       </ScrollBox>
-      {report.read > MOST_LISTED && (
-        <p class="soft">{t('import.leftOut', { n: report.read - MOST_LISTED })}</p>
-      )}
+      {report.read > MAX_LISTED && <p class="soft">{t('import.leftOut', { n: report.read - MAX_LISTED })}</p>}
     </div>
   );
 }

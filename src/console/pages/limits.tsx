@@ -61,6 +61,8 @@ export const NO_LIMIT_TEXTS: LimitTexts = limitTexts({
 });
 
 /** Returns the limits that the texts describe; undefined when a text is invalid. */
+export function readLimits(texts: LimitTexts): AccountLimits | undefined;
+export function readLimits(texts: Partial<LimitTexts>): AccountLimitsChange | undefined;
 export function readLimits(texts: Partial<LimitTexts>): AccountLimitsChange | undefined {
   const limits: Record<string, unknown> = {};
   for (const name of LIMIT_NAMES) {

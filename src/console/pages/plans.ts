@@ -1,5 +1,5 @@
 // Descriptions of plans, and the list of plans.
-import type { Account, AccountLimits, Plan } from '../api-types.js';
+import type { Account, Plan } from '../api-types.js';
 import { expiry, expiryShort } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
@@ -16,7 +16,7 @@ export function daysWords({ days, startsAtFirstLogin }: Plan): string {
 }
 
 export function planLimitWords(limits: Plan['limits']): string {
-  const words = limitWords({ ...limits, egressClass: null } as AccountLimits, new Set());
+  const words = limitWords({ ...limits, egressClass: null }, new Set());
   if (words.length === 0) return t('plans.noLimits');
   return words
     .map(([name, word]) => t('audit.field', { field: t(`limits.${name}`), value: word }))

@@ -238,15 +238,6 @@ function planOf(
 ): Plan | null {
   const read = readLimits(texts);
   if (days === undefined || !read || name.trim() === '') return null;
-  const { egressClass: _, ...limits } = { ...limitsOfNone(), ...read };
-  return { name: name.trim(), days, startsAtFirstLogin, limits: limits as Plan['limits'] };
+  const { egressClass: _, ...limits } = read;
+  return { name: name.trim(), days, startsAtFirstLogin, limits };
 }
-
-const limitsOfNone = () => ({
-  maxSessions: null,
-  maxClientAddresses: null,
-  bytesPerSecondUp: null,
-  bytesPerSecondDown: null,
-  quotaBytes: null,
-  quotaPeriod: 'month' as const,
-});
