@@ -76,7 +76,7 @@ export function toRow(account: Account): AccountRow {
 }
 
 /** The columns that an update changes, with the values of the updated account `after`. */
-export function toUpdate(after: Account, fields: AccountUpdate): Partial<AccountRow> {
+export function changedColumns(after: Account, fields: AccountUpdate): Partial<AccountRow> {
   return {
     ...(fields.username === undefined ? {} : { username: fields.username }),
     ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),

@@ -12,7 +12,7 @@ import {
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
-import { type AccountRow, type JoinedRow, toAccount, toRow, toUpdate } from './account-rows.js';
+import { type AccountRow, changedColumns, type JoinedRow, toAccount, toRow } from './account-rows.js';
 import { changeAccounts, checkOwners, ownOf } from './acting.js';
 import type { RecordActivity } from './activity.js';
 import type { RecordAudit } from './audit.js';
@@ -104,7 +104,7 @@ export function createAccountStore(
         if (!old) continue;
         requireCurrent(old, isCurrent);
         const account = withUpdate(old, fields);
-        const row = toUpdate(account, fields);
+        const row = changedColumns(account, fields);
         if (Object.keys(row).length > 0) await updateRow(trx, id, row);
         changed.push(account);
         changes.push({ before: old, after: account });

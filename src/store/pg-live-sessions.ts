@@ -70,8 +70,8 @@ export function createPgLiveSessionStore(
   }
 
   return {
-    async write(now, endedIds) {
-      if (now.length > 0) await upsert(db, process, now);
+    async write(sessions, endedIds) {
+      if (sessions.length > 0) await upsert(db, process, sessions);
       if (endedIds.length > 0) await db.raw('delete from live_sessions where id = any(?)', [[...endedIds]]);
     },
 

@@ -28,6 +28,11 @@ type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
 /** Traffic sums from the database by account id; no entry for accounts without traffic. */
 export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 
+/** Maximum number of accounts whose sums one statement reads. */
+const MAX_ACCOUNTS_PER_READ = 500;
+
+const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, snapshot: undefined };
+
 type TrafficElsewhere = Extract<AccountActivity, { readonly kind: 'traffic' }>;
 
 export interface AccountUsage {
@@ -85,7 +90,7 @@ export function createAccountUsage(deps: {
   const outdated = new Set<string>();
   /** Those of them whose counted traffic does not decide about the quota until then. */
   const undecided = new Set<string>();
-  let isCountingSoon = false;
+  let isReadScheduled = false;
   /** The snapshot of which an account's sums were read, by account id; kept until all earlier traffic of other nodes has arrived. */
   const snapshots = new Map<string, DatabaseSnapshot>();
 
@@ -185,15 +190,15 @@ export function createAccountUsage(deps: {
       if (account && !outdated.has(id)) countFrom(account, stored);
     }
     publishQuotaChanges(ids);
-    if (outdated.size > 0) countSoon();
+    if (outdated.size > 0) writeAndReadSoon();
   }
 
   /** After a failure the next `flush` tries again and reports it. */
-  function countSoon(): void {
-    if (isCountingSoon) return;
-    isCountingSoon = true;
+  function writeAndReadSoon(): void {
+    if (isReadScheduled) return;
+    isReadScheduled = true;
     void inTurn('traffic', () => {
-      isCountingSoon = false;
+      isReadScheduled = false;
       return writeAndRead();
     }).catch(() => undefined);
   }
@@ -277,12 +282,7 @@ export function createAccountUsage(deps: {
         before.quotaReset?.at === account.quotaReset?.at;
       if (!isCountedAlike) undecided.add(account.id);
       outdated.add(account.id);
-      countSoon();
+      writeAndReadSoon();
     },
   };
 }
-
-/** Maximum number of accounts whose sums one statement reads. */
-const MAX_ACCOUNTS_PER_READ = 500;
-
-const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, snapshot: undefined };

@@ -47,7 +47,7 @@ export interface AccountElsewhere {
 
 export interface LiveSessionStore {
   /** Writes the current state of sessions of this process, and removes ended ones. */
-  write(now: readonly Omit<LiveSessionView, 'node'>[], endedIds: readonly string[]): Promise<void>;
+  write(sessions: readonly Omit<LiveSessionView, 'node'>[], endedIds: readonly string[]): Promise<void>;
   /** Lists sessions of the other live nodes: the newest matching ones, at most `limit`, and the number of all matching ones. */
   list(
     filter: LiveSessionFilter,

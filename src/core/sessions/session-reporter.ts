@@ -90,14 +90,14 @@ export class SessionReporter implements Partial<SessionObserver> {
 
   async #write(due: readonly Session[], ended: readonly string[]): Promise<void> {
     for (let start = 0; start < Math.max(due.length, ended.length); start += MAX_PER_WRITE) {
-      const now = due
+      const batch = due
         .slice(start, start + MAX_PER_WRITE)
         .map((session) => ({ session, view: viewOf(session, this.#rateOf(session.id)) }));
       await this.#store.write(
-        now.map(({ view }) => view),
+        batch.map(({ view }) => view),
         ended.slice(start, start + MAX_PER_WRITE),
       );
-      for (const { session, view } of now) {
+      for (const { session, view } of batch) {
         if (this.#live.has(session)) this.#live.set(session, view.bytesUp + view.bytesDown);
       }
     }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { fromIsoOrNull } from '../../../core/iso-time.js';
 import { actorOf } from '../../caller.js';
 import { matches } from '../etag.js';
@@ -11,7 +10,6 @@ import type { ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, IdParams, pageOf } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
-import { withoutUndefined } from '../without-undefined.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
@@ -21,6 +19,7 @@ import {
   accountSortKeys,
   contactsOf,
   explained,
+  limitsOf,
   NO_ACCOUNT,
   ownerOf,
   PATCH_PROBLEMS,
@@ -74,8 +73,8 @@ export const accountRoutes = [
       problems: [409],
     },
     async ({ body, caller, ctx }, deps) => {
-      const wrong = refuseEgressClass(deps, body.limits, caller, null);
-      if (wrong) return wrong;
+      const wrongClass = refuseEgressClass(deps, body.limits, caller, null);
+      if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
       const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
       const terms = termsOfNew(deps, body);
@@ -127,15 +126,15 @@ export const accountRoutes = [
     async ({ params, body, caller, ifMatch }, deps) => {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
-      const wrong = refuseEgressClass(
+      const wrongClass = refuseEgressClass(
         deps,
         body.limits,
         caller,
         accounts.get(id)?.account.limits.egressClass,
       );
-      if (wrong) return wrong;
-      const notHanded = refuseOwner(deps, body.owner, caller, 'body.owner');
-      if (notHanded) return notHanded;
+      if (wrongClass) return wrongClass;
+      const wrongOwner = refuseOwner(deps, body.owner, caller, 'body.owner');
+      if (wrongOwner) return wrongOwner;
       const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
       const owner = body.owner?.toLowerCase() ?? body.owner;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
@@ -203,10 +202,6 @@ function shownAccount(deps: AccountDeps, id: string): Answered | ProblemAnswer {
 /** Returns whether `If-Match` names the current version of the account. */
 function isCurrent(account: StoredAccount, ifMatch: string | null): boolean {
   return matches(ifMatch, accountEtag(account));
-}
-
-function limitsOf({ limits }: { limits?: Parameters<typeof withoutUndefined>[0] | undefined }) {
-  return limits && withoutUndefined<Partial<AccountLimits>>(limits);
 }
 
 const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {

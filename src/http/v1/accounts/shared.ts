@@ -89,6 +89,12 @@ export function contactsOf({ contacts }: { readonly contacts?: ContactsIn | unde
   return contacts && withoutUndefined<Partial<Contacts>>(contacts);
 }
 
+type LimitsIn = { readonly [K in keyof AccountLimits]?: AccountLimits[K] | undefined };
+
+export function limitsOf({ limits }: { readonly limits?: LimitsIn | undefined }) {
+  return limits && withoutUndefined<Partial<AccountLimits>>(limits);
+}
+
 export function accountFacts({ usage, sessions }: Pick<AccountDeps, 'usage' | 'sessions'>): AccountFacts {
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
 }
@@ -168,11 +174,11 @@ export function termsOfNew(
   body: {
     readonly expiresAt: string | null;
     readonly plan?: string | undefined;
-    readonly limits?: object | undefined;
+    readonly limits?: LimitsIn | undefined;
   },
 ): NewTerms | ProblemAnswer {
   const expiresAt = fromIsoOrNull(body.expiresAt);
-  const limits = body.limits && withoutUndefined<Partial<AccountLimits>>(body.limits);
+  const limits = limitsOf(body);
   if (body.plan === undefined) return { expiresAt, limits };
   const plan = plans.byName(body.plan);
   if (!plan) return noPlan('body.plan');
