@@ -266,7 +266,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
         buffer: encodeGbk(sheet),
       });
       await page.click('dialog button[type=submit]');
-      await page.waitForSelector('dialog .preview >> text=/GBK.*Asia.Shanghai .GMT.8./');
+      await page.waitForSelector('dialog .preview >> text=/GBK.*Asia.Shanghai（GMT.8）/');
       await page.waitForSelector(
         'dialog tr:has-text("gbk02"):has-text("李四（月付）"):has-text("2026-12-31 23:59:00")',
       );
