@@ -2,9 +2,9 @@
 import { parseIp, unmap } from '../core/ip.js';
 import { createIsOwnOutbound } from '../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../http/guards/own-outbound.js';
-import { isConnectedHere } from '../http/guards/tcp-table.js';
 import { createIsLocalAddress } from '../proxy/local-addresses.js';
 import type { ProxyPlane } from '../proxy/plane.js';
+import { isConnectedHere } from './tcp-table.js';
 
 export function ownOutboundCheck(plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>): IsOwnOutbound {
   const isLocalAddress = createIsLocalAddress(() => performance.now());

@@ -1,8 +1,8 @@
 // The system's table of TCP sockets on this machine, of every program (proc(5), /proc/pid/net/tcp).
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
-import { type IpBytes, parseIp, unmap } from '../../core/ip.js';
-import type { SocketEnd } from '../../core/sessions/outbound.js';
+import { type IpBytes, parseIp, unmap } from '../core/ip.js';
+import type { SocketEnd } from '../core/sessions/outbound.js';
 
 /** The tables of this process's network namespace. The path contains `self` because systemd's ProcSubset= hides /proc/net. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
