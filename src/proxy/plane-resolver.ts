@@ -41,12 +41,7 @@ export class PlaneResolver {
   /** Connects a worker to the resolver. */
   connect(worker: PlaneWorker): void {
     const { port1, port2 } = new MessageChannel();
-    const message: ResolverMessage = {
-      kind: 'worker',
-      index: worker.index,
-      wakeFd: worker.wakeFd,
-      port: port2,
-    };
+    const message: ResolverMessage = { index: worker.index, wakeFd: worker.wakeFd, port: port2 };
     this.#thread?.postMessage(message, [port2]);
     worker.send({ kind: 'resolver', port: port1 }, [port1]);
   }

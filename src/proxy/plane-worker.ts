@@ -1,5 +1,4 @@
 // One worker, in the main thread: its thread and its port, its live sessions, and its pending requests.
-import { writeSync } from 'node:fs';
 import {
   MessageChannel,
   type MessagePort,
@@ -17,10 +16,10 @@ import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-se
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
 import type { ThreadMessage, ThreadStart } from './thread.js';
+import { wake } from './wake.js';
 
 /** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
 const YOUNG_GENERATION_MB = 6;
-const WAKE = new Uint8Array(new BigUint64Array([1n]).buffer);
 
 export interface PlaneWorkerOptions {
   readonly start: WorkerStart;
@@ -106,12 +105,7 @@ export class PlaneWorker implements SessionOwner {
     if (this.#isOver) return;
     this.#port.postMessage(message, transfer);
     this.#options.gauges.addSign(this.index, 'messages', 1);
-    if (this.#wakeFd === -1) return;
-    try {
-      writeSync(this.#wakeFd, WAKE);
-    } catch {
-      // The worker has just died; its successor gets everything.
-    }
+    wake(this.#wakeFd);
   }
 
   /** Resolves with the answer to request `token`; null when the worker is dead or dies before it answers. */

@@ -121,13 +121,17 @@ class Channel {
 
   #take(port: MessagePort, message: ThreadMessage | Answer): void {
     if (port === this.#resolver) {
-      this.#worker?.answered(message as Answer);
+      this.#worker?.resolver.answered(message as Answer);
       return;
     }
     const sent = message as ThreadMessage;
     if (sent.kind === 'resolver') {
+      const former = this.#resolver;
       this.#resolver = sent.port;
       this.#onPort?.(sent.port, () => {});
+      // The thread behind the former port has died.
+      former?.close();
+      if (former !== null) this.#worker?.resolver.failWaiting();
       for (const question of this.#unasked.splice(0)) sent.port.postMessage(question);
     } else if (sent.kind === 'peer') {
       this.#peers.get(sent.index)?.port.close();

@@ -12,8 +12,8 @@ import { Accounts } from './accounts.js';
 import { AuthorizedClients } from './authorized-clients.js';
 import type { ConnectionHost } from './connection-host.js';
 import { Connections } from './connections.js';
-import type { Answer, Question } from './dns/messages.js';
-import { createRemoteResolver } from './dns/remote.js';
+import type { Question } from './dns/messages.js';
+import { createRemoteResolver, type RemoteResolver } from './dns/remote.js';
 import type { Resolve } from './dns/resolve.js';
 import { createEgressPolicies } from './egress.js';
 import { createEventLog, Events } from './events.js';
@@ -68,8 +68,8 @@ export class ProxyWorker implements ConnectionHost {
   readonly ownPorts: OwnPorts;
   readonly isLocalAddress: (ip: IpBytes) => boolean;
   readonly fragmentMemory: FragmentMemory;
+  readonly resolver: RemoteResolver;
   readonly resolve: Resolve;
-  readonly answered: (answer: Answer) => void;
   readonly events: Events;
   readonly log: Log;
   readonly isTrustedProxy: ProxySources;
@@ -167,9 +167,8 @@ export class ProxyWorker implements ConnectionHost {
       events: this.events,
       onConnection: (stream, arrival) => this.connections.accept(stream, arrival),
     });
-    const resolver = createRemoteResolver(deps.ask);
-    this.resolve = resolver.resolve;
-    this.answered = resolver.answered;
+    this.resolver = createRemoteResolver(deps.ask);
+    this.resolve = this.resolver.resolve;
     io.timer(TICK_MS, this.#tick);
   }
 

@@ -2,11 +2,21 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
 import { workerOf } from '../../src/proxy/worker-of.js';
 import { eventually } from '../helpers/eventually.js';
-import { connectThrough, greeting, login, RawClient } from '../helpers/socks-client.js';
+import { startNameServer } from '../helpers/name-server.js';
+import {
+  connectThrough,
+  greeting,
+  loggedInClient,
+  login,
+  RawClient,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { PASSWORD, PLAIN, type PlaneWorld, startPlane } from './plane-world.js';
 
@@ -217,5 +227,39 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     await breakWorker(world, 'exit');
     await world.plane.stop();
     await world.plane.settle();
+  });
+});
+
+describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () => {
+  it('ends the lookups that wait for it, and is replaced', async (t) => {
+    const names = await startNameServer(t, (name, family) => {
+      if (name === 'silent.test') return 'silence';
+      return family === 4 ? ['127.0.0.1'] : [];
+    });
+    const threads: Worker[] = [];
+    const note = (thread: Worker) => void threads.push(thread);
+    process.on('worker', note);
+    t.after(() => void process.removeListener('worker', note));
+    const resolver = {
+      servers: [names.address],
+      timeoutMs: 600_000,
+      cacheSize: 10,
+      maxPending: 10,
+      maxPendingPerAccount: 10,
+      maxPendingPerSource: 10,
+    };
+    const world = await startPlane(t, ['player'], { resolver });
+    const target = await startTarget(t, echo);
+    const waiting = await loggedInClient(player(world));
+    waiting.send(request('silent.test', target.port));
+    await eventually(() => names.questions.length > 0);
+    // The data plane starts the resolver's thread before its workers.
+    await threads[0]?.terminate();
+    assert.equal((await readReply(waiting)).code, 4);
+    await waiting.closed();
+    const client = await connectThrough(player(world), 'echo.test', target.port);
+    await assertEchoes(client);
+    await world.plane.settle();
+    assert.equal(world.sessions.size, 1);
   });
 });

@@ -1,4 +1,5 @@
 // The messages between workers and the resolver's thread.
+import type { MessagePort } from 'node:worker_threads';
 import type { ResolveClient, ResolveResult } from './resolve.js';
 
 export interface ResolverSettings {
@@ -22,16 +23,14 @@ export interface ResolverStart {
   readonly gauges: SharedArrayBuffer;
 }
 
-/** To the resolver's thread. */
-export type ResolverMessage =
-  /** `port` is connected to the worker. Write to `wakeFd` after each answer; -1: not needed. */
-  | {
-      readonly kind: 'worker';
-      readonly index: number;
-      readonly wakeFd: number;
-      readonly port: import('node:worker_threads').MessagePort;
-    }
-  | { readonly kind: 'stop' };
+/** To the resolver's thread: a worker has started. */
+export interface ResolverMessage {
+  readonly index: number;
+  /** Write to it after each answer; -1: not needed. */
+  readonly wakeFd: number;
+  /** Connected to the worker. */
+  readonly port: MessagePort;
+}
 
 export interface Question {
   readonly id: number;

@@ -5,6 +5,8 @@ import type { Resolve, ResolveResult } from './resolve.js';
 export interface RemoteResolver {
   readonly resolve: Resolve;
   answered(answer: Answer): void;
+  /** The resolver's thread has died: the lookups that wait for it end as timed out, so that no session waits forever. */
+  failWaiting(): void;
 }
 
 export function createRemoteResolver(ask: (question: Question) => void): RemoteResolver {
@@ -20,6 +22,11 @@ export function createRemoteResolver(ask: (question: Question) => void): RemoteR
       const done = waiting.get(id);
       waiting.delete(id);
       done?.(result);
+    },
+    failWaiting() {
+      const lost = [...waiting.values()];
+      waiting.clear();
+      for (const done of lost) done({ ok: false, reason: 'timeout' });
     },
   };
 }
