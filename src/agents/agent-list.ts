@@ -1,4 +1,4 @@
-// Creates the configured agents: backend, delivery channel, and time of last activity.
+// Creates the configured agents: the backend and the delivery channel of each.
 import { resolve } from 'node:path';
 import type { Agent, Channel } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';

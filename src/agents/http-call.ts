@@ -89,8 +89,7 @@ function describe(error: Error, code: string): string {
   return first.message || code || 'the request failed';
 }
 
-// RFC 9110 §10.2.3: the header has seconds or a date.
-/** Returns the value of a Retry-After header in ms from `now`; null when it is missing or invalid. */
+/** Returns the value of a Retry-After header (RFC 9110 §10.2.3: seconds or a date) in ms from `now`; null when it is missing or invalid. */
 export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | null {
   const value = headers['retry-after'];
   if (value === undefined) return null;

@@ -122,7 +122,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
       grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
       plane.drain();
       await plane.settle();
-      await sessionsOver(sessions, grace);
+      await drainSessions(sessions, grace);
     },
 
     async stop() {
@@ -136,7 +136,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
 const END_GRACE_MS = 1_000;
 
 /** Waits until all sessions have ended. After the grace period, ends them. */
-async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): Promise<void> {
+async function drainSessions(sessions: SessionRegistry, { ms, signal }: Grace): Promise<void> {
   const allEnded = new Promise<void>((resolve) => {
     const look = (): void => {
       if (sessions.size === 0) resolve();

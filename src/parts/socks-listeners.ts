@@ -55,39 +55,29 @@ export function createSocksListenersPart(options: SocksListenersOptions): SocksL
   };
 }
 
-async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOptions): Promise<Listening> {
-  const { socks } = config;
+/** A listener of the configuration. `index`: its place in `socks.listeners`; -1 for the one of `socks` itself. */
+interface ConfiguredListener extends Partial<SocksConfig['listeners'][number]> {
+  readonly name: string;
+  readonly index: number;
+}
+
+async function openAll(options: SocksListenersOptions): Promise<Listening> {
+  const { plane, libc, sockets } = options;
+  const { socks } = options.config;
   const given = sockets.filter(({ use }) => use === 'socks');
   const opened: Listening[] = [];
   // Close each only once: the system reuses the number of a closed descriptor.
   const close = (): void => {
     for (const listening of opened.splice(0)) listening.close();
   };
-  const all = [
-    ...(given.length > 0 ? [] : [{ name: 'socks', host: socks.host, port: socks.port, index: -1 }]),
-    ...socks.listeners.map((listener, index) => ({ ...listener, name: `socks.listeners[${index}]`, index })),
-  ];
+  const main: ConfiguredListener = { name: 'socks', index: -1, host: socks.host, port: socks.port };
+  const further = socks.listeners.map(
+    (listener, index): ConfiguredListener => ({ ...listener, name: `socks.listeners[${index}]`, index }),
+  );
   try {
     for (const { fd } of given) opened.push(await adoptGiven(plane, libc, fd, serviceOf(socks, {})));
-    for (const listener of all) {
-      const none = { path: undefined, mode: undefined, tls: undefined };
-      const { name, index, host, port, path, mode, tls: certificate } = { ...none, ...listener };
-      const service = serviceOf(socks, listener);
-      if (certificate !== undefined) {
-        const inner = { ...service, hasProxyHeader: true, isFromTls: true };
-        const openInside = (at: string): Promise<Listening> =>
-          listenOnPath({ name, path: at, open: (each) => openUnix(plane, libc, each, PRIVATE_MODE, inner) });
-        opened.push(await tls.open(index, { name, hosts: host ?? [], port: port ?? 0 }, openInside));
-      } else if (path === undefined) {
-        const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
-          openTcp(plane, libc, where, isDualStack, service);
-        opened.push(await listenOn({ name, hosts: host ?? [], port: port ?? 0, open }));
-      } else {
-        const permissions = Number.parseInt(mode ?? DEFAULT_MODE, 8);
-        const open = (at: string): Promise<Opened> => openUnix(plane, libc, at, permissions, service);
-        opened.push(await listenOnPath({ name, path, open }));
-      }
-    }
+    for (const listener of given.length > 0 ? further : [main, ...further])
+      opened.push(await openConfigured(options, listener));
   } catch (error) {
     close();
     throw error;
@@ -97,6 +87,29 @@ async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOpti
     endpoints: opened.flatMap(({ endpoints }) => endpoints),
     close,
   };
+}
+
+/** Opens a listener on its hosts, behind a certificate if it has one, or on its path. */
+function openConfigured(
+  { config, plane, libc, tls }: SocksListenersOptions,
+  listener: ConfiguredListener,
+): Promise<Listening> {
+  const { name, index, host: hosts = [], port = 0, path, mode = DEFAULT_MODE } = listener;
+  const service = serviceOf(config.socks, listener);
+  if (listener.tls !== undefined) {
+    const inner = { ...service, hasProxyHeader: true, isFromTls: true };
+    const openInside = (at: string): Promise<Listening> =>
+      listenOnPath({ name, path: at, open: (each) => openUnix(plane, libc, each, PRIVATE_MODE, inner) });
+    return tls.open(index, { name, hosts, port }, openInside);
+  }
+  if (path !== undefined) {
+    const permissions = Number.parseInt(mode, 8);
+    const open = (at: string): Promise<Opened> => openUnix(plane, libc, at, permissions, service);
+    return listenOnPath({ name, path, open });
+  }
+  const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
+    openTcp(plane, libc, where, isDualStack, service);
+  return listenOn({ name, hosts, port, open });
 }
 
 /** The options of a listener, with the values of `socks` as defaults. */

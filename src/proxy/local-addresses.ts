@@ -5,7 +5,7 @@ import { formatIp, type IpBytes } from '../core/ip.js';
 /** Interfaces change (VPNs, DHCP): how long a list of them is valid, in ms. */
 const CACHE_MS = 5_000;
 
-/** Returns whether `ip` (IPv4-mapped ones as IPv4) is an address of this machine. All loopback addresses are. */
+/** Returns whether `ip` (IPv4-mapped ones as IPv4) is an address of this machine. All loopback and unspecified addresses are. */
 export function createIsLocalAddress(
   now: () => number,
   interfaces: typeof networkInterfaces = networkInterfaces,
@@ -14,7 +14,7 @@ export function createIsLocalAddress(
   let addresses = readAddresses(interfaces) ?? new Set<string>();
   let readAt = now();
   return (ip) => {
-    if (isLoopback(ip)) return true;
+    if (isAlwaysLocal(ip)) return true;
     if (now() - readAt > CACHE_MS) {
       addresses = readAddresses(interfaces) ?? addresses;
       readAt = now();
@@ -32,7 +32,8 @@ function readAddresses(interfaces: typeof networkInterfaces): Set<string> | null
   }
 }
 
-function isLoopback(ip: IpBytes): boolean {
+/** Loopback addresses, and the unspecified ones, which connect to this machine too. */
+function isAlwaysLocal(ip: IpBytes): boolean {
   if (ip.length === 4) return ip[0] === 127 || ip[0] === 0;
   return ip.every((byte, i) => (i === 15 ? byte <= 1 : byte === 0));
 }

@@ -68,7 +68,7 @@ export class SourceTable {
   readonly #sets: number;
   readonly #owner: number;
 
-  /** @param owner unique number of this thread, above 0 */
+  /** @param owner unique number of this thread, not 0 */
   constructor(memory: SharedArrayBuffer, owner: number) {
     this.#words = new Int32Array(memory);
     this.#sets = (this.#words.length - HEADER) / (WAYS * ROW);

@@ -8,7 +8,7 @@ import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';
 import { createEventStreams, type EventStreamOptions } from './events.js';
 import { buildOpenApi } from './openapi.js';
-import { accountsFor, usesOf } from './restricted.js';
+import { accountsFor, restrictedDeps } from './restricted.js';
 import { type RouteDeps, routes } from './routes.js';
 import { refuseRoute, serveRoutes } from './serve.js';
 
@@ -52,7 +52,7 @@ export function serveApi(router: Router<AdminState>, deps: ApiDeps): void {
       routes.filter((route) => refuseRoute(caller, route) === null).map(({ operationId }) => operationId),
     socks: () => deps.about().socks,
   };
-  serveRoutes(router, routes, (caller) => (caller?.operator ? usesOf(all, caller.operator) : all), {
+  serveRoutes(router, routes, (caller) => (caller?.operator ? restrictedDeps(all, caller.operator) : all), {
     readJsonObject,
     refuseNow,
     readBulkJsonObject: createBodyReader(deps.maxBulkBodyBytes),

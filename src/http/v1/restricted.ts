@@ -7,8 +7,8 @@ import { type Caller, isSeller } from '../caller.js';
 import type { Watched } from './events.js';
 import type { RouteDeps } from './routes.js';
 
-/** Returns uses restricted to the operator: its own entries of the audit log, and for a seller its own accounts. */
-export function usesOf(deps: RouteDeps, operator: NonNullable<Caller['operator']>): RouteDeps {
+/** Returns dependencies restricted to the operator: its own entries of the audit log, and for a seller its own accounts. */
+export function restrictedDeps(deps: RouteDeps, operator: NonNullable<Caller['operator']>): RouteDeps {
   const audit = auditOf(deps.audit, operator.id);
   if (operator.role !== 'seller') return { ...deps, audit };
   const owner = operator.id;
