@@ -242,10 +242,20 @@ export function createAccounts(
 
     firstLogin: (id, at) =>
       inTurn(id, async () => {
-        const days = directory.byId(id)?.daysFromFirstLogin ?? null;
-        if (days === null) return;
-        const expiresAt = toWireDate(at + days * DAY_MS);
-        await writes.update([{ id, fields: { expiresAt, daysFromFirstLogin: null } }]);
+        for (;;) {
+          const days = directory.byId(id)?.daysFromFirstLogin ?? null;
+          if (days === null) return;
+          const expiresAt = toWireDate(at + days * DAY_MS);
+          const isCurrent: IsCurrent = (stored) => stored.daysFromFirstLogin === days;
+          const fields = { expiresAt, daysFromFirstLogin: null };
+          try {
+            return void (await writes.update([{ id, fields, isCurrent }]));
+          } catch (error) {
+            if (!(error instanceof ChangedMeanwhile)) throw error;
+            // Another process has set the days or the expiry, for example at a login to another node.
+            await writes.refresh([id]);
+          }
+        }
       }),
 
     resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
-import type { AccountStore } from '../../../src/core/accounts/account-store.js';
+import { type AccountStore, ChangedMeanwhile } from '../../../src/core/accounts/account-store.js';
 import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
 import { NO_CONTACTS } from '../../../src/core/accounts/contacts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { verifyPassword } from '../../../src/core/accounts/password.js';
+import { DAY_MS } from '../../../src/core/clock.js';
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { endOf } from '../../helpers/account-end.js';
 
@@ -45,9 +46,10 @@ function setUp() {
     update: async () => null,
     updateMany: (updates) =>
       reply(`update ${updates.length}`, () =>
-        updates.flatMap(({ id, fields }) => {
+        updates.flatMap(({ id, fields, isCurrent = () => true }) => {
           const row = rows.get(id);
           if (!row) return [];
+          if (!isCurrent(row)) throw new ChangedMeanwhile(id);
           const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
           const updated = {
             ...row,
@@ -343,3 +345,20 @@ test('an unknown egress class is refused, unless the account already has it', as
   assert.ok((await accounts.patch('id-1', { limits: { ...limits, maxSessions: 3 } }, by)).ok);
   assert.deepEqual(calls, ['add', 'getMany', 'update 1']);
 });
+
+for (const [what, stored, expiresAt] of [
+  ['an expiry', { expiresAt: NOW + 5, daysFromFirstLogin: null }, NOW + 5],
+  ['other days', { daysFromFirstLogin: 2 }, NOW + 2 * DAY_MS],
+] as const) {
+  test(`the first login keeps ${what} that another process has just set`, async () => {
+    const { accounts, rows, directory } = setUp();
+    const added = await accounts.add({ ...player, daysFromFirstLogin: 30 });
+    assert.ok(added.ok);
+    const { id } = added.account;
+    rows.set(id, { ...added.account, ...stored });
+    await accounts.firstLogin(id, NOW);
+    for (const account of [rows.get(id), directory.byId(id)]) {
+      assert.deepEqual([account?.expiresAt, account?.daysFromFirstLogin], [expiresAt, null]);
+    }
+  });
+}
