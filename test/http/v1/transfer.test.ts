@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
-import { basic } from '../../helpers/http.js';
+import { basic, exchange } from '../../helpers/http.js';
 import { scaled } from '../../helpers/scale.js';
 import { loggedInClient } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
@@ -181,6 +181,15 @@ test('a file that is too large or of another type is refused, and a truncated li
   assert.equal((await importFile(daemon, exact)).status, 200);
   const over = await importFile(daemon, `${exact}\n`);
   assert.deepEqual([over.status, codeOf(over)], [413, 'too-large']);
+  // Without Content-Length it is refused in the middle of the upload, and the connection serves the next request.
+  const fields = `Host: localhost\r\nAuthorization: ${authorization}\r\n`;
+  const chunk = `4e20\r\n${'x'.repeat(20_000)}\r\n`;
+  const answers = await exchange(
+    daemon.adminUrl,
+    `POST /api/v1/accounts/import HTTP/1.1\r\n${fields}Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n` +
+      `${chunk.repeat(20)}0\r\n\r\nGET /api/v1/me HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`,
+  );
+  assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 200']);
   const wrong = await importFile(daemon, head, '', 'application/xml');
   assert.deepEqual([wrong.status, codeOf(wrong)], [415, 'unsupported-media-type']);
   const cut = await importFile(daemon, 'username,password\n"a,b\n');

@@ -152,6 +152,8 @@ export const accountImportRoutes = [
         throw error;
       } finally {
         deps.importing.delete(importer);
+        // Discard the rest of a refused upload: the next request of the connection comes after it.
+        ctx.req.resume();
       }
       const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
       return { status: 200, body: report.body(budget) };

@@ -33,9 +33,15 @@ export const backupRoutes = [
       const file = await backup();
       if (typeof file === 'string') return { problem: 'conflict', ...because(REFUSALS[file]) };
       const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
-      await audit.add([
-        { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },
-      ]);
+      try {
+        await audit.add([
+          { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },
+        ]);
+      } catch (error) {
+        // The file has no name any more, and would take its space until the daemon stops.
+        file.destroy();
+        throw error;
+      }
       const stamp = new Date(now()).toISOString().slice(0, 19).replaceAll(':', '');
       return {
         status: 200,
