@@ -4,6 +4,7 @@ import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { isoOrNull } from '../iso-time.js';
 import type { Reloadable } from '../settings/setting.js';
+import { createTurns } from '../turns.js';
 
 export interface ApiToken {
   readonly id: string;
@@ -65,6 +66,8 @@ export function createApiTokens(deps: {
   const { store, now } = deps;
   const byId = new Map<string, ApiToken>();
   const idByHash = new Map<string, string>();
+  // A reload during a change would restore a revoked token, or forget a new one.
+  const inTurn = createTurns();
 
   const put = (token: ApiToken): void => {
     byId.set(token.id, token);
@@ -86,45 +89,48 @@ export function createApiTokens(deps: {
   return {
     key: API_TOKENS_KEY,
 
-    async reload() {
-      // Read before replacing, so that tokens stay valid during the read.
-      const stored = await store.all();
-      byId.clear();
-      idByHash.clear();
-      for (const token of stored) put(token);
-    },
+    reload: () =>
+      inTurn(API_TOKENS_KEY, async () => {
+        // Read before replacing, so that tokens stay valid during the read.
+        const stored = await store.all();
+        byId.clear();
+        idByHash.clear();
+        for (const token of stored) put(token);
+      }),
 
     list: (operatorId) =>
       [...byId.values()]
         .filter((token) => operatorId === undefined || token.operatorId === operatorId)
         .sort((a, b) => a.createdAt - b.createdAt),
 
-    async create(input, by) {
-      const existing = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
-      if (existing.length >= deps.maxTokens) return null;
-      const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
-      const token: ApiToken = {
-        ...input,
-        id: deps.newId(),
-        prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
-        hash: hashOf(secret),
-        createdAt: now(),
-        lastUsedAt: null,
-        lastUsedFrom: null,
-      };
-      await store.add(token, audit(by, token, true));
-      put(token);
-      return { token, secret };
-    },
+    create: (input, by) =>
+      inTurn(API_TOKENS_KEY, async () => {
+        const existing = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
+        if (existing.length >= deps.maxTokens) return null;
+        const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+        const token: ApiToken = {
+          ...input,
+          id: deps.newId(),
+          prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
+          hash: hashOf(secret),
+          createdAt: now(),
+          lastUsedAt: null,
+          lastUsedFrom: null,
+        };
+        await store.add(token, audit(by, token, true));
+        put(token);
+        return { token, secret };
+      }),
 
-    async revoke(id, by, operatorId) {
-      const token = byId.get(id);
-      if (!token || (operatorId !== undefined && token.operatorId !== operatorId)) return false;
-      await store.remove(id, audit(by, token, false));
-      byId.delete(id);
-      idByHash.delete(token.hash);
-      return true;
-    },
+    revoke: (id, by, operatorId) =>
+      inTurn(API_TOKENS_KEY, async () => {
+        const token = byId.get(id);
+        if (!token || (operatorId !== undefined && token.operatorId !== operatorId)) return false;
+        await store.remove(id, audit(by, token, false));
+        byId.delete(id);
+        idByHash.delete(token.hash);
+        return true;
+      }),
 
     find(secret, from) {
       const token = byId.get(idByHash.get(hashOf(secret)) ?? '');

@@ -81,6 +81,8 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
   const { store, now, onError } = options;
   const open = new Map<string, ConsoleSession>();
   const usedWritten = new Map<string, number>();
+  /** Number of removals from the database. What was read before one may contain the removed session, which must stay closed. */
+  let removals = 0;
 
   const isInTime = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
     at - usedAt < options.idleMs && at - createdAt < options.maxAgeMs;
@@ -93,11 +95,26 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
 
   async function forget(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
-    for (const hash of hashes) {
-      open.delete(hash);
-      usedWritten.delete(hash);
-    }
+    const close = () => {
+      for (const hash of hashes) {
+        open.delete(hash);
+        usedWritten.delete(hash);
+      }
+    };
+    close();
     await store.remove(hashes);
+    // Another request may have read a session from the database before it was removed there.
+    close();
+    removals += 1;
+  }
+
+  /** Reads again when a session was removed during the read. */
+  async function readStored<Value>(read: () => Promise<Value>): Promise<Value> {
+    for (;;) {
+      const before = removals;
+      const stored = await read();
+      if (before === removals) return stored;
+    }
   }
 
   function current(hash: string): ConsoleSession | null {
@@ -132,7 +149,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     key: CONSOLE_SESSIONS_KEY,
 
     async reload() {
-      const stored = await store.all();
+      const stored = await readStored(store.all);
       const at = now();
       const hashes = new Set(stored.map(({ hash }) => hash));
       for (const hash of open.keys()) if (!hashes.has(hash)) open.delete(hash);
@@ -173,7 +190,8 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     },
 
     async read(value) {
-      const stored = await store.get(hashOf(value));
+      const hash = hashOf(value);
+      const stored = await readStored(() => store.get(hash));
       if (!stored) return null;
       if (!isInTime(stored, now())) {
         await forget([stored.hash]);

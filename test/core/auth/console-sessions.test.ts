@@ -10,9 +10,15 @@ import {
 function setUp() {
   const rows = new Map<string, ConsoleSession>();
   const put = async (session: ConsoleSession) => void rows.set(session.hash, session);
+  /** Called between a read of the database and its answer. */
+  const reads = { before: async () => {} };
+  const answered = async <Value>(value: Value): Promise<Value> => {
+    await reads.before();
+    return value;
+  };
   const store: ConsoleSessionStore = {
-    all: async () => [...rows.values()],
-    get: async (hash) => rows.get(hash) ?? null,
+    all: () => answered([...rows.values()]),
+    get: (hash) => answered(rows.get(hash) ?? null),
     add: put,
     renew: put,
     used: async () => {},
@@ -23,7 +29,7 @@ function setUp() {
     ...{ store, now: () => 1, idleMs: 10, maxAgeMs: 10, maxSessions: 5, onError: assert.ifError },
     credentials: () => state.credentials,
   });
-  return { state, sessions, rows };
+  return { state, sessions, rows, reads };
 }
 
 test('a change of credentials keeps the session that made it', async () => {
@@ -61,3 +67,24 @@ test('no session is opened if the credentials changed after the check of the pas
   assert.equal(await sessions.open('o', 'id', '::1', 'old'), null);
   assert.equal(rows.size, 0);
 });
+
+for (const [what, readAgain] of [
+  ['a reload', ({ sessions }: ReturnType<typeof setUp>) => sessions.reload()],
+  ['a request', ({ sessions }: ReturnType<typeof setUp>, value: string) => sessions.read(value)],
+] as const) {
+  test(`a session that is closed while ${what} reads it stays closed`, async () => {
+    const world = setUp();
+    const { sessions, reads } = world;
+    const value = (await sessions.open('o', 'id', '::1', 'old')) ?? '';
+    const hash = sessions.find(value)?.hash ?? '';
+    let isClosed = false;
+    reads.before = async () => {
+      if (isClosed) return;
+      isClosed = true;
+      await sessions.close(hash);
+    };
+    await readAgain(world, value);
+    assert.ok(isClosed);
+    assert.equal(sessions.find(value), null);
+  });
+}
