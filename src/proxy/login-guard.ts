@@ -37,8 +37,8 @@ export interface LoginGuard {
   withoutCredentials(address: string): 'counted' | 'block' | 'blocked';
   /** The client sent credentials after they were requested. */
   gaveCredentials(address: string): void;
-  /** Whether logins of this address are refused now; counts nothing. */
-  isBlocked(address: string): boolean;
+  /** As `attempt`, for a login without a password, which is no guess: counts nothing. */
+  attemptByAddress(address: string): 'check' | 'block' | 'blocked';
 }
 
 /** In a row's flags: the source is blocked, and that has been reported. */
@@ -130,12 +130,13 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       if (name !== null) forgive(names, name, Number.MAX_SAFE_INTEGER);
     },
 
-    isBlocked(address) {
+    attemptByAddress(address) {
       const source = sourceKey(address);
-      if (source === null) return false;
-      if (count(sources, source, options.maxFailuresPerSource) !== 'counted') return true;
+      if (source === null) return 'check';
+      const verdict = count(sources, source, options.maxFailuresPerSource);
+      if (verdict !== 'counted') return verdict;
       forgive(sources, source, 1);
-      return false;
+      return 'check';
     },
 
     succeeded(address, username) {

@@ -71,11 +71,7 @@ export class Logins {
       return account;
     }
     const shown = result.ok ? printable(result.account.username) : result.username;
-    if (verdict === 'block') return this.#failed(address, 'blocked-address', shown, username);
-    // Only the first login of a blocked source gets its own log line, because the others could fill the disk.
-    this.#refusedUnchecked += 1;
-    this.#reportFailure(address, 'blocked-address', shown, username);
-    return null;
+    return this.#blocked(verdict, address, shown, username);
   }
 
   /** The user name of the account with this authorized address; null: there is none. */
@@ -92,14 +88,13 @@ export class Logins {
   logInByAddress({ address }: Endpoint, username: Uint8Array): Account | null {
     const { accounts, guard, events } = this.#options;
     const name = Buffer.from(username).toString();
+    const shown = printable(name);
+    const verdict = guard.attemptByAddress(address);
+    if (verdict !== 'check') return this.#blocked(verdict, address, shown, username);
     const account = accounts.byUsername(name);
-    const reason = guard.isBlocked(address)
-      ? 'blocked-address'
-      : account === undefined
-        ? 'unknown-user'
-        : this.#refusalOf(account, address);
-    if (account === undefined || reason !== null)
-      return this.#failed(address, reason ?? 'unknown-user', printable(name), username);
+    if (account === undefined) return this.#failed(address, 'unknown-user', shown, username);
+    const refusal = this.#refusalOf(account, address);
+    if (refusal !== null) return this.#failed(address, refusal, shown, username);
     events.login('success', name, account.record.id, address);
     return account;
   }
@@ -157,6 +152,14 @@ export class Logins {
 
   #publish(penalties: readonly Penalty[]): void {
     for (const penalty of penalties) this.#options.events.push({ kind: 'penalty', penalty });
+  }
+
+  /** Refuses a login of a blocked source. Only the first gets its own log line, because the others could fill the disk. */
+  #blocked(verdict: 'block' | 'blocked', client: string, shown: string, username: Uint8Array): null {
+    if (verdict === 'block') return this.#failed(client, 'blocked-address', shown, username);
+    this.#refusedUnchecked += 1;
+    this.#reportFailure(client, 'blocked-address', shown, username);
+    return null;
   }
 
   #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {

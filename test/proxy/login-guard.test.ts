@@ -50,7 +50,7 @@ describe('the login guard', () => {
     const connectTimes = (times: number) =>
       Array.from({ length: times }, () => loginGuard.withoutCredentials('192.0.2.1'));
     assert.deepEqual(connectTimes(5), ['counted', 'counted', 'counted', 'block', 'blocked']);
-    assert.equal(loginGuard.isBlocked('192.0.2.1'), false);
+    assert.equal(loginGuard.attemptByAddress('192.0.2.1'), 'check');
     assert.equal(loginGuard.attempt('192.0.2.1', bytes('anna')), 'check');
     assert.equal(loginGuard.withoutCredentials('192.0.2.2'), 'counted');
     loginGuard.gaveCredentials('192.0.2.1');
@@ -65,6 +65,15 @@ describe('the login guard', () => {
     assert.deepEqual(results.slice(0, 10), new Array(10).fill('check'));
     assert.deepEqual(results.slice(10), ['block', 'blocked', 'blocked']);
     assert.equal(loginGuard.attempt('192.0.2.2', bytes('name-1')), 'check');
+  });
+
+  it('blocks logins by the address of a blocked source, and counts none of them', () => {
+    const { guard: loginGuard } = guard();
+    const byAddress = () => loginGuard.attemptByAddress('192.0.2.1');
+    assert.deepEqual(Array.from({ length: 20 }, byAddress), new Array(20).fill('check'));
+    attempts(loginGuard, 10, '192.0.2.1', (i) => `name-${i}`);
+    assert.deepEqual(Array.from({ length: 3 }, byAddress), ['block', 'blocked', 'blocked']);
+    assert.equal(loginGuard.attemptByAddress('192.0.2.2'), 'check');
   });
 
   it('resets at the end of the window, after any number of attempts', () => {

@@ -214,6 +214,39 @@ describe('an account with authorized addresses', () => {
     assert.equal(await attempt(login('one', 'wrong')), '0101');
   });
 
+  it('is not used by a source that has guessed too often, and only the first refusal is logged by itself', async () => {
+    const address = '127.0.9.1';
+    await authorize(await daemon.addAccount('guessed', 'secret'), [address]);
+    for (let i = 0; i < 50; i += 1) {
+      const client = await RawClient.connect(port, '127.0.0.1', address);
+      client.send(Buffer.concat([greeting(2), login(`guess-${i}`, 'x')]));
+      await client.closed();
+    }
+    for (let i = 0; i < 3; i += 1) {
+      const client = await RawClient.connect(port, '127.0.0.1', address);
+      assert.equal(await handshakes['socks5']?.(client), NO_METHOD);
+      await client.closed();
+    }
+    await daemon.waitForLine(({ msg }) => msg === 'logins of blocked addresses refused');
+    const counted = () =>
+      daemon.lines
+        .filter(({ msg }) => msg === 'logins of blocked addresses refused')
+        .map(({ logins }) => logins);
+    await eventually(() =>
+      assert.equal(
+        counted().reduce((sum: number, each) => sum + Number(each), 0),
+        2,
+      ),
+    );
+    const blocked = daemon.lines.filter(
+      ({ client, reason }) => client === address && reason === 'blocked-address',
+    );
+    assert.deepEqual(
+      blocked.map(({ msg, user }) => [msg, user]),
+      [['login failed', 'guessed']],
+    );
+  });
+
   it('cannot be used by SOCKS4 on a listener for SOCKS5 only', async () => {
     const client = await RawClient.connect(ports()[2] ?? 0, '127.0.0.1', '127.0.1.1');
     client.send(socks4());
