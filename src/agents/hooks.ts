@@ -45,6 +45,7 @@ export interface HooksDeps {
   /** Penalties of webhook callers, shared with the other nodes. */
   readonly penalties: PenaltiesOfKind;
   readonly now: Clock;
+  readonly monotonicNow: Clock;
   readonly log: Log;
 }
 
@@ -170,7 +171,7 @@ export function createHooks(deps: HooksDeps): Hooks {
         maxFailures: webhooks.maxFailuresPerSource,
         windowMs: webhooks.failureWindowMs,
         maxSources: MAX_SOURCES,
-        now,
+        now: deps.monotonicNow,
         penalties: deps.penalties,
       }),
       token,

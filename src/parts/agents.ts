@@ -42,6 +42,7 @@ export function createAgentsPart(deps: {
     isShared: deps.config.database.client === 'pg',
     penalties: deps.penalties.of('webhook'),
     now: deps.now,
+    monotonicNow: () => performance.now(),
     log: deps.log,
   });
   return {

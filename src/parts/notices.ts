@@ -97,7 +97,7 @@ export function createNoticesPart(deps: {
 
   /** Each channel has its own outbox, so that a channel that is slow or at its limit delays no other. */
   function outboxOf(channel: NoticeChannel): Outbox {
-    const tried = () => store.triedSince(channel, now() - MINUTE_MS);
+    const tried = () => store.triedBetween(channel, now() - MINUTE_MS, now());
     const room = (count: number) => Math.max(0, setting.current().perMinute - count);
     return createOutbox<DueNotice>({
       name: 'notices',

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import type { Delivery } from '../core/agents/runs.js';
+import { isDue } from './is-due.js';
 import { type RunRow, toRun } from './run-rows.js';
 import { inTransaction } from './transaction.js';
 
@@ -26,7 +27,7 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
   return {
     async due(owner, now, limit) {
       const due = () =>
-        pending(owner).where('next_delivery_at', '<=', now).orderBy(['next_delivery_at', 'id']).limit(limit);
+        pending(owner).where(isDue('next_delivery_at', now)).orderBy(['next_delivery_at', 'id']).limit(limit);
       const rows: RunRow[] = await due();
       const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
       if (unowned.length === 0) return rows.map(toRun);

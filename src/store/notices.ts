@@ -12,6 +12,7 @@ import type {
   StoredNotice,
 } from '../core/notices/notice.js';
 import { type Integer, toNumber } from './integers.js';
+import { isDue } from './is-due.js';
 
 interface NoticeRow {
   key: string;
@@ -63,7 +64,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
           on.on('recent.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
         )
         .where({ channel })
-        .where('due_at', '<=', now)
+        .where(isDue('due_at', now))
         .orderByRaw("case recipient when 'operator' then 0 else 1 end, coalesce(lately, 0), due_at, id")
         .limit(limit)
         .select('notices.*');
@@ -79,10 +80,11 @@ export function createNoticeStore(db: Knex): NoticeStore {
       return row?.at == null ? null : Number(row.at);
     },
 
-    async triedSince(channel, since) {
+    async triedBetween(channel, since, until) {
       const row = await db('notices')
         .where({ channel })
         .where('tried_at', '>', since)
+        .where('tried_at', '<=', until)
         .count({ count: '*' })
         .min({ first: 'tried_at' })
         .first();

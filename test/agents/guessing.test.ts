@@ -13,7 +13,12 @@ const webhooks = { maxFailuresPerSource: 5, agents: { a: { sessionKey: null } } 
 
 test('after the allowed number of failures even the correct token is refused until the window has passed', async (t) => {
   let now = Date.UTC(2026, 0, 1);
-  const gateway = await startGateway(t, { agents, webhooks, isStarted: false, deps: { now: () => now } });
+  const gateway = await startGateway(t, {
+    agents,
+    webhooks,
+    isStarted: false,
+    deps: { monotonicNow: () => now },
+  });
   const statuses = [];
   for (let i = 0; i < 7; i++) statuses.push((await gateway.post('/hooks/agent', message, wrongToken)).status);
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);

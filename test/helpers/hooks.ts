@@ -76,6 +76,7 @@ export function testHooks(store: Store, over: Partial<HooksDeps> = {}): Hooks {
     isShared: false,
     penalties: createPenalties({ store: null, monotonicNow: Date.now }).of('webhook'),
     now: Date.now,
+    monotonicNow: Date.now,
     log: silent,
     ...over,
   });

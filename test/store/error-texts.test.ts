@@ -110,7 +110,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     add: [[notice]],
     due: [SECRET, N, 10],
     nextDueAt: [SECRET],
-    triedSince: [SECRET, N],
+    triedBetween: [SECRET, N, N],
     claim: [notice, N, N],
     release: [notice],
     tried: [SECRET, { state: SECRET, dueAt: N, detail: SECRET }],

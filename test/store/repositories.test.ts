@@ -5,6 +5,7 @@ import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import type { RunToStore } from '../../src/core/agents/run-store.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
+import { DAY_MS, HOUR_MS } from '../../src/core/clock.js';
 import type { Notice } from '../../src/core/notices/notice.js';
 import type { Sample } from '../../src/core/stats/history.js';
 import { onEachEngine } from './engines.js';
@@ -178,6 +179,8 @@ onEachEngine('a delivery is due until it succeeds, and keeps every attempt', asy
   assert.equal(await deliveries.nextDueAt('me'), NOW);
   assert.deepEqual(await deliveries.due('other', NOW, 5), []);
   assert.equal((await deliveries.due('me', NOW, 5)).length, 1);
+  assert.deepEqual(await deliveries.due('me', NOW - HOUR_MS, 5), []);
+  assert.equal((await deliveries.due('me', NOW - DAY_MS, 5)).length, 1, 'the clock has been set back');
   const attempt = { runId, channel: 'http', startedAt: NOW, finishedAt: NOW + 1, detail: TEXT } as const;
   const tries = [
     { ...attempt, id: randomUUID(), attempt: 1, delivered: false },
@@ -265,9 +268,16 @@ onEachEngine(
     assert.ok(first);
     const claims = await Promise.all([notices.claim(first, 5, 50), notices.claim(first, 5, 50)]);
     assert.deepEqual(claims.sort(), [false, true], 'one daemon tries it');
-    assert.deepEqual(await notices.triedSince('email', 4), { count: 1, first: 5 });
-    assert.deepEqual(await notices.triedSince('email', 5), { count: 0, first: null });
+    assert.deepEqual(await notices.triedBetween('email', 4, 5), { count: 1, first: 5 });
+    assert.deepEqual(await notices.triedBetween('email', 5, 9), { count: 0, first: null });
     assert.equal((await notices.due('email', 49, 10)).length, 1, 'the claimed notice is not due');
+    assert.equal((await notices.due('email', 50 - HOUR_MS, 10)).length, 0);
+    assert.equal((await notices.due('email', 50 - DAY_MS, 10)).length, 2, 'the clock has been set back');
+    assert.equal(
+      (await notices.triedBetween('email', -DAY_MS, 4)).count,
+      0,
+      'its earlier attempts do not count',
+    );
     await notices.release(first);
     assert.equal((await notices.due('email', 49, 10))[0]?.tries, 0);
     assert.ok(await notices.claim(first, 6, 50));
@@ -321,7 +331,6 @@ onEachEngine('many notices of one account do not delay the notice of another', a
     await notices.tried(due.key, { state, dueAt: state === 'pending' ? now : null, detail: '' });
     return due.key;
   };
-  const HOUR_MS = 3_600_000;
   assert.equal(await attempt(10, 'pending'), 'many 0');
   assert.equal(await attempt(11, 'pending'), 'other');
   assert.equal(

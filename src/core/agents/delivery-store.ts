@@ -1,5 +1,9 @@
 // The database interface of reply delivery. `store/` implements it with knex.
+import { HOUR_MS } from '../clock.js';
 import type { Delivery, Run } from './runs.js';
+
+/** An attempt is never due so far ahead, in ms: its due time was written before the clock was set back, and it is due now. */
+export const NEVER_DUE_AHEAD_MS = 2 * HOUR_MS;
 
 export interface DeliveryStore {
   /**

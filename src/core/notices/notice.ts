@@ -81,8 +81,15 @@ export interface NoticeStore {
   keysSince(since: number): Promise<string[]>;
   /** Returns when the channel's next notice is due; null: none. */
   nextDueAt(channel: NoticeChannel): Promise<number | null>;
-  /** Returns the number of the channel's attempts after a moment, and the time of the first of them. */
-  triedSince(channel: NoticeChannel, since: number): Promise<{ count: number; first: number | null }>;
+  /**
+   * Returns the number of the channel's attempts after `since` and up to `until`, and the time of the first of them. Attempts after
+   * `until` were made before the clock was set back.
+   */
+  triedBetween(
+    channel: NoticeChannel,
+    since: number,
+    until: number,
+  ): Promise<{ count: number; first: number | null }>;
   /** Postpones a due notice to `until`, for one attempt at `at`. Returns false when another daemon has claimed the notice first. */
   claim(notice: DueNotice, at: number, until: number): Promise<boolean>;
   /** Releases a notice that was claimed and not attempted. */
