@@ -13,6 +13,7 @@ import type { Io } from './io/io.js';
 import { type AccountRates, createSharedRate } from './io/rates.js';
 import type { AccountRecord } from './settings.js';
 
+/** Every `Account` of this worker is an entry. Only `Accounts` changes it, so the others see it read-only. */
 interface Entry extends Account {
   record: AccountRecord;
   rates: AccountRates | null;
@@ -102,7 +103,10 @@ export class Accounts {
     if (entry) endAll(entry, reason);
   }
 
-  /** Why an account may have no further session from this address now, by the sessions of this worker; null: it may. */
+  /**
+   * Why an account may have no further session from this address now, by the sessions of this worker; null: it may. The limits are
+   * the same as in `HeldPermits.refusal`, which counts permits.
+   */
   refusal({ record, sessions }: Account, clientAddress: string): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = record.limits;
     if (record.isOverQuota) return 'over-quota';

@@ -35,7 +35,8 @@ export interface EventsOptions {
 
 export type SessionChange = Extract<WorkerEvent, { kind: 'session-destination' | 'session-game' }>;
 
-interface Logins {
+/** Equal logins of one batch. */
+interface LoginGroup {
   readonly kind: 'logins';
   readonly outcome: LoginOutcome;
   readonly username: string;
@@ -55,7 +56,7 @@ export class Events {
     'session-destination': new Map<number, number>(),
     'session-game': new Map<number, number>(),
   };
-  readonly #logins = new Map<string, Logins>();
+  readonly #logins = new Map<string, LoginGroup>();
   #sent = 0;
   /** Time of the first event in the batch. */
   #beganAt = 0;
@@ -135,7 +136,7 @@ export class Events {
       known.at = at;
       return;
     }
-    const logins: Logins = { kind: 'logins', outcome, username, accountId, client, count: 1, at };
+    const logins: LoginGroup = { kind: 'logins', outcome, username, accountId, client, count: 1, at };
     this.#logins.set(key, logins);
     this.push(logins);
   }

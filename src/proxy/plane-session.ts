@@ -6,7 +6,7 @@ import type { SessionFacts } from './messages.js';
 import type { SessionCounts } from './session-counts.js';
 
 /** The worker of a session. */
-export interface SessionOwner {
+export interface SessionWorker {
   readonly counts: SessionCounts;
   endSession(session: PlaneSession, reason: SessionEnd): void;
 }
@@ -27,13 +27,13 @@ export class PlaneSession implements Session {
   destination: SessionFacts['destination'];
   gameId: string | null;
   via: string | null;
-  readonly #owner: SessionOwner;
+  readonly #worker: SessionWorker;
   readonly #openedMs = Math.round(performance.now());
   bytesUp = 0;
   bytesDown = 0;
   #final: SessionSummary | null = null;
 
-  constructor(facts: SessionFacts, account: SessionAccount, owner: SessionOwner) {
+  constructor(facts: SessionFacts, account: SessionAccount, worker: SessionWorker) {
     this.accountId = account.accountId;
     this.username = account.username;
     this.command = facts.command;
@@ -46,11 +46,11 @@ export class PlaneSession implements Session {
     this.destination = { host: intern(host), address: intern(address), port };
     this.gameId = facts.gameId;
     this.via = facts.via;
-    this.#owner = owner;
+    this.#worker = worker;
   }
 
   end(reason: SessionEnd): void {
-    this.#owner.endSession(this, reason);
+    this.#worker.endSession(this, reason);
   }
 
   get protocol(): 'tcp' | 'udp' {
@@ -58,7 +58,7 @@ export class PlaneSession implements Session {
   }
 
   count(): boolean {
-    const { bytes, generations } = this.#owner.counts;
+    const { bytes, generations } = this.#worker.counts;
     // Another session may already have the slot and its counts.
     const isLive = this.#final === null && generations[this.slot] === this.generation;
     const up = isLive ? bytes[2 * this.slot] : this.#final?.bytesUp;
@@ -77,7 +77,7 @@ export class PlaneSession implements Session {
 
   /** The summary of a session whose worker has died. */
   summary(end: SessionEnd): SessionSummary {
-    const { bytes, generations } = this.#owner.counts;
+    const { bytes, generations } = this.#worker.counts;
     const isReadable = generations[this.slot] === this.generation;
     return {
       bytesUp: (isReadable ? bytes[2 * this.slot] : undefined) ?? this.bytesUp,

@@ -12,7 +12,7 @@ import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from './mes
 import type { ProxyObserver } from './observer.js';
 import { type PackedEvent, unpackEvent } from './packed-events.js';
 import { PlanePermits } from './plane-permits.js';
-import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-session.js';
+import { PlaneSession, type SessionAccount, type SessionWorker } from './plane-session.js';
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
 import type { ThreadMessage, ThreadStart } from './thread.js';
@@ -36,7 +36,7 @@ export interface PlaneWorkerOptions {
   readonly accountOf: (facts: SessionAccount) => SessionAccount;
 }
 
-export class PlaneWorker implements SessionOwner {
+export class PlaneWorker implements SessionWorker {
   readonly index: number;
   readonly engine: 'native' | 'node';
   readonly shared: SharedMemory;

@@ -164,11 +164,13 @@ export function createSessionPermits(deps: {
 
   function answer(request: PermitRequest, refusal: LimitRefusal | null): void {
     if (refusal !== null) request.answer({ ok: false, reason: refusal });
-    else request.answer({ ok: true, permit: add(request) });
+    else {
+      const { id, accountId, client, revoke } = request;
+      request.answer({ ok: true, permit: add({ id, accountId, client, revoke }) });
+    }
   }
 
-  function add({ id, accountId, client, revoke }: RevocablePermit): SessionPermit {
-    const permit: RevocablePermit = { id, accountId, client, revoke };
+  function add(permit: RevocablePermit): SessionPermit {
     held.add(permit);
     return { release: () => remove(permit) };
   }
@@ -205,11 +207,11 @@ export function createSessionPermits(deps: {
       }),
 
     hold(accountId, client, revoke) {
-      const id = randomUUID();
-      const permit = add({ id, accountId, client, revoke });
-      unwritten.add(held.get(id) as RevocablePermit);
+      const permit = { id: randomUUID(), accountId, client, revoke };
+      const sessionPermit = add(permit);
+      unwritten.add(permit);
       enforce(accountId);
-      return permit;
+      return sessionPermit;
     },
 
     enforce,
