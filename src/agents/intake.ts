@@ -34,7 +34,7 @@ export interface Intake {
 }
 
 /** Lifetime of an idempotency key. */
-export const KEY_LIFETIME_MS = DAY_MS;
+const KEY_LIFETIME_MS = DAY_MS;
 
 export function createIntake(deps: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;

@@ -63,7 +63,7 @@ const bind = section({
 });
 
 /** The entry in proxyProtocolFrom for connections over a Unix socket. */
-export const UNIX_SOURCE = 'unix';
+const UNIX_SOURCE = 'unix';
 
 const PROTOCOLS = ['socks5', 'socks4', 'http'] as const;
 

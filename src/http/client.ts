@@ -7,7 +7,7 @@ import { inCidr, normalizeAddress, parseCidr, parseIp } from '../core/ip.js';
 import { headerValues } from './header-values.js';
 
 /** The client's address is unknown. No whitelist entry and no range contains this value. */
-export const UNKNOWN_CLIENT = 'unknown';
+const UNKNOWN_CLIENT = 'unknown';
 
 const peers = new WeakMap<Socket, string>();
 

@@ -5,7 +5,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import compress from 'koa-compress';
 
 /** Shorter responses fit into one packet either way. */
-export const MIN_COMPRESSED_BYTES = 1024;
+const MIN_COMPRESSED_BYTES = 1024;
 
 /** Responses to GET that contain secrets. Passwords and new tokens are only in responses to POST and PUT. */
 const SECRETIVE = /^\/api\/v1\/(session|tokens|accounts\/export)(\/|$)/i;

@@ -28,7 +28,7 @@ function AccountState({ account }: { account: Account }) {
 }
 
 /** Shows when the account expires, or that it waits for its first login. */
-export function AccountExpiry({ account, short = false }: { account: Account; short?: boolean }) {
+function AccountExpiry({ account, short = false }: { account: Account; short?: boolean }) {
   if (account.daysFromFirstLogin === null) return <Expiry at={account.expiresAt} short={short} />;
   return <span title={expiryOf(account)}>{expiryOf(account, short)}</span>;
 }

@@ -9,7 +9,7 @@ import { Meter, State } from '../ui/basics.js';
 type BoundName = keyof Operator['budget'];
 const NAMES: readonly BoundName[] = ['accounts', 'days', 'bytes'];
 
-export function budgetAmount(name: BoundName, amount: number): string {
+function budgetAmount(name: BoundName, amount: number): string {
   if (name === 'bytes') return bytes(amount);
   return name === 'days' ? t('budget.inDays', { n: Math.floor(amount * 100) / 100 }) : count(amount);
 }

@@ -80,7 +80,7 @@ export function Meter({ value, max, label }: { value: number; max: number; label
 
 /** A moment as "3 min ago". The hover text is its full time in both time zones. */
 export function Ago({ at }: { at: string | null }) {
-  useMinuteTick();
+  useRedraw();
   if (at === null) return <span class="faint">—</span>;
   return (
     <time dateTime={at} title={`${format.localTime(at)}\n${format.utcTime(at)}`}>
@@ -101,7 +101,7 @@ export function At({ at }: { at: string | null }) {
 
 /** When an account expires. `short` is for a column whose head says "expires". */
 export function Expiry({ at, short = false }: { at: string | null; short?: boolean }) {
-  useMinuteTick();
+  useRedraw();
   const show = short ? format.expiryShort : format.expiry;
   if (at === null) return <span class="faint">{show(null)}</span>;
   const remainingMs = Date.parse(at) - Date.now();
@@ -172,13 +172,15 @@ async function copyText(text: string): Promise<void> {
   if (!done) throw new Error('not copied');
 }
 
-/** Renders the component again every `everyMs`, so that "3 min ago" stays current. */
-export function useMinuteTick(everyMs = 20_000): void {
+const REDRAW_MS = 20_000;
+
+/** Renders the component again every `REDRAW_MS`, so that "3 min ago" stays current. */
+function useRedraw(): void {
   const [, draw] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => draw((n) => n + 1), everyMs);
+    const timer = setInterval(() => draw((n) => n + 1), REDRAW_MS);
     return () => clearInterval(timer);
-  }, [everyMs]);
+  }, []);
 }
 
 /** Returns the value after it has not changed for `ms`: for searches while the user types. */

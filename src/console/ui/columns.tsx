@@ -20,7 +20,7 @@ export interface Column<T> {
 }
 
 /** The least width at which remarks and destinations stay readable. */
-export const MIN_FLEXIBLE_PX = 160;
+const MIN_FLEXIBLE_PX = 160;
 
 const widthOf = ({ width }: Pick<Column<never>, 'width'>): number =>
   width?.endsWith('px') ? Number.parseFloat(width) : MIN_FLEXIBLE_PX;

@@ -25,7 +25,7 @@ export interface Counters {
   bytesDown: number;
 }
 
-export const noCounters = (): Counters => ({
+const noCounters = (): Counters => ({
   logins: 0,
   failures: 0,
   heartbeats: 0,

@@ -4,7 +4,7 @@ import { createSetting, type Refuse, type Reloadable, refuseNone } from '../sett
 import type { SettingStore } from '../settings/setting-store.js';
 import { NO_PAC_RULES, type PacRules } from './pac.js';
 
-export const PAC_KEY = 'accounts.pac';
+const PAC_KEY = 'accounts.pac';
 
 export interface PacSetting extends Reloadable {
   current(): PacRules;

@@ -4,7 +4,7 @@ import { createSetting, type Refuse, type Reloadable, refuseNone } from '../sett
 import type { SettingStore } from '../settings/setting-store.js';
 import type { Plan } from './plans.js';
 
-export const PLANS_KEY = 'accounts.plans';
+const PLANS_KEY = 'accounts.plans';
 
 export interface PlansSetting extends Reloadable {
   /** In the order in which they are offered. */

@@ -4,7 +4,7 @@ import { createSetting, type Refuse, type Reloadable, refuseNone } from '../sett
 import type { SettingStore } from '../settings/setting-store.js';
 import type { PublicAddress } from './proxy-link.js';
 
-export const PUBLIC_ADDRESS_KEY = 'socks.public';
+const PUBLIC_ADDRESS_KEY = 'socks.public';
 
 export interface PublicAddressSetting extends Reloadable {
   /** Null when neither the console nor the configuration sets it. */

@@ -16,7 +16,7 @@ const GIVEN_BY_KEY = 'admin.credentials.given-by';
 /** Minimum length of a password that an operator chooses. */
 export const MIN_ADMIN_PASSWORD_CHARACTERS = 8;
 
-export const DEFAULT_ADMIN_USERNAME = 'admin';
+const DEFAULT_ADMIN_USERNAME = 'admin';
 
 // 18 bytes are 144 bits and 24 characters of base64url.
 const RANDOM_PASSWORD_BYTES = 18;

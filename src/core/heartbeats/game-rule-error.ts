@@ -2,7 +2,7 @@
 import { fillText } from '../fill-text.js';
 
 /** The errors of a pattern. Braces contain the name of a value. */
-export const PATTERN_TEXTS = {
+const PATTERN_TEXTS = {
   'pattern-empty': 'pattern {pattern}: is empty',
   'pattern-too-large': 'pattern {pattern}: is too large; use smaller repeat counts',
   'pattern-backreference': 'pattern {pattern}: backreferences are not supported',

@@ -16,7 +16,7 @@ import {
   type GameRules,
 } from './game-rules.js';
 
-export const GAME_RULES_KEY = 'heartbeats.games';
+const GAME_RULES_KEY = 'heartbeats.games';
 
 export type GameRulesSaved<Refusal = never> =
   | { readonly ok: true }

@@ -14,9 +14,9 @@ export { GameRuleError, PatternError } from './game-rule-error.js';
 export type { CompiledPattern, PatternMatch, PayloadMatcher, PayloadVerdict } from './payload-matcher.js';
 
 /** Number of first client bytes that a payload rule searches by default. */
-export const DEFAULT_MAX_BYTES = 4096;
+const DEFAULT_MAX_BYTES = 4096;
 /** Largest `maxBytes` of a rule: the first bytes of a flow stay in memory until a rule has decided. */
-export const MAX_MAX_BYTES = 65536;
+const MAX_MAX_BYTES = 65536;
 
 /** One rule: a flow whose destination matches has the fixed `id`, or the GameID that `gameId` finds in its first client bytes. */
 export interface GameRule {

@@ -6,7 +6,7 @@ import { createSetting, type Refuse, type Reloadable, refuseNone } from '../sett
 import type { SettingStore } from '../settings/setting-store.js';
 import { CHANNELS, type NoticeChannel, type NoticeRecipient } from './notice.js';
 
-export const NOTICES_KEY = 'notices';
+const NOTICES_KEY = 'notices';
 
 export const LANGUAGES = CONTACT_LANGUAGES;
 export type Language = (typeof LANGUAGES)[number];

@@ -3,7 +3,7 @@ import { type Actor, differences } from '../audit/audit.js';
 import { createSetting, type Refuse, type Reloadable, refuseNone } from './setting.js';
 import type { SettingStore } from './setting-store.js';
 
-export const RETENTION_KEY = 'retention';
+const RETENTION_KEY = 'retention';
 
 /** Whole days, and entries. */
 export interface Retention {

@@ -124,7 +124,7 @@ export function authenticate({
 }
 
 /** The value of our cookie; null when there is none, or more than one. */
-export function sessionCookie(ctx: Pick<Context, 'req'>): string | null {
+function sessionCookie(ctx: Pick<Context, 'req'>): string | null {
   const values = headerValues(ctx.req, 'cookie')
     .flatMap((header) => header.split(';'))
     .map((pair) => pair.trim())

@@ -22,7 +22,7 @@ const USERID_AT = 8;
 const MAX_TEXT_BYTES = 255;
 
 /** CD of a reply. */
-export const Socks4Reply = {
+const Socks4Reply = {
   granted: 90,
   rejected: 91,
   /** "The client program and identd report different user-ids". Here: the client's address is not authorized. */

@@ -4,7 +4,7 @@ import { parseIp, unmap } from '../../core/ip.js';
 export const VERSION = 0x05; // RFC 1928 §3
 export const METHOD_NO_AUTHENTICATION = 0x00; // RFC 1928 §3
 export const METHOD_USERNAME_PASSWORD = 0x02; // RFC 1928 §3
-export const METHOD_NONE_ACCEPTABLE = 0xff; // RFC 1928 §3
+const METHOD_NONE_ACCEPTABLE = 0xff; // RFC 1928 §3
 export const LOGIN_VERSION = 0x01; // RFC 1929 §2
 const LOGIN_SUCCESS = 0x00; // RFC 1929 §2
 const LOGIN_FAILURE = 0x01; // RFC 1929 §2: any other value is a failure

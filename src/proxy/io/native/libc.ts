@@ -14,7 +14,6 @@ export const ENFILE = 23;
 export const EMFILE = 24;
 export const EMSGSIZE = 90;
 export const EINPROGRESS = 115;
-export const ECONNRESET = 104;
 export const ECONNABORTED = 103;
 
 // <sys/epoll.h>
@@ -55,12 +54,10 @@ export const SOCK_DGRAM = 2;
 export const SOL_SOCKET = 1;
 export const SO_REUSEADDR = 2;
 export const SO_ERROR = 4;
-export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_KEEPALIVE = 9;
 export const SO_LINGER = 13;
 export const SO_ACCEPTCONN = 30;
-export const SO_DOMAIN = 39;
 export const IPPROTO_TCP = 6;
 export const TCP_NODELAY = 1;
 export const TCP_KEEPIDLE = 4;
