@@ -195,6 +195,8 @@ function defaults(dataDir: string): Record<string, unknown> {
   return {
     dataDir,
     shutdownGrace: '1s',
+    // On a busy machine writing what is pending takes seconds.
+    stopTimeout: '1m',
     // On a busy machine a search takes seconds.
     database: { readTimeout: '1m' },
     // Daemons share the processors with many tests, so their control planes keep the normal priority.
