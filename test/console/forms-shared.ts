@@ -75,19 +75,20 @@ export function sharedFormTests({ open, api }: FormConsole): void {
       await visit('/settings/plans');
       await page.click('tbody >> text=monthly');
       await page.getByRole('textbox', { name: 'Days' }).fill('31');
-      // The page gets the other tab's plan only after its own change was refused.
-      let refused = () => {};
-      const refusal = new Promise<void>((resolve) => {
-        refused = resolve;
-      });
-      page.on('response', (response) => {
-        if (response.request().method() === 'PUT' && response.status() >= 400) refused();
+      // The page cannot read the other tab's plan before it sends its own change, so the refused dialog has to read it.
+      let isSent = false;
+      let failedRead = () => {};
+      const read = new Promise<void>((resolve) => {
+        failedRead = resolve;
       });
       await page.route('**/api/v1/settings/plans', async (route) => {
-        if (route.request().method() === 'GET') await refusal;
-        await route.continue().catch(() => undefined);
+        if (route.request().method() === 'PUT') isSent = true;
+        if (isSent) return route.continue();
+        await route.fulfill({ status: 500 });
+        failedRead();
       });
       await api('PUT', '/settings/plans', { plans: [planOf('monthly', 30), planOf('yearly', 365)] });
+      await read;
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('dialog .failure >> text=Someone else has changed it in the meantime');
       await page.waitForSelector('tbody >> text=yearly');
