@@ -2,8 +2,8 @@
 import type { PortRange } from '../../core/port-range.js';
 
 /**
- * The ports of `range`, each once, from a random one: a port that is hard to guess keeps others from finding the client's side.
- * Without a range only 0, with which the system chooses a port.
+ * The ports of `range`, each once, beginning with a random one, so that others cannot guess the port of the client's side. Without
+ * a range only 0: the system chooses a port.
  */
 export function* candidatePorts(range: PortRange | null): Generator<number, undefined> {
   const [first, last] = range ?? [0, 0];

@@ -13,11 +13,11 @@ export interface DatagramRelayOptions {
   /** First and last port to which sockets are bound, on both sides; null: the system chooses. */
   readonly portRange: PortRange | null;
   /**
-   * A datagram to the client's side that no route covers: from anyone at all, any bytes. Never called before `onOpen`
-   * has returned. The buffer belongs to the engine and is overwritten after the call: copy what must last.
+   * A datagram to the client's side that matches no route. Its sender and content are unchecked. Never called before `onOpen` has
+   * returned. The buffer belongs to the engine and is overwritten after the call: copy what must last.
    */
   readonly onClientDatagram: (datagram: Buffer, from: Endpoint) => void;
-  /** The data of a datagram to the outer side from where no source was set. The buffer as above. */
+  /** The data of a datagram to an outside socket whose sender is no source. For the buffer see `onClientDatagram`. */
   readonly onOutsideDatagram: (data: Buffer, from: Endpoint) => void;
   /** Bound ports are added, and removed when their socket closes. */
   readonly ports: Pick<OwnPorts, 'add' | 'remove'>;
@@ -43,7 +43,7 @@ export interface DatagramRelay {
   /** The local address of the client side. */
   readonly local: Endpoint;
   readonly counts: DatagramCounts;
-  /** Datagrams from here may use routes, and everything to the client goes here; one client at a time. */
+  /** Sets the client's address: datagrams from it may use routes, and datagrams to the client go there. */
   setClient(client: Endpoint): void;
   /** Standalone datagrams of the client whose SOCKS header is `header` go to `to`. */
   setRoute(header: Buffer, to: Endpoint): void;
@@ -53,7 +53,7 @@ export interface DatagramRelay {
   removeSource(from: Endpoint): void;
   /** While true, no datagram of the client uses a route: the owner receives all. */
   watchClient(watch: boolean): void;
-  /** Sends what follows the first `offset` bytes of `datagram` to a destination. */
+  /** Sends the data after `offset` in `datagram` to a destination. */
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void;
   /** Opens a socket for the relay of an upstream proxy; null when no port or file descriptor is free. */
   openUpstream(options: UpstreamSocketOptions): UpstreamSocket | null;
@@ -68,13 +68,13 @@ export interface UpstreamSocketOptions {
   readonly bindAddress: string;
   /** The upstream proxy's relay; of the family of `bindAddress`. */
   readonly to: Endpoint;
-  /** A datagram from anyone at all, as it came. The buffer as above. */
+  /** A datagram to this socket. Its sender and content are unchecked. For the buffer see `onClientDatagram`. */
   readonly onDatagram: (datagram: Buffer, from: Endpoint) => void;
 }
 
 /** A socket for the relay of an upstream proxy. Its owner closes it, before or after the relay. */
 export interface UpstreamSocket {
-  /** Sends `header` and what follows the first `offset` bytes of `datagram`; the latter counts as sent outside. */
+  /** Sends `header` and the data after `offset` in `datagram`; only the data is counted. */
   send(header: Buffer, datagram: Buffer, offset: number): void;
   /** Further calls do nothing. */
   close(): void;

@@ -15,7 +15,7 @@ const DOMAIN = 0x03;
 const IPV6 = 0x04;
 const IPV4_HEADER_BYTES = 10;
 
-/** The most that one UDP datagram carries over IPv4: 65,535 less the headers of IP and UDP (RFC 791, RFC 768). */
+/** Maximum data of a UDP datagram over IPv4: 65,535 less the headers of IP and UDP (RFC 791, RFC 768). */
 export const MAX_DATAGRAM_BYTES = 65_507;
 
 /** A header as the client sent it. */
@@ -81,7 +81,7 @@ export function writeDatagramHeader(ip: IpBytes, port: number): Buffer {
 
 /**
  * A map key for the header of a standalone datagram: equal for equal headers. A number for IPv4 destinations, so that
- * looking one up makes no garbage. Null when the header cannot be read or belongs to a fragment.
+ * a lookup allocates nothing. Null when the header cannot be read or belongs to a fragment.
  */
 export function headerKey(datagram: Buffer): number | string | null {
   const key = ipv4HeaderKey(datagram, 0, datagram.length);

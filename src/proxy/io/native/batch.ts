@@ -1,6 +1,6 @@
 // Thirty-two datagrams in native memory: headers, addresses and buffers for recvmmsg and sendmmsg, laid out once.
-// Datagrams are sent from where they were received; in front of each is room for the SOCKS header it may need.
-// A run of one size to one destination goes as one message that the kernel cuts (UDP_SEGMENT).
+// Datagrams are sent from the buffer in which they were received, with room in front of each for a SOCKS header.
+// Consecutive datagrams of one size to one destination are sent as one message that the kernel cuts (UDP_SEGMENT).
 import { EAGAIN, EINTR, EINVAL, EIO, EMSGSIZE, type Libc, SOL_UDP, UDP_SEGMENT } from './libc.js';
 import { isSameSockaddr, SOCKADDR_WORDS, sockaddrLength } from './sockaddr.js';
 
@@ -23,7 +23,7 @@ const CONTROL_LENGTH_AT = 10;
 const CONTROL_AT = 8;
 const LENGTH_AT = 14;
 const VECTOR_WORDS = 4;
-/** What one message may carry before it is cut: less than 64 KiB with the headers of IP and UDP. */
+/** Maximum of data in one message that the kernel cuts: less than 64 KiB with the headers of IP and UDP. */
 const MAX_RUN_BYTES = 65_000;
 
 /** A socket that datagrams are sent through. */
@@ -34,17 +34,17 @@ export interface BatchSocket {
 }
 
 export interface Batch {
-  /** All of it: `dataAt` and lengths are positions in here. */
+  /** The whole memory of the batch; `dataAt` returns positions in it. */
   readonly memory: ArrayBuffer;
   readonly bytes: Uint8Array;
   readonly words: Uint32Array;
-  /** Receives what waits at a socket, at most a batch; returns how many, 0 when there is none or an error. */
+  /** Receives the waiting datagrams of a socket, at most a batch. Returns their number; 0 when there is none or an error. */
   receive(fd: number): number;
   dataAt(message: number): number;
   lengthOf(message: number): number;
   /** Where the words of the sender's address begin in `words`. */
   senderAt(message: number): number;
-  /** Sends `length` bytes at `at` to `to`, with others that go through the same socket, at the latest at `flush`. */
+  /** Sends `length` bytes at `at` to `to`, together with other datagrams of the same socket, at the latest at `flush`. */
   send(socket: BatchSocket, at: number, length: number, to: Uint32Array): void;
   flush(): void;
 }
@@ -95,7 +95,7 @@ export function createBatch(libc: Libc): Batch {
 
   const lengthAt = (datagram: number): number => words[outVector(datagram) + 2] ?? 0;
 
-  /** How many datagrams from `first` on may go as one message. */
+  /** Number of datagrams from `first` on that may be one message. */
   function runFrom(first: number, maxSegmentBytes: number): number {
     const size = lengthAt(first);
     if (size === 0 || size > maxSegmentBytes) return 1;
@@ -105,13 +105,13 @@ export function createBatch(libc: Libc): Batch {
       total += length;
       if (length === 0 || length > size || total > MAX_RUN_BYTES) break;
       if (!isSameSockaddr(words, outName(first), words, outName(next))) break;
-      // A shorter one may only be the last.
+      // Only the last datagram of a message may be shorter.
       if (length < size) return next + 1 - first;
     }
     return next - first;
   }
 
-  /** Lays out messages for the datagrams from `first` on; returns how many. */
+  /** Lays out messages for the datagrams from `first` on; returns the number of messages. */
   function layOut(first: number, maxSegmentBytes: number): number {
     let messages = 0;
     for (let datagram = first; datagram < pending; messages += 1) {
@@ -130,7 +130,7 @@ export function createBatch(libc: Libc): Batch {
     return messages;
   }
 
-  /** Sends what is pending through `through`. What the system says of one datagram loses that one. */
+  /** Sends the pending datagrams through `through`. An error loses only the datagram that caused it. */
   function sendPending(through: BatchSocket): void {
     for (let first = 0; first < pending; ) {
       const messages = layOut(first, through.maxSegmentBytes);
@@ -144,7 +144,7 @@ export function createBatch(libc: Libc): Batch {
         }
         const errno = libc.errno();
         if (errno === EINTR) continue;
-        // There is no room: all that follows is lost, as it would be anywhere on the way.
+        // The socket's buffer is full: the remaining datagrams are lost, as on any full link.
         if (errno === EAGAIN) return;
         const failed = firsts[sent] ?? pending;
         const isRun = (firsts[sent + 1] ?? pending) - failed > 1;

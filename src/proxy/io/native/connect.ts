@@ -1,4 +1,4 @@
-// Connecting to a destination in the native loop.
+// Connects to a destination in the native loop.
 import type { Attempt, ConnectListener, Endpoint } from '../io.js';
 import {
   AF_INET,
@@ -51,7 +51,7 @@ export class NativeAttempt implements Attempt, Watcher {
     }
     this.#isOver = true;
     const stream = new NativeStream(this.#loop, this.#fd, null, true);
-    // Its place in the epoll set goes with it: the events so far are the stream's first.
+    // The stream takes over the registration, and these events are its first.
     this.#loop.rewatch(this.#registration, stream);
     stream.register(this.#registration);
     this.#fd = -1;

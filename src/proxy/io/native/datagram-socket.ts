@@ -1,5 +1,5 @@
-// UDP sockets of associations in the native loop: bound to an address and a free port of the configured range, and read
-// a batch a turn, so that each of them has its turn.
+// UDP sockets of associations in the native loop: bound to an address and a free port of the configured range. The owner reads one
+// batch when the socket is ready, so that every socket is served.
 import type { PortRange } from '../../../core/port-range.js';
 import { candidatePorts } from '../candidate-ports.js';
 import type { Endpoint } from '../io.js';
@@ -21,7 +21,7 @@ import { readSockaddr, writeSockaddr } from './sockaddr.js';
 
 /** Room for bursts while the loop is busy; the system may grant less (net.core.rmem_max). */
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
-/** The payload of an Ethernet frame: a larger datagram is a rare one, and is cut by IP. */
+/** The payload of an Ethernet frame. Larger datagrams are rare, and IP fragments them. */
 const MAX_SEGMENT_BYTES = 1472;
 
 const sockaddr = new Uint8Array(SOCKADDR_BYTES);
@@ -40,8 +40,8 @@ export class DatagramSocket implements BatchSocket {
   }
 
   /**
-   * A bound socket that calls `onReady` while datagrams wait, or the system error code that says why there is none.
-   * @param range first and last port to choose from; null leaves it to the system
+   * A bound socket that calls `onReady` while datagrams wait, or a system error code.
+   * @param range first and last port to choose from; null: the system chooses
    */
   static open(
     loop: Loop,
@@ -86,7 +86,7 @@ export class DatagramSocket implements BatchSocket {
   }
 }
 
-/** Null once it is bound. */
+/** Returns null when the socket is bound, or a system error code. */
 function bindTo({ libc }: Loop, fd: number, address: string, range: PortRange | null): string | null {
   for (const port of candidatePorts(range)) {
     const bytes = writeSockaddr(sockaddr, { address, port });

@@ -1,10 +1,10 @@
 // The only file that calls into libc: every symbol and every constant of the system that Pulsegate uses.
-// Contract: a call that fails returns -1 and leaves its reason in `errno()`, to be read before any other call.
-// Every descriptor made here is non-blocking and close-on-exec. Linux on x64 and arm64.
+// A call that fails returns -1; read `errno()` before any other call. Every descriptor that is opened here is non-blocking and
+// close-on-exec. Linux on x64 and arm64.
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 
-/** errno values that are distinguished by number; the same on every architecture Node runs on. */
+/** errno values, the same on every architecture that Node supports. */
 export const EPERM = 1;
 export const EINTR = 4;
 export const EAGAIN = 11;
@@ -80,13 +80,13 @@ export interface Libc {
   errno(): number;
   /** A new epoll set. */
   epollCreate(): number;
-  /** Adds `fd` for `events`; `data` and `generation` come back with each event. */
+  /** Adds `fd` for `events`. Each event carries `data` and `generation`. */
   epollAdd(epoll: number, fd: number, events: number, data: number, generation: number): number;
   epollModify(epoll: number, fd: number, events: number, data: number, generation: number): number;
   epollRemove(epoll: number, fd: number): number;
-  /** Waits `timeoutMs` (-1: for ever) and fills in at most `most` events; returns how many. */
+  /** Waits `timeoutMs` (-1: forever) and writes at most `most` events; returns their number. */
   epollWait(epoll: number, events: Int32Array, most: number, timeoutMs: number): number;
-  /** Sleeps about `us` µs: the first call makes this thread's timers precise, which are late by up to 50 µs else (prctl(2)). */
+  /** Sleeps about `us` µs. The first call makes this thread's timers precise, which otherwise are late by up to 50 µs (prctl(2)). */
   rest(us: number): void;
   /** A counter that is readable once something has been written to it. */
   eventFd(): number;
@@ -100,7 +100,7 @@ export interface Libc {
   listen(fd: number, backlog: number): number;
   /** A new connection; its peer's address is written to `peer`, SOCKADDR_BYTES long. EAGAIN: none waits. */
   accept(fd: number, peer: Uint8Array): number;
-  /** EINPROGRESS is the usual answer of a TCP socket. */
+  /** EINPROGRESS is the usual result of a TCP socket. */
   connect(fd: number, address: Uint8Array, bytes: number): number;
   /** Writes the local address to `into`, SOCKADDR_BYTES long. */
   getsockname(fd: number, into: Uint8Array): number;
@@ -110,9 +110,9 @@ export interface Libc {
   setLinger(fd: number, seconds: number): number;
   /** The value of an integer option; -1 when it cannot be read. */
   getOption(fd: number, level: number, option: number): number;
-  /** Takes at most `bytes` from a socket; 0 is the end; EAGAIN: nothing there. */
+  /** Reads at most `bytes` from a socket; 0: the peer has sent FIN; EAGAIN: no bytes wait. */
   recv(fd: number, into: Uint8Array, bytes: number): number;
-  /** Sends the bytes of `from` from `at` on; never raises SIGPIPE. EAGAIN: the socket takes none. */
+  /** Sends the bytes of `from` from `at` on; never raises SIGPIPE. EAGAIN: the socket accepts none. */
   send(fd: number, from: Uint8Array, at: number, bytes: number): number;
   /** Sends one datagram to a struct sockaddr of `addressBytes` bytes. */
   sendTo(fd: number, from: Uint8Array, bytes: number, address: Uint8Array, addressBytes: number): number;
@@ -121,28 +121,28 @@ export interface Libc {
    * many pipe pages already (/proc/sys/fs/pipe-user-pages-soft); -1 when there is no pipe.
    */
   pipe(ends: Int32Array, bytes: number): number;
-  /** Socket to pipe: moves what is there, at most `bytes`, without copying. 0 is the end; EAGAIN: nothing there, or the pipe full. */
+  /** Moves at most `bytes` from a socket to a pipe without copying. 0: the peer has sent FIN; EAGAIN: no bytes wait, or the pipe is full. */
   spliceIn(socket: number, pipe: number, bytes: number): number;
-  /** Pipe to socket: returns what the socket took. EAGAIN: it takes none. */
+  /** Moves bytes from a pipe to a socket; returns how many the socket accepted. EAGAIN: it accepts none. */
   spliceOut(pipe: number, socket: number, bytes: number): number;
-  /** Sends FIN behind what has been written. */
+  /** Sends FIN after all written bytes. */
   shutdownWrite(fd: number): number;
-  /** For descriptors that were not made here. */
+  /** For descriptors that another program opened. */
   setNonBlocking(fd: number): number;
   /** Another descriptor of the same open file. */
   dup(fd: number): number;
   close(fd: number): number;
-  /** Receives at most `most` datagrams into `headers` (struct mmsghdr); returns how many; EAGAIN: none is there. */
+  /** Receives at most `most` datagrams into `headers` (struct mmsghdr); returns their number. EAGAIN: none waits. */
   receiveMany(fd: number, headers: Uint32Array, most: number): number;
-  /** Sends the first `count` datagrams of `headers`; returns how many, and fails only when it is not even the first. */
+  /** Sends the first `count` datagrams of `headers`; returns how many were sent. Fails only when the first was not sent. */
   sendMany(fd: number, headers: Uint32Array, count: number): number;
-  /** Memory that stays where it is until the process ends, and its address: for structures that the kernel keeps pointers to. */
+  /** Memory that is never moved or freed, and its address: for structures that contain pointers. */
   allocate(bytes: number): { memory: ArrayBuffer; address: number };
 }
 
 /**
- * Finds libc's functions in this process through koffi, whichever libc Node was linked with. Throws when koffi is
- * not installed, has no build for this platform, or a function is missing (splice and epoll are Linux alone).
+ * Finds the functions of libc in this process through koffi, whichever libc Node was linked with. Throws when koffi is not
+ * installed or has no build for this platform, or a function is missing (only Linux has splice and epoll).
  */
 export function loadLibc(): Libc {
   if (process.platform !== 'linux') throw new Error(`no native engine for ${process.platform}`);

@@ -1,4 +1,4 @@
-// Listening sockets in the native loop: accepting in bounded turns, and what happens when the system has no descriptors.
+// Listening sockets in the native loop: accepts a bounded number in a turn, and handles a lack of descriptors.
 import { closeSync, openSync } from 'node:fs';
 import type { Endpoint, ListenResult, Stream } from '../io.js';
 import {
@@ -28,23 +28,22 @@ import {
 } from './libc.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
-import { NativeStream } from './stream.js';
+import { KEEPALIVE_IDLE_S, NativeStream } from './stream.js';
 
-/** Connections accepted in one turn; then others are served. */
+/** Maximum number of connections accepted in one turn, so that other sockets are served too. */
 const ACCEPTS_PER_TURN = 64;
-/** How long accepting rests when the system has no memory for another connection (ENOBUFS, ENOMEM), in ms. */
+/** How long accepting pauses when the system has no memory or no descriptor for another connection, in ms. */
 const RETRY_MS = 100;
 const BACKLOG = 4096;
-const KEEPALIVE_IDLE_S = 60;
 
-/** Accepts what comes to a listening socket. The socket stays its maker's. */
+/** Accepts the connections of a listening socket, which the caller still owns. */
 export class Acceptor implements Watcher {
   readonly #loop: Loop;
   readonly #fd: number;
   readonly #onConnection: (stream: Stream) => void;
   readonly #peer = new Uint8Array(SOCKADDR_BYTES);
   #registration: Registration;
-  /** A descriptor that is kept to refuse a connection with when there is no other left. */
+  /** A descriptor kept in reserve, to accept and close a connection when there is no other left; -1: none. */
   #spare: number;
   #isClosed = false;
 
@@ -88,7 +87,7 @@ export class Acceptor implements Watcher {
     if (stream.register()) this.#onConnection(stream);
   }
 
-  /** At the limit of descriptors a connection that is not accepted would be reported for ever: it is closed instead. */
+  /** At the limit of descriptors: accepts one connection by the spare descriptor and closes it. Otherwise epoll would report it forever. */
   #refuseOne(): void {
     if (this.#spare === -1) return;
     closeSync(this.#spare);
@@ -98,7 +97,7 @@ export class Acceptor implements Watcher {
     if (this.#spare !== -1) this.#loop.own(this.#spare);
   }
 
-  /** Leaves the epoll set for a moment, because what waits would be reported again at once. */
+  /** Removes the socket from the epoll set for RETRY_MS, because epoll would report the waiting connections again at once. */
   #rest(): void {
     if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, false);
     this.#registration = NOT_WATCHED;
@@ -115,12 +114,12 @@ function openSpare(): number {
   try {
     return openSync('/dev/null', 'r');
   } catch {
-    // No descriptor left at all: accepting rests until there is one.
+    // There is no descriptor left: accepting pauses until there is one.
     return -1;
   }
 }
 
-/** A bound and listening socket for one IP address; its options are inherited by what it accepts (tcp(7)). */
+/** Opens a listening socket for one IP address. Accepted connections inherit its options (tcp(7)). */
 export function openListener(
   libc: Libc,
   { address, port }: Endpoint,
@@ -144,7 +143,7 @@ export function openListener(
   return { fd, local: readSockaddr(sockaddr) };
 }
 
-/** Options of a listener that what it accepts inherits (tcp(7)). */
+/** Sets the options that accepted connections inherit (tcp(7)). */
 function setInherited(libc: Libc, fd: number): void {
   libc.setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   libc.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -152,8 +151,8 @@ function setInherited(libc: Libc, fd: number): void {
 }
 
 /**
- * Makes a listening socket that another program opened fit to accept from.
- * @returns its address, null for a Unix socket; or why it cannot be used
+ * Prepares a listening socket that another program opened.
+ * @returns its address (null: a Unix socket), or a system error code when it cannot be used
  */
 export function adoptListener(
   libc: Libc,
@@ -169,7 +168,7 @@ export function adoptListener(
   return { local };
 }
 
-/** A bound and listening Unix socket (unix(7)). */
+/** Opens a listening Unix socket (unix(7)). */
 export function openUnixListener(
   libc: Libc,
   path: string,
@@ -186,7 +185,7 @@ export function openUnixListener(
   return { code };
 }
 
-/** Listens within the loop that also accepts: for BIND. */
+/** Opens a listening socket and accepts its connections in this loop; for BIND. */
 export function listenHere(
   loop: Loop,
   where: Endpoint,

@@ -1,22 +1,22 @@
-// The native event loop of a worker: epoll, timers, and work that goes on in turns. Synchronous from end to end: it never
-// returns to Node's own loop while it runs.
+// The native event loop of a worker: epoll, timers, and queued work. It is synchronous: while it runs it never returns to Node's
+// own event loop.
 import type { OwnedDescriptors } from '../../owned-descriptors.js';
 import type { Timer } from '../io.js';
 import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
 import { Pace, REST_US } from './pace.js';
 import { TimerWheel } from './timers.js';
 
-/** Whoever owns a descriptor in the epoll set. */
+/** The owner of a descriptor in the epoll set. */
 export interface Watcher {
   /** @param events EPOLLIN, EPOLLOUT, … of epoll_wait */
   ready(events: number): void;
 }
 
-/** A descriptor's place in the epoll set; NOT_WATCHED where it has none. A number, because every idle session keeps some. */
+/** A descriptor's index in the loop; NOT_WATCHED: it has none. A number, because every idle session keeps some. */
 export type Registration = number;
 export const NOT_WATCHED: Registration = -1;
 
-/** Work that goes on in turns. An object that lives anyway, so that queueing it makes no garbage. */
+/** Queued work. An object that exists anyway implements it, so that queueing allocates nothing. */
 export interface Task {
   run(): void;
 }
@@ -24,15 +24,15 @@ export interface Task {
 export interface LoopHooks {
   /** Before the events of each turn: reads the channel. */
   turn(): void;
-  /** Before the loop would sleep: how long it may, in ms. */
+  /** Called before the loop would sleep; returns how long it may sleep, in ms. */
   beforeSleep(): number;
 }
 
 const EVENTS = 256;
-/** Stands for the eventfd that wakes the loop. */
+/** Index of the eventfd that wakes the loop. */
 const WAKE = 0;
 const LONGEST_SLEEP_MS = 1_000;
-/** How long work may go on before the events of others are looked at: a short visit to a bulk flow takes longer. */
+/** How long queued work may take before events are read again, in ms; a short visit to a bulk flow takes longer. */
 const WORK_MS = 0.01;
 
 export class Loop {
@@ -45,13 +45,13 @@ export class Loop {
   readonly #watchers: (Watcher | null)[] = [null];
   readonly #generations: number[] = [0];
   readonly #free: number[] = [];
-  /** Work that goes on in turns, such as bulk flows; the oldest first. */
+  /** Queued work, such as bulk flows; the oldest first. */
   #work: Task[] = [];
   #isStopped = false;
   /** Milliseconds of the monotonic clock, read once a turn. */
   #now = performance.now();
 
-  /** @param owned where the descriptors of this worker are marked, so that they can be closed when the thread has died */
+  /** @param owned marks the descriptors of this worker, so that the main thread can close them when this thread has died */
   constructor(libc: Libc, owned: OwnedDescriptors) {
     this.libc = libc;
     this.#owned = owned;
@@ -63,7 +63,7 @@ export class Loop {
     this.#wheel = new TimerWheel(() => this.#now);
   }
 
-  /** Writing to it (8 bytes, the number 1) ends the loop's sleep. */
+  /** An eventfd: writing to it (8 bytes, the number 1) ends the loop's sleep. */
   get wakeFd(): number {
     return this.#wakeFd;
   }
@@ -81,20 +81,20 @@ export class Loop {
     this.#owned.add(fd);
   }
 
-  /** Closes a descriptor of this worker. It leaves the epoll set by that. */
+  /** Closes a descriptor of this worker, which also removes it from the epoll set. */
   close(fd: number): void {
     this.#owned.remove(fd);
     this.libc.close(fd);
   }
 
-  /** The descriptor is somebody else's from now on. */
+  /** The descriptor no longer belongs to this worker. */
   disown(fd: number): void {
     this.#owned.remove(fd);
   }
 
-  /** Watches a descriptor; NOT_WATCHED when the system refuses (ENOSPC, ENOMEM). */
+  /** Adds a descriptor to the epoll set; NOT_WATCHED when the system refuses (ENOSPC, ENOMEM). */
   add(fd: number, events: number, watcher: Watcher): Registration {
-    const index = this.#free.pop() ?? this.#newPlace();
+    const index = this.#free.pop() ?? this.#newIndex();
     const generation = this.#generations[index] ?? 0;
     if (this.libc.epollAdd(this.#epoll, fd, events, index, generation) !== 0) {
       this.#free.push(index);
@@ -104,17 +104,17 @@ export class Loop {
     return index;
   }
 
-  #newPlace(): number {
+  #newIndex(): number {
     this.#generations.push(0);
     return this.#watchers.push(null) - 1;
   }
 
-  /** Hands the events of a descriptor to another watcher. */
+  /** Sends the events of a descriptor to another watcher from now on. */
   rewatch(index: Registration, watcher: Watcher): void {
     this.#watchers[index] = watcher;
   }
 
-  /** No event of this registration is reported any more. To be called before the descriptor is closed. */
+  /** Ends a registration: its events are no longer reported. Call it before the descriptor is closed. */
   remove(fd: number, index: Registration, isClosing = true): void {
     if (!isClosing) this.libc.epollRemove(this.#epoll, fd);
     this.#watchers[index] = null;
@@ -159,7 +159,7 @@ export class Loop {
     }
   }
 
-  /** Does what waits, for WORK_MS at most: whoever is ready by then comes first. */
+  /** Runs queued work for at most WORK_MS, so that sockets that are ready by then are served first. */
   #doWork(): void {
     if (this.#work.length === 0) return;
     const work = this.#work;
@@ -168,7 +168,7 @@ export class Loop {
     for (const [i, each] of work.entries()) {
       each.run();
       if (i + 1 === work.length || performance.now() < until) continue;
-      // What was added meanwhile has its turn after what waited before.
+      // Work that was added meanwhile comes after the rest of this list.
       this.#work = [...work.slice(i + 1), ...this.#work];
       return;
     }

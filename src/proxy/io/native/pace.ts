@@ -1,11 +1,11 @@
-// When to rest for a moment: while datagrams come by the ten thousands a second, a loop that looks for them at once finds two
-// or three at a time, and receiving and sending three costs nearly as much as ten. While few come, each is moved at once.
+// Decides when the loop rests for a moment. While tens of thousands of datagrams arrive per second, a loop that reads at once finds
+// two or three at a time, and receiving and sending three costs nearly as much as ten. While few arrive, each is moved at once.
 
 /** A rest, in µs: short beside what a datagram takes through any network. */
 export const REST_US = 10;
-/** As often in a ms datagrams must come. */
+/** Minimum number of datagrams per ms at which the loop rests. */
 const BUSY_PER_MS = 32;
-/** A turn that found so many needs no rest. */
+/** After a turn that found this many datagrams, the loop does not rest. */
 const ENOUGH = 16;
 
 export class Pace {
@@ -21,7 +21,7 @@ export class Pace {
     this.#inTurn += datagrams;
   }
 
-  /** After each turn: whether to rest. @param events of the turn; where others than datagrams came, nothing waits for more */
+  /** Whether to rest after this turn. @param events number of events of the turn: when other sockets were ready too, the loop does not rest */
   isRestDue(events: number, nowMs: number): boolean {
     if (this.#sockets === 0) return false;
     this.#inWindow += this.#inTurn;

@@ -1,25 +1,24 @@
-// The pipes that bulk flows are moved through: a direction has one while it moves bytes, and keeps it only while its
-// reader is blocked.
+// The pipes for bulk flows: a direction borrows one while it moves bytes, and keeps it longer only while its reader is blocked.
 import type { Loop } from './loop.js';
 
 const PIPE_BYTES = 1024 * 1024;
-/** A smaller one, which is what a user at the limit of pipe pages gets (pipe(7)), is worse than copying. */
+/** Minimum size. A user at the limit of pipe pages gets smaller ones (pipe(7)), which are slower than copying. */
 const LEAST_BYTES = 64 * 1024;
-/** Empty pipes that are kept for the next flow; each may hold pages only while it is in use. */
+/** Maximum number of empty pipes that are kept for further flows. A pipe holds memory only while it has bytes. */
 const MAX_IDLE = 64;
 
 export interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
   readonly bytes: number;
-  /** Bytes in it. */
+  /** Number of bytes in the pipe. */
   held: number;
 }
 
 export interface Pipes {
-  /** An empty pipe; null when there is none to be had. */
+  /** An empty pipe; null: none can be created now. */
   acquire(): Pipe | null;
-  /** Takes back an empty pipe. */
+  /** Returns an empty pipe. */
   release(pipe: Pipe): void;
   /** Closes a pipe that still holds bytes. */
   discard(pipe: Pipe): void;
@@ -28,7 +27,7 @@ export interface Pipes {
 export function createPipes(loop: Loop): Pipes {
   const idle: Pipe[] = [];
   const ends = new Int32Array(2);
-  /** Until when none is asked for, because the last was too small or could not be made. */
+  /** No pipe is created before this time, because the last attempt failed or the pipe was too small. */
   let noneUntil = 0;
 
   function create(): Pipe | null {

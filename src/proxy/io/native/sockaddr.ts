@@ -1,5 +1,5 @@
-// Socket addresses as the kernel has them: struct sockaddr_in and struct sockaddr_in6 of a little-endian machine, written
-// from endpoints and read as endpoints.
+// Converts endpoints to and from socket addresses of the kernel: struct sockaddr_in and struct sockaddr_in6 of a little-endian
+// machine.
 import { networkInterfaces } from 'node:os';
 import { formatIp, parseIp, unmap } from '../../../core/ip.js';
 import { intern } from '../../interned-strings.js';
@@ -40,7 +40,7 @@ export function writeSockaddr(into: Uint8Array, { address, port }: Endpoint): nu
   return IPV6_BYTES;
 }
 
-/** The endpoint of the sockaddr at `at`: IPv4-mapped as IPv4, a link-local one with its zone, a Unix socket without anything. */
+/** The endpoint of the sockaddr at `at`: IPv4-mapped as IPv4, a link-local address with its zone, and '' and 0 for a Unix socket. */
 export function readSockaddr(bytes: Uint8Array, at = 0): Endpoint {
   const family = bytes[at];
   const port = ((bytes[at + PORT_AT] ?? 0) << 8) | (bytes[at + PORT_AT + 1] ?? 0);
@@ -62,11 +62,11 @@ export function sockaddrLength(words: Uint32Array, at = 0): number {
   return isIpv6(words, at) ? IPV6_BYTES : IPV4_BYTES;
 }
 
-/** A map key, equal for equal addresses and ports: a number for IPv4, so that looking one up makes no garbage. */
+/** A map key, equal for equal addresses and ports. A number for IPv4, so that a lookup allocates nothing. */
 export function sockaddrKey(words: Uint32Array, at = 0): number | string {
   const family = words[at] ?? 0;
   if ((family & 0xffff) === AF_INET) return (words[at + 1] ?? 0) * 0x1_0000 + (family >>> 16);
-  // Without word 1, the flow label.
+  // Omits word 1, the flow label.
   return `${family >>> 16} ${words.subarray(at + 2, at + SOCKADDR_WORDS).join()}`;
 }
 
@@ -82,7 +82,7 @@ function formatIpv4(bytes: Uint8Array, at: number): string {
   return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
-/** Names of interfaces by their scope ids, as they were when last looked up. */
+/** Names of interfaces by scope id, as of the last lookup. */
 let zones = new Map<number, string>();
 
 function lookUpZones(): void {
@@ -90,7 +90,7 @@ function lookUpZones(): void {
   try {
     interfaces = networkInterfaces();
   } catch {
-    // The system does not tell, which takes a descriptor: those known so far stay.
+    // The call fails when there is no free descriptor: keep the known names.
     return;
   }
   zones = new Map();
@@ -100,7 +100,7 @@ function lookUpZones(): void {
   }
 }
 
-/** A zone that has no name here, or none any more, is written as its number (RFC 4007 §11.2). */
+/** The name of a zone, or its number when there is no such interface (RFC 4007 §11.2). */
 function zoneOf(scope: number): string {
   if (!zones.has(scope)) lookUpZones();
   return zones.get(scope) ?? String(scope);

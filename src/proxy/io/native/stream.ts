@@ -25,7 +25,8 @@ import { readSockaddr } from './sockaddr.js';
 export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 /** What one recv takes at most; a flow that fills it is bulk, which is moved by splice. */
 export const READ_BYTES = 16 * 1024;
-const KEEPALIVE_IDLE_S = 60;
+/** Time without a packet before the first TCP keepalive probe, in seconds. */
+export const KEEPALIVE_IDLE_S = 60;
 const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 /** Maximum of bytes that `write` keeps while the system accepts none; beyond it the peer does not read, and the stream fails. */
 const MAX_UNSENT_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
-// Timers of the native loop: a hashed wheel (Varghese and Lauck, 1987). Setting and clearing one costs the same however
-// many there are; they are late by at most one tick.
+// Timers of the native loop: a hashed wheel (Varghese and Lauck, 1987). The cost of setting and clearing a timer does not depend on
+// the number of timers. A timer is late by at most one tick.
 import type { Timer } from '../io.js';
 
 const TICK_MS = 4;
@@ -57,16 +57,16 @@ export class TimerWheel {
     this.#size -= 1;
   }
 
-  /** Calls what is due. */
+  /** Calls the callbacks that are due. */
   run(): void {
     const now = Math.floor(this.#now() / TICK_MS);
-    // After a long pause every slot is looked at once, not once for every tick that was missed.
+    // After a long pause each slot is checked once, not once for every missed tick.
     const first = Math.max(this.#tick + 1, now - SLOTS + 1);
     this.#tick = now;
     for (let tick = first; tick <= now && this.#size > 0; tick += 1) this.#runSlot(tick % SLOTS, now);
   }
 
-  /** How long there is nothing to do, in ms, at most `mostMs`. */
+  /** Time until the next timer is due, in ms, at most `mostMs`. */
   idleMs(mostMs: number): number {
     if (this.#size === 0) return mostMs;
     const base = Math.floor(this.#now() / TICK_MS);
@@ -88,7 +88,7 @@ export class TimerWheel {
       if (!isDue) continue;
       this.remove(current);
       current.callback();
-      // The callback may have cleared the neighbour: begin anew, what is not due stays.
+      // The callback may have cleared the next entry: start again at the head of the slot.
       if (entry && entry.slot === -1) entry = this.#heads[slot] ?? null;
     }
   }

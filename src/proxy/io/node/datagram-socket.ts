@@ -8,8 +8,8 @@ import { codeOf } from './stream.js';
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 
 /**
- * A bound socket, or the system error code that says why there is none.
- * @param range first and last port to choose from; null leaves it to the system
+ * A bound socket, or a system error code.
+ * @param range first and last port to choose from; null: the system chooses
  */
 export function openSocket(address: string, range: PortRange | null): Socket | string {
   for (const port of candidatePorts(range)) {
@@ -25,7 +25,7 @@ function bindSocket(address: string, port: number): Socket | string {
   socket.on('error', (error: NodeJS.ErrnoException) => {
     failed ??= codeOf(error);
   });
-  // Where nothing is looked up, `bind` is done, or has failed, when it returns.
+  // Without a lookup `bind` is synchronous.
   socket.bind({ address, port, exclusive: true });
   if (failed === null) return socket;
   closeSocket(socket);
@@ -38,18 +38,18 @@ function createDatagramSocket(address: string, recvBufferSize?: number): Socket 
     type: isV6 ? 'udp6' : 'udp4',
     ipv6Only: isV6,
     recvBufferSize,
-    // Every address is an address already: dns.lookup would cost each datagram a turn of the event loop.
+    // Every host is an IP address here; dns.lookup would delay each datagram by a turn of the event loop.
     lookup: (host, family, done) => done(null, host, Number(family)),
   });
 }
 
-/** Nothing that still arrives is reported. */
+/** Closes the socket; datagrams that still arrive are not reported. */
 export function closeSocket(socket: Socket): void {
   socket.removeAllListeners('message');
   socket.close();
 }
 
-/** The address of this machine that `address` sees as its peer's, by asking the routing table; null when unknown. */
+/** The local address that a connection to `address` would use, by the routing table; null when there is no route. */
 export function sourceAddressFor(address: string, done: (source: string | null) => void): void {
   const socket = createDatagramSocket(address);
   const finish = (source: string | null): void => {

@@ -1,4 +1,4 @@
-// The datagram engine of the node driver: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
+// The datagram engine of the node driver: node:dgram sockets, and one map lookup for each datagram.
 import type { Socket } from 'node:dgram';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
 import { DatagramMeter } from '../datagram-meter.js';
@@ -91,7 +91,7 @@ class NodeDatagramRelay implements DatagramRelay {
       this.counts.unsendable += 1;
       return;
     }
-    // Without a callback what the system says of this datagram is dropped with it.
+    // Without a callback, Node ignores an error of this datagram.
     if (this.#meter.passUp(length)) socket.send(datagram, offset, length, port, address);
   }
 

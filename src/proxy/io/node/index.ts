@@ -5,7 +5,7 @@ import { openDatagrams } from './datagrams.js';
 import { acceptFrom, adoptSocket, connect, listen } from './listen.js';
 import { relay } from './relay.js';
 
-/** @param onAdopted called with a descriptor that Node closes from now on */
+/** @param onAdopted called with a descriptor that Node owns and closes from now on */
 export function createNodeIo(onAdopted: (fd: number) => void = () => {}): Io {
   return {
     name: 'node',
@@ -23,7 +23,7 @@ export function createNodeIo(onAdopted: (fd: number) => void = () => {}): Io {
       onAdopted(fd);
       return stream;
     },
-    // Node offers no way to let go of a descriptor.
+    // Node cannot release a descriptor without closing it.
     detach: () => -1,
     openDatagrams,
     sourceAddressFor,

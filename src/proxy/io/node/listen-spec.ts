@@ -1,4 +1,4 @@
-// The players' listeners of the node driver: sockets that it opens itself, or descriptors that it is given.
+// The players' listeners of the node driver: sockets that it opens itself, or open descriptors.
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { withoutMapping } from '../../../core/ip.js';
@@ -18,17 +18,17 @@ export function listenNode(
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, pauseOnConnect: true };
   const server = createServer(options, (socket) => {
     const peer = remoteEndpoint(socket);
-    // The connection has gone already, and nobody can say whose it was.
+    // The connection is closed already, so its address is unknown.
     if (path === null && peer.address === '') socket.destroy();
     else onConnection(new NodeStream(socket, peer));
   });
   const onError = (error: NodeJS.ErrnoException): void => done({ code: codeOf(error) });
   server.once('error', onError);
   const here = path === null ? { host, port, ipv6Only: host.includes(':') && !isDualStack } : { path };
-  // An open descriptor is closed with the server.
+  // Node closes an open descriptor together with the server.
   const where = fd === null ? here : { fd };
   server.listen({ ...where, backlog: BACKLOG, exclusive: true }, () => {
-    // Errors of accept (EMFILE): that connection is lost, the listener goes on.
+    // Errors of accept (EMFILE) lose one connection; the listener continues.
     server.off('error', onError).on('error', () => {});
     if (path !== null && fd === null) chmodSync(path, mode);
     const bound = server.address();

@@ -1,4 +1,4 @@
-// How the node driver gets connections: dialled, accepted, or taken over as descriptors.
+// The connections of the node driver: outgoing, accepted, or adopted as descriptors.
 import {
   createServer,
   connect as dial,
@@ -10,12 +10,12 @@ import { withoutMapping } from '../../../core/ip.js';
 import type { Attempt, ConnectListener, Endpoint, ListenOptions, ListenResult, Stream } from '../io.js';
 import { codeOf, NodeStream, remoteEndpoint } from './stream.js';
 
-/** Connections that may wait to be accepted; the system may allow fewer (net.core.somaxconn). */
+/** Maximum number of connections that wait to be accepted; the system may allow fewer (net.core.somaxconn). */
 const BACKLOG = 4096;
 
 export function connect(to: Endpoint, listener: ConnectListener): Attempt {
   const socket = dial({ host: to.address, port: to.port, allowHalfOpen: true, noDelay: true });
-  // Nothing is read before somebody asks for it.
+  // The stream begins paused.
   socket.pause();
   let isPending = true;
   const onError = (error: NodeJS.ErrnoException): void => {
@@ -43,7 +43,7 @@ export function listen(
 ): void {
   const server = createListener((socket) => {
     const peer = remoteEndpoint(socket);
-    // The connection has gone already, and nobody can say whose it was.
+    // The connection is closed already, so its address is unknown.
     if (peer.address === '') socket.destroy();
     else onConnection(new NodeStream(socket, peer));
   });
@@ -59,13 +59,13 @@ export function listen(
 }
 
 /**
- * Accepts from a listening socket, which Node closes when `close` is called or its thread ends: where others listen on
- * it too, `fd` must be a duplicate.
+ * Accepts from a listening socket, which Node closes when `close` is called or the thread ends. If other workers accept from the
+ * socket too, `fd` must be a duplicate.
  */
 export function acceptFrom(fd: number, onConnection: (stream: Stream) => void): { close(): void } {
   const server = createListener((socket) => {
     const peer = remoteEndpoint(socket);
-    // Connections of Unix sockets have no addresses at all.
+    // Connections of Unix sockets have no addresses.
     if (peer.address === '' && socket.localAddress !== undefined) socket.destroy();
     else onConnection(new NodeStream(socket, peer));
   });
@@ -92,7 +92,7 @@ function start(
   const onError = (error: NodeJS.ErrnoException): void => done(codeOf(error));
   server.once('error', onError);
   server.listen({ ...where, backlog: BACKLOG, exclusive: true }, () => {
-    // Errors of accept (EMFILE): that connection is lost, the listener goes on.
+    // Errors of accept (EMFILE) lose one connection; the listener continues.
     server.off('error', onError).on('error', ignore);
     done(null);
   });

@@ -1,16 +1,16 @@
-// The relay of the node driver: two sockets, each one's data written to the other with back-pressure.
+// The relay of the node driver: writes the data of each of two sockets to the other, with back-pressure.
 import type { Socket } from 'node:net';
 import type { Relay, RelayEnd, RelayOptions, RelayOwner, Stream } from '../io.js';
 import type { AccountRates, FlowShare, SharedRate } from '../rates.js';
 import { KEEP_ALIVE_IDLE_MS, NodeStream } from './stream.js';
 
-/** The bytes that go from one socket to the other, and the FIN behind them. */
+/** One direction: forwards bytes from one socket to the other, and then the FIN. */
 class Direction {
   /** The FIN has been passed on. */
   isDone = false;
-  /** The FIN has come; bytes before it may still be held. */
+  /** The FIN has arrived; bytes before it may still be held. */
   hasEnded = false;
-  /** Read, and not yet written: `to` takes no more, or the rate does not let it pass. */
+  /** Bytes that are read and not yet written, because `to` is blocked or the rate does not permit more. */
   #held: Buffer | null;
   #share: FlowShare | null = null;
   readonly #onChunk: (chunk: Buffer) => void;
@@ -39,7 +39,7 @@ class Direction {
 
   start(): void {
     const { from } = this;
-    // What ended before the relay began does not say so again.
+    // A FIN from before the relay began causes no further event.
     if (from.closed) process.nextTick(() => from.emit('close'));
     else if (from.readableEnded) process.nextTick(this.#onEnd);
     else from.on('end', this.#onEnd);
@@ -58,13 +58,13 @@ class Direction {
     this.#held = null;
   }
 
-  /** Comes even while `from` is paused. */
+  /** Called even while `from` is paused. */
   readonly #onEnd = (): void => {
     this.hasEnded = true;
     this.#pump();
   };
 
-  /** Moves what is held, as far as it may be moved now, and reads on once that is all. */
+  /** Writes held bytes as far as permitted now, and continues reading when all are written. */
   readonly #pump = (): void => {
     const { from, to } = this;
     while (this.#held !== null) {
@@ -155,7 +155,7 @@ class NodeRelay implements Relay {
   }
 
   close(): void {
-    // Whoever is closed reports nothing.
+    // A closed relay reports nothing.
     this.#socketsOpen = 0;
     this.#shut();
   }
@@ -169,20 +169,20 @@ class NodeRelay implements Relay {
     this.#end ??= end;
   }
 
-  /** A failure after an orderly end is still a failure; one that follows another is its echo. */
+  /** A failure after a FIN still counts; a second failure is a consequence of the first. */
   #failed({ from, to }: Direction, reset: RelayEnd): void {
     if (this.#end !== 'client-reset' && this.#end !== 'destination-reset') this.#end = reset;
     this.#up.close();
     this.#down.close();
     from.destroy();
-    // The other side learns of it as it happened here. A Unix socket knows no reset, nor does libuv behind a FIN.
+    // Resets the other side too. Unix sockets have no reset, and libuv sends none after a FIN.
     if (to.writableEnded || to.remoteAddress === undefined) to.destroy();
     else to.resetAndDestroy();
   }
 
   /**
-   * A socket closes by itself once both FINs have passed it: what it sent may then still be held back. One that closes
-   * earlier takes the other along.
+   * A socket closes by itself after both FINs; bytes that it sent may still be held then. A socket that closes earlier closes
+   * the other too.
    */
   #closed(direction: Direction, back: Direction, end: RelayEnd): void {
     if (this.#socketsOpen === 0) return;

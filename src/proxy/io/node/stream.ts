@@ -1,4 +1,4 @@
-// A stream of the node driver: a net.Socket behind the Stream interface.
+// A stream of the node driver: implements Stream by a net.Socket.
 import type { Socket } from 'node:net';
 import { withoutMapping } from '../../../core/ip.js';
 import type { Endpoint, Stream, StreamListener } from '../io.js';
@@ -11,7 +11,7 @@ export function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? 'UNKNOWN';
 }
 
-/** The far end of a connected socket; without an address when it is a Unix socket, or when the connection has gone. */
+/** The peer of a connected socket; without an address for a Unix socket, or when the connection is closed. */
 export function remoteEndpoint({ remoteAddress = '', remotePort = 0 }: Socket): Endpoint {
   return { address: withoutMapping(remoteAddress), port: remotePort };
 }
@@ -22,7 +22,7 @@ export class NodeStream implements Stream {
   listener: StreamListener = NO_LISTENER;
   readonly #socket: Socket;
   #isPaused = true;
-  /** The end came while paused: Node reports it even then, when nothing is buffered. */
+  /** The FIN was reported while the stream was paused: Node does that when no data is buffered. */
   #isEndHeld = false;
 
   /** @param socket connected, paused, and with `allowHalfOpen` */
@@ -47,7 +47,7 @@ export class NodeStream implements Stream {
   }
 
   write(bytes: Uint8Array): void {
-    // Copied: Node keeps what the system does not take at once, and the caller may overwrite it.
+    // Copies, because Node keeps bytes that the system does not accept at once, and the caller may overwrite them.
     if (!this.#socket.destroyed) this.#socket.write(Buffer.from(bytes));
   }
 
@@ -68,7 +68,7 @@ export class NodeStream implements Stream {
     this.#socket.setKeepAlive(true, KEEP_ALIVE_IDLE_MS);
   }
 
-  /** Hands the socket to a relay: the stream reports nothing any more. The caller listens for its errors. */
+  /** Passes the socket to a relay. The stream reports nothing any more; the caller listens for errors of the socket. */
   release(): Socket {
     this.#socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError);
     this.#socket.off('drain', this.#onDrain);

@@ -1,4 +1,4 @@
-// What a proxy answers by itself: RFC 9110 §15. Nothing in it tells who the player is, or what our network looks like.
+// The responses that the proxy itself sends (RFC 9110 §15). They contain nothing about the player or our network.
 import { Reply, type ReplyCode } from '../socks5.js';
 
 const REASONS = {
@@ -26,13 +26,13 @@ const STATUS_OF_REPLY: Readonly<Record<ReplyCode, Status>> = {
   [Reply.addressTypeNotSupported]: 400,
 };
 
-/** RFC 9110 §9.3.6: the tunnel begins behind the empty line. */
+/** RFC 9110 §9.3.6: the tunnel begins after the empty line. */
 export const TUNNEL_OPEN = Buffer.from('HTTP/1.1 200 Connection established\r\n\r\n', 'latin1');
 
 /** RFC 7617 §2 and §2.1. */
 const CHALLENGE = 'Proxy-Authenticate: Basic realm="Pulsegate", charset="UTF-8"\r\n';
 
-/** A whole response, after which the connection is closed. `isHead`: it answers HEAD, and its content is left out. */
+/** A complete response, after which the connection is closed. `isHead`: the response to HEAD, without content. */
 export function answer(status: Status, isHead = false): Buffer {
   const phrase = `${status} ${REASONS[status]}`;
   const body = `${phrase}\n`;
@@ -42,7 +42,7 @@ export function answer(status: Status, isHead = false): Buffer {
   return Buffer.from(isHead ? head : head + body, 'latin1');
 }
 
-/** The status that says what a reply of SOCKS5 (RFC 1928 §6) says. */
+/** The HTTP status for a SOCKS5 reply code (RFC 1928 §6). */
 export function statusOf(reply: ReplyCode): Status {
   return STATUS_OF_REPLY[reply];
 }

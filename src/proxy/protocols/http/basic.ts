@@ -7,10 +7,10 @@ export interface BasicCredentials {
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 const COLON = 0x3a;
-/** The same as RFC 1929 §2 allows, so that an account has one set of limits whatever its client speaks. */
+/** As in RFC 1929 §2, so that the limits do not depend on the protocol of the client. */
 const MAX_BYTES = 255;
 
-/** Null: another scheme, or no credentials that an account could have. A user name ends at the first colon. */
+/** Null: another scheme, or credentials that no account can have. A user name ends at the first colon. */
 export function readBasic(value: string): BasicCredentials | null {
   const [, encoded] = BASIC.exec(value) ?? [];
   if (encoded === undefined) return null;

@@ -1,26 +1,26 @@
-// Where the body of an HTTP/1 message ends, RFC 9112 §6 and §7. The bytes are passed on as they came; what another reader
-// could cut elsewhere is malformed.
+// Finds the end of the body of an HTTP/1 message, RFC 9112 §6 and §7. The bytes are forwarded unchanged. A body that another
+// parser could end elsewhere is malformed.
 import { type Field, readField, valuesOf } from './head.js';
 
 export type Framing =
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunked' }
-  /** Of a response only. */
+  /** Only for responses. */
   | { readonly kind: 'until-close' };
 
 export const NO_BODY: Framing = { kind: 'length', bytes: 0 };
 
-/** Up to 15 digits: an exact number. */
+/** At most 15 digits, so that the number is exact. */
 const LENGTH = /^\d{1,15}$/;
-/** A size and, passed on unread, extensions; RFC 9112 §7.1. */
+/** A size, and extensions, which are forwarded unread; RFC 9112 §7.1. */
 const CHUNK_LINE = /^([0-9A-Fa-f]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*)?$/;
 const MAX_CHUNK_LINE_BYTES = 256;
 const CR = 0x0d;
 const LF = 0x0a;
 
 /**
- * The framing that the fields declare; null: they declare none. 'malformed' where two of them could compete
- * (RFC 9112 §6.3 and §11.2) or a coding is not understood.
+ * The framing that the fields declare; null: none. 'malformed' when two fields contradict each other (RFC 9112 §6.3 and §11.2) or
+ * the coding is unknown.
  */
 export function framingOf(fields: readonly Field[]): Framing | null | 'malformed' {
   const lengths = valuesOf(fields, 'content-length');
@@ -33,12 +33,12 @@ export function framingOf(fields: readonly Field[]): Framing | null | 'malformed
   return LENGTH.test(length) ? { kind: 'length', bytes: Number(length) } : 'malformed';
 }
 
-/** Follows a body through chunks cut anywhere. */
+/** Reads a body; the boundaries of chunks do not matter. */
 export class BodyReader {
   isDone: boolean;
   readonly #framing: Framing;
   readonly #maxTrailerBytes: number;
-  /** Bytes of the body, or of the chunk with its CRLF, that are still to come. */
+  /** Remaining bytes of the body, or of the chunk with its CRLF. */
   #left = 0;
   #stage: 'size' | 'data' | 'trailer' = 'size';
   #line = '';
@@ -90,7 +90,7 @@ export class BodyReader {
     return this.#stage === 'size' ? MAX_CHUNK_LINE_BYTES : this.#maxTrailerBytes - this.#trailerBytes;
   }
 
-  /** The last two bytes of what is left are the CRLF behind the chunk. */
+  /** The last two of the remaining bytes are the CRLF after the chunk. */
   #takeData(bytes: Buffer, at: number): number | null {
     const taken = Math.min(this.#left, bytes.length - at);
     const crAt = at + this.#left - 2;

@@ -1,4 +1,4 @@
-// A request in absolute form, RFC 9112 §3.2.2, as it goes on to its destination.
+// Rewrites a request in absolute form (RFC 9112 §3.2.2) for its destination.
 
 import type { ClientRequest } from '../client-request.js';
 import { type Framing, framingOf, NO_BODY } from './body.js';
@@ -12,9 +12,9 @@ export interface ForwardedRequest {
   /** Of the body, which follows unchanged. */
   readonly framing: Framing;
   readonly isHead: boolean;
-  /** Of the client's HTTP/1. */
+  /** The minor version of the client's HTTP/1. */
   readonly minor: 0 | 1;
-  /** Whether the client may send another request behind this one. */
+  /** Whether the client may send another request after this one. */
   readonly isKept: boolean;
 }
 
@@ -29,7 +29,7 @@ const HTTP_PORT = 80;
 export function readForwarding({ method, target, minor }: RequestLine, fields: readonly Field[]): Forwarding {
   const [, authority, path = ''] = HTTP_URL.exec(target) ?? [];
   if (authority === undefined) return refused(isOtherUrl(target) ? 501 : 400);
-  // TRACE would show the destination's view of a request to its sender; a limit on forwards would have to be kept
+  // TRACE would show its sender the request as the destination gets it, and this proxy does not implement Max-Forwards
   // (RFC 9110 §7.6.2).
   if (method === 'TRACE' || (method === 'OPTIONS' && valuesOf(fields, 'max-forwards').length > 0)) {
     return refused(501);
@@ -48,7 +48,7 @@ export function readForwarding({ method, target, minor }: RequestLine, fields: r
     ok: true,
     request,
     forward: {
-      // An answer to HTTP/1.0 is not chunked, which a client of HTTP/1.0 could not read.
+      // With HTTP/1.0 the response is not chunked, because a client of HTTP/1.0 cannot read chunks.
       head: writeHead(`${method} ${form} HTTP/1.${minor}`, [
         ['Host', authority],
         ...passedOn.map(({ name, value }) => [name, value] as const),
@@ -63,7 +63,7 @@ export function readForwarding({ method, target, minor }: RequestLine, fields: r
   };
 }
 
-/** `https://…` and others: this proxy is asked for them by CONNECT. */
+/** For `https://…` and other schemes clients use CONNECT. */
 function isOtherUrl(target: string): boolean {
   return OTHER_URL.test(target) && !/^http:/i.test(target);
 }

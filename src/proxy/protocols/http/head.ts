@@ -1,15 +1,15 @@
-// The head of an HTTP/1 message, RFC 9112 §2 to §5: a start line and header fields, read from chunks cut anywhere.
-// It is strict where a lenient reader and the server behind could understand a message differently (RFC 9112 §11.2): a bare
-// CR or LF, a folded line, white space before a colon and control characters are malformed.
+// Parses the head of an HTTP/1 message, RFC 9112 §2 to §5: a start line and header fields; the boundaries of chunks do not matter.
+// It is strict where two parsers could understand a message differently (RFC 9112 §11.2): a bare CR or LF, a folded line, white
+// space before a colon and control characters are malformed.
 
 export interface HeadLimits {
-  /** Bytes of a head, with its empty line. */
+  /** Maximum size of a head with its empty line. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderFields: number;
 }
 
 export interface Field {
-  /** As it was sent; compare `lower`. */
+  /** The name as it was sent; for comparisons see `lower`. */
   readonly name: string;
   readonly lower: string;
   /** One character a byte, without the white space around it. */
@@ -24,7 +24,7 @@ export type HeadResult =
       readonly kind: 'head';
       readonly startLine: string;
       readonly fields: readonly Field[];
-      /** What came behind the head. */
+      /** The bytes after the head. */
       readonly rest: Buffer | null;
     };
 
@@ -51,7 +51,7 @@ export class HeadReader {
     this.#limits = limits;
   }
 
-  /** Takes in bytes. After a result other than 'more' the reader is spent. */
+  /** Adds bytes. After a result other than 'more' the reader must not be used again. */
   feed(chunk: Buffer): HeadResult {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     const { maxHeaderBytes } = this.#limits;
@@ -72,7 +72,7 @@ export class HeadReader {
 
   #takeLine(line: string): HeadResult | null {
     if (this.#startLine === null) {
-      // An empty line before a request is passed over, RFC 9112 §2.2; a second one is no request.
+      // One empty line before a request is ignored (RFC 9112 §2.2); a second one is malformed.
       if (line === '') return this.#lineAt === 0 ? null : MALFORMED;
       this.#startLine = line;
       return null;

@@ -1,5 +1,5 @@
-// Header fields that end at the proxy, RFC 9110 §7.6.1. No Via and no X-Forwarded-For is added: the destination does not
-// learn who the player is, nor that there is a proxy.
+// Hop-by-hop header fields, RFC 9110 §7.6.1. The proxy adds neither Via nor X-Forwarded-For, so that the destination does not learn
+// the player's address or that there is a proxy.
 import { type Field, TOKEN, valuesOf } from './head.js';
 
 const HOP_BY_HOP = new Set([
@@ -13,7 +13,7 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Fields that a message must not declare to end here: without them it would mean something else further on. */
+/** Fields that Connection must not name: without them the destination would understand another message. */
 const NEVER_NAMED = new Set(['content-length', 'content-type', 'host']);
 
 /** The options of Connection and Proxy-Connection, in lower case; null: malformed. */
@@ -27,7 +27,7 @@ export function connectionOptions(fields: readonly Field[]): ReadonlySet<string>
   return options.some((option) => NEVER_NAMED.has(option)) ? null : new Set(options);
 }
 
-/** The fields that go on to the other side. */
+/** The fields to forward. */
 export function endToEnd(fields: readonly Field[], options: ReadonlySet<string>): readonly Field[] {
   return fields.filter(({ lower }) => !HOP_BY_HOP.has(lower) && !options.has(lower));
 }

@@ -1,5 +1,5 @@
 // The server's side of an HTTP proxy: one request with Basic credentials (RFC 9110 §11.7), a CONNECT (§9.3.6) or one in
-// absolute form (RFC 9112 §3.2.2). Bytes in, steps out: it knows no socket and no clock.
+// absolute form (RFC 9112 §3.2.2). Parses bytes and returns steps; uses no socket and no clock.
 import type { ClientProtocol, HandshakeStep } from '../client-protocol.js';
 import type { ClientRequest } from '../client-request.js';
 import { Reply, type ReplyCode } from '../socks5.js';
@@ -78,7 +78,7 @@ export class HttpProxy implements ClientProtocol {
   }
 }
 
-/** A CONNECT has no content, RFC 9110 §9.3.6: what would frame one must not be read in two ways. */
+/** A CONNECT has no content (RFC 9110 §9.3.6): fields that declare a body are ambiguous. */
 function isConnectHead(fields: readonly Field[]): boolean {
   return (
     valuesOf(fields, 'transfer-encoding').length === 0 &&

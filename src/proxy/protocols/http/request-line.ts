@@ -6,12 +6,12 @@ import { AddressType } from '../socks5.js';
 export interface RequestLine {
   readonly method: string;
   readonly target: string;
-  /** Of HTTP/1: 0 or 1 (what is higher counts as 1, RFC 9110 §2.5). */
+  /** The minor version of HTTP/1: 0 or 1 (a higher one counts as 1, RFC 9110 §2.5). */
   readonly minor: 0 | 1;
 }
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/(\d)\.(\d)$/;
-/** RFC 9112 §3.2.3: a host and a port, neither left out. */
+/** RFC 9112 §3.2.3: a host and a port, both required. */
 const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:@/?#[\]\\]+)):(\d{1,5})$/;
 
 export function readRequestLine(line: string): RequestLine | 'malformed' | 'version' {

@@ -1,29 +1,29 @@
-// The destination's answer to a forwarded request, RFC 9112 §4 and §6.3, as it goes on to the client. Bytes in, bytes out.
+// Rewrites the destination's response to a forwarded request (RFC 9112 §4 and §6.3) for the client.
 import { BodyReader, type Framing, framingOf, NO_BODY } from './body.js';
 import type { ForwardedRequest } from './forward.js';
 import { type Field, type HeadLimits, HeadReader } from './head.js';
 import { connectionOptions, endToEnd, writeHead } from './hop.js';
 
 export type ResponseResult =
-  /** Send these; null: nothing yet. */
+  /** The bytes to send to the client; null: none yet. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer | null }
-  /** It is no answer that can be passed on. */
+  /** The response cannot be forwarded. */
   | { readonly kind: 'malformed' };
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: ([\t \x21-\x7e\x80-\xff]*))?$/;
 const MALFORMED: ResponseResult = { kind: 'malformed' };
 
 export class ResponseReader {
-  /** A part of the answer is on its way to the client. */
+  /** A part of the response has been sent to the client. */
   hasBegun = false;
-  /** The client's connection may be used for another request, as far as the answer is concerned. */
+  /** Whether the response permits another request on the client's connection. */
   isKept = false;
   readonly #request: ForwardedRequest;
   readonly #limits: HeadLimits;
   #head: HeadReader;
-  /** Bytes of the head that is being read. */
+  /** Number of bytes of the current head. */
   #headBytes = 0;
-  /** Bytes of all interim responses, including those that the client does not get. */
+  /** Number of bytes of all interim responses, including those that are not forwarded. */
   #interimBytes = 0;
   #body: BodyReader | null = null;
   #endsWithConnection = false;
@@ -38,12 +38,12 @@ export class ResponseReader {
     return this.#body?.isDone ?? false;
   }
 
-  /** The destination has ended its side. Whether that is the end of the answer; if not, the answer is cut off. */
+  /** Whether a FIN of the destination now ends the response; otherwise the response is incomplete. */
   get mayEnd(): boolean {
     return this.isDone || this.#endsWithConnection;
   }
 
-  /** Takes in bytes, cut anywhere. What follows the answer is dropped: nothing else was asked for. */
+  /** Adds bytes; the boundaries of chunks do not matter. Bytes after the response are dropped, because there was only one request. */
   feed(chunk: Buffer): ResponseResult {
     const out: Buffer[] = [];
     let rest: Buffer | null = chunk;
@@ -71,18 +71,18 @@ export class ResponseReader {
     const options = connectionOptions(fields);
     const declared = framingOf(fields);
     if (status === undefined || options === null || declared === 'malformed') return null;
-    // A login is asked for by this proxy alone, and nothing was upgraded.
+    // Only this proxy may request a login, and it forwards no upgrade.
     if (status === '407' || status === '101' || status < '100') return null;
     if (declared?.kind === 'chunked' && (minor === '0' || this.#request.minor === 0)) return null;
     const startsWith = `HTTP/1.1 ${status} ${phrase}`;
     const passedOn = endToEnd(fields, options).map(({ name, value }) => [name, value] as const);
     if (status.startsWith('1')) {
-      // Without a limit, a destination could send any amount that counts for no rate and no quota.
+      // Without a limit, a destination could send any amount of bytes that no rate and no quota counts.
       this.#interimBytes += this.#headBytes;
       if (this.#interimBytes > this.#limits.maxHeaderBytes) return null;
       this.#head = new HeadReader(this.#limits);
       this.#headBytes = 0;
-      // RFC 9110 §15.2: a client of HTTP/1.0 is sent none.
+      // RFC 9110 §15.2: a client of HTTP/1.0 gets no interim response.
       return this.#request.minor === 0 ? Buffer.alloc(0) : writeHead(startsWith, passedOn);
     }
     const framing = this.#framingOf(status, declared);
