@@ -9,6 +9,7 @@ import { createControlSocketPart } from './parts/control-socket.js';
 import { createCore } from './parts/core.js';
 import type { Daemon, DaemonOptions } from './parts/daemon.js';
 import { createDatabasePart, createStoragePart, storeOptions } from './parts/database.js';
+import { createFirstLoginsPart } from './parts/first-logins.js';
 import { createHeartbeatsPart } from './parts/heartbeats.js';
 import { createHttpPart } from './parts/http.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
@@ -59,7 +60,8 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(createLogTrimmingPart(shared));
   const heartbeats = await use(createHeartbeatsPart(shared));
   await use(createActivityPart({ ...shared, heartbeats }));
-  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices }));
+  const firstLogins = await use(createFirstLoginsPart(base));
+  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices, firstLogins }));
   await use(createChangesPart({ ...shared, plane }));
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);

@@ -16,6 +16,7 @@ import type { AccountRecord } from '../proxy/settings.js';
 import type { Core } from './core.js';
 import { descriptorLimit } from './descriptors.js';
 import { anyLibc, chooseDriver, workerCount } from './engine.js';
+import type { FirstLoginsPart } from './first-logins.js';
 import type { Grace, Part } from './lifecycle.js';
 import type { NoticesPart } from './notices.js';
 import type { PenaltiesPart } from './penalties.js';
@@ -32,12 +33,13 @@ const COUNT_MS = 1_000;
 
 export interface ProxyDeps {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'usage' | 'sessions'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'guessed'>;
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
+  readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
   readonly log: Log;
 }
 
@@ -151,17 +153,16 @@ async function drainSessions(sessions: SessionRegistry, { ms, signal }: Grace): 
 }
 
 /** Handles the events of the workers. */
-function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyDeps): ProxyObserver {
-  const { store, accounts, directory, sessions } = core;
-
-  /** Sets the expiry of an account that waits for its first login. After a failure, the next login tries again. */
-  function setExpiryAtFirstLogin(accountId: string, at: number): void {
-    if (directory.byId(accountId)?.daysFromFirstLogin == null) return;
-    accounts.firstLogin(accountId, at).catch((error: unknown) => {
-      log.error({ err: error, accountId }, 'setting expiry at first login failed; next login will retry');
-    });
-  }
-
+function observe({
+  stats,
+  notices,
+  penalties,
+  firstLogins,
+  log,
+  core,
+  liveSessions,
+}: ProxyDeps): ProxyObserver {
+  const { store, directory, sessions } = core;
   return {
     sessions,
     permits: liveSessions.permits,
@@ -169,7 +170,7 @@ function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyDe
     logins(outcome, username, accountId, client, count, at) {
       if (outcome === 'success' && accountId !== null) {
         directory.loggedIn(accountId, at);
-        setExpiryAtFirstLogin(accountId, at);
+        firstLogins.loggedIn(accountId, at);
       }
       for (let i = 0; i < count; i += 1) {
         stats.logins.note(outcome, username, accountId, client);

@@ -6,9 +6,12 @@ import { copyFile, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
+import { DAY_MS, SECOND_MS } from '../../src/core/clock.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { loggedInClient } from '../helpers/socks-client.js';
 
 const config = { stopTimeout: '500ms', database: { busyTimeout: '100ms', checkInterval: '100ms' } };
 
@@ -95,6 +98,34 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   await ready(daemon, '503 not ready: database-corrupt');
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 3);
+});
+
+test('days from the first login begin with a login while the database is locked, also without another login', async (t) => {
+  const daemon = await startTestDaemon(t, { config });
+  const plan = { name: 'days', days: 3, startsAtFirstLogin: true, limits: NO_PLAN_LIMITS };
+  assert.equal((await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
+  const player = { username: 'player', password: 'secret', plan: 'days' };
+  assert.equal((await daemon.api('POST', '/api/v1/accounts', player)).status, 201);
+  const database = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 1000);
+  t.after(() => database.destroy());
+  await database.raw('begin immediate');
+  const before = Date.now();
+  const client = await loggedInClient({ ...player, port: daemon.socks.port });
+  t.after(() => client.destroy());
+  const after = Date.now();
+  await ready(daemon, '503 not ready: database-locked');
+  // Writes wait for one another: after this one the first write of the expiry has failed too.
+  assert.equal((await daemon.api('POST', '/api/v1/accounts', { ...player, username: 'other' })).status, 500);
+  await database.raw('rollback');
+  const expiresAt = await eventually(async () => {
+    const { items } = (await daemon.api('GET', '/api/v1/accounts')).json as {
+      items: { expiresAt: string | null }[];
+    };
+    const [{ expiresAt = null } = {}] = items;
+    return expiresAt ?? false;
+  });
+  const at = Date.parse(String(expiresAt)) - 3 * DAY_MS;
+  assert.ok(at >= before - SECOND_MS && at <= after, `${expiresAt}`);
 });
 
 test('a full disk is logged, and so is the recovery with free space; a start on a full disk fails with the reason', async (t) => {

@@ -1,0 +1,52 @@
+// Sets the expiry of accounts that wait for their first login. A login while the database cannot be written counts from its own time.
+import { SECOND_MS } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import { createTasks } from './tasks.js';
+
+export interface FirstLoginsPart extends Part {
+  /** @param at time of the login, in ms since the epoch */
+  loggedIn(accountId: string, at: number): void;
+}
+
+/** Time until a failed write is tried again, in ms. */
+const RETRY_MS = SECOND_MS;
+
+export function createFirstLoginsPart({
+  core: { accounts, directory },
+  log,
+}: {
+  readonly core: Pick<Core, 'accounts' | 'directory'>;
+  readonly log: Log;
+}): FirstLoginsPart {
+  const tasks = createTasks(log);
+  /** Times of first logins whose expiry is not stored yet, by account id. */
+  const waiting = new Map<string, number>();
+
+  async function write(id: string, at: number): Promise<void> {
+    await accounts.firstLogin(id, at);
+    waiting.delete(id);
+  }
+
+  async function writeAll(): Promise<void> {
+    for (const [id, at] of waiting) await write(id, at);
+  }
+
+  return {
+    name: 'first logins',
+    loggedIn(id, at) {
+      if (waiting.has(id) || directory.byId(id)?.daysFromFirstLogin == null) return;
+      waiting.set(id, at);
+      // The task below tries again, and reports a failure. The account may have no other login: a session can last for months.
+      write(id, at).catch(() => undefined);
+    },
+    start() {
+      tasks.every(RETRY_MS, 'expiry at first login', writeAll);
+    },
+    async stop() {
+      await tasks.stop();
+      await writeAll();
+    },
+  };
+}
