@@ -24,7 +24,7 @@ export const nodeTimers: Timers = {
   },
 };
 
-/** Settles as `work`, or resolves with `late` after `limitMs`; `work` then goes on. */
+/** Settles as `work`, or resolves with `late` after `limitMs`; `work` then continues. */
 export async function within<Result, Late>(
   limitMs: number,
   work: Promise<Result>,

@@ -45,7 +45,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
   #session: Session | null = null;
   /** A connection attempt, or a wait for a peer. */
   #attempt: Attempt | null = null;
-  /** What the client sent behind its request. */
+  /** What the client sent after its request. */
   #early: Buffer | null;
   #exchange: Relayed | null = null;
   /** The client has got its final reply, or a relay has replaced the connection. */
@@ -138,7 +138,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     const early = this.#early;
     this.#early = null;
     const { io, settings, ownPorts } = this.host;
-    /** Ends the session before the connection goes on, so that `relayedClosed` does not close it. */
+    /** Ends the session before the connection continues, so that `relayedClosed` does not close the connection. */
     const finish = (end: SessionEnd): void => {
       const exchange = this.#exchange;
       this.#exchange = null;
@@ -146,7 +146,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
       exchange?.finish(end);
     };
     const relayedClosed = (): void => {
-      // Otherwise `finish` was called, and the connection goes on.
+      // Null: `finish` was called, and the connection continues.
       if (this.#exchange === null) return;
       this.#exchange = null;
       this.#connection.closed();

@@ -97,7 +97,7 @@ export function refuseAccount(
   return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
 }
 
-/** A blocked client has guessed too often, and goes on. */
+/** 'blocked-address' too: the client has guessed too often, and continues. */
 const GUESSES: ReadonlySet<string> = new Set<LoginFailure>([
   'unknown-user',
   'wrong-password',

@@ -8,7 +8,7 @@ import { readAuthorizedAddresses } from './authorized-addresses.js';
 const MAX_ADDRESSES = 0;
 
 /** @param owner id of the seller */
-export function accountsOf(accounts: Accounts, owner: string): Accounts {
+export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
   const isOwn = (account: Account): boolean => account.owner === owner;
   const owns = (id: string): boolean => {
     const view = accounts.get(id);

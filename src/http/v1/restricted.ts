@@ -1,8 +1,8 @@
 // Restricts the dependencies of handlers to what an operator may see. All such restrictions are in this module.
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { accountsOf } from '../../core/accounts/owned-accounts.js';
+import { accountsOfSeller } from '../../core/accounts/owned-accounts.js';
 import type { AuditStore } from '../../core/audit/audit.js';
-import { sessionsOf } from '../../core/sessions/sessions-of.js';
+import { sessionsOfSeller } from '../../core/sessions/seller-sessions.js';
 import { type Caller, isSeller } from '../caller.js';
 import type { Watched } from './events.js';
 import type { RouteDeps } from './routes.js';
@@ -12,13 +12,13 @@ export function restrictedDeps(deps: RouteDeps, operator: NonNullable<Caller['op
   const audit = auditOf(deps.audit, operator.id);
   if (operator.role !== 'seller') return { ...deps, audit };
   const owner = operator.id;
-  const accounts = accountsOf(deps.accounts, owner);
+  const accounts = accountsOfSeller(deps.accounts, owner);
   const { logins, heartbeats, heartbeatSums, events } = deps;
   return {
     ...deps,
     audit,
     accounts,
-    liveSessions: sessionsOf(deps.liveSessions, (id) => accounts.get(id) !== null),
+    liveSessions: sessionsOfSeller(deps.liveSessions, (id) => accounts.get(id) !== null),
     logins: {
       list: (filter, before, limit) => logins.list({ ...filter, owner }, before, limit),
       count: (filter) => logins.count({ ...filter, owner }),
@@ -34,7 +34,7 @@ export function restrictedDeps(deps: RouteDeps, operator: NonNullable<Caller['op
 
 /** Returns the accounts that the caller may see. */
 export function accountsFor(accounts: Accounts, caller: Caller | undefined): Accounts {
-  return caller?.operator && isSeller(caller) ? accountsOf(accounts, caller.operator.id) : accounts;
+  return caller?.operator && isSeller(caller) ? accountsOfSeller(accounts, caller.operator.id) : accounts;
 }
 
 /** Returns an audit log that lists only the operator's own actions. */

@@ -72,7 +72,7 @@ export function createResolver(options: ResolverOptions): NameResolver {
     );
   }
 
-  /** The last quarter of the places is kept for accounts that wait for nothing: nobody fills them all. */
+  /** The last quarter of the places is reserved for accounts without a pending lookup, so that no account fills all places. */
   function hasRoom(accountId: string): boolean {
     const isFirst = waitingByAccount.get(accountId) === 0;
     return pending.size < (isFirst ? options.maxPending : Math.ceil(options.maxPending * 0.75));

@@ -60,7 +60,7 @@ export class Reassembly {
   }
 
   /**
-   * Takes in a datagram whose `header.fragment` is not 0.
+   * Adds a datagram whose `header.fragment` is not 0.
    * @param now ms, from any clock that only goes forward
    */
   add(datagram: Buffer, header: DatagramHeader, now: number): FragmentOutcome {

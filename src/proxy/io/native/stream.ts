@@ -36,7 +36,7 @@ export interface StreamOwner {
   streamReady(stream: NativeStream, events: number): void;
 }
 
-/** One buffer for every read of a loop: nobody keeps it beyond the call it is handed to. */
+/** The buffer for all reads of a loop. Its content is valid only during the call that gets it. */
 export const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 const address = new Uint8Array(SOCKADDR_BYTES);
 

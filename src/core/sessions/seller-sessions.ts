@@ -2,7 +2,7 @@
 import type { LiveSessionView } from './live-session-store.js';
 import type { LiveSessions } from './live-sessions.js';
 
-export function sessionsOf(sessions: LiveSessions, owns: (accountId: string) => boolean): LiveSessions {
+export function sessionsOfSeller(sessions: LiveSessions, owns: (accountId: string) => boolean): LiveSessions {
   const own = (found: readonly LiveSessionView[]): LiveSessionView[] =>
     found.filter(({ accountId }) => owns(accountId));
   return {
