@@ -3,12 +3,15 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
 import type { ResolverMessage, ResolverStart } from './dns/messages.js';
 import type { PlaneWorker } from './plane-worker.js';
+import { RecentDeaths } from './worker-restarts.js';
 
 export class PlaneResolver {
   readonly #workers: readonly PlaneWorker[];
   readonly #start: ResolverStart;
   readonly #log: Log;
+  readonly #deaths = new RecentDeaths();
   #thread: Worker | null = null;
+  #restart: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   /** @param workers those that run now */
@@ -18,7 +21,7 @@ export class PlaneResolver {
     this.#log = log;
   }
 
-  /** Resolves when the thread runs, or has failed and is started anew. */
+  /** Resolves when the thread runs, or has failed and will be started again. */
   start(): Promise<void> {
     const thread = new Worker(new URL('./dns/thread.js', import.meta.url), {
       workerData: this.#start,
@@ -29,8 +32,11 @@ export class PlaneResolver {
     });
     thread.on('exit', () => {
       if (this.#isStopped) return;
-      void this.start();
-      for (const worker of this.#workers) this.connect(worker);
+      this.#deaths.add(performance.now());
+      this.#restart = setTimeout(() => {
+        void this.start();
+        for (const worker of this.#workers) this.connect(worker);
+      }, this.#deaths.pauseMs);
     });
     this.#thread = thread;
     return new Promise((resolve) => {
@@ -48,6 +54,7 @@ export class PlaneResolver {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    clearTimeout(this.#restart);
     await this.#thread?.terminate();
   }
 }

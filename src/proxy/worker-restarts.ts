@@ -1,11 +1,27 @@
-// How a dead worker is restarted: immediately; after repeated deaths with the node driver, and then after a pause.
+// How a dead thread is restarted: immediately, and after repeated deaths after a pause; a worker then also with the node driver.
 import type { PlaneWorker } from './plane-worker.js';
 
-/** After this many deaths within DEATHS_MS, the worker is restarted with the node driver. */
+/** After this many deaths within DEATHS_MS, a worker is restarted with the node driver; after more, every thread after PAUSE_MS. */
 const MAX_DEATHS = 3;
 const DEATHS_MS = 60_000;
-/** Delay before a worker that keeps dying is restarted, in ms. */
+/** Delay before a thread that keeps dying is restarted, in ms. */
 const PAUSE_MS = 1_000;
+
+/** The deaths of one thread and its successors. */
+export class RecentDeaths {
+  #times: readonly number[] = [];
+
+  /** Counts a death; returns the number of deaths within DEATHS_MS. @param now monotonic, in ms */
+  add(now: number): number {
+    this.#times = [...this.#times, now].filter((at) => now - at < DEATHS_MS);
+    return this.#times.length;
+  }
+
+  /** Delay before the next restart, in ms. */
+  get pauseMs(): number {
+    return this.#times.length > MAX_DEATHS ? PAUSE_MS : 0;
+  }
+}
 
 export interface Restart {
   readonly engine: 'native' | 'node';
@@ -15,8 +31,8 @@ export interface Restart {
 export class WorkerRestarts {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
-  /** Times of deaths within DEATHS_MS, by worker. */
-  readonly #deaths: number[][] = [];
+  /** By worker. */
+  readonly #deaths: RecentDeaths[] = [];
 
   /** @param workers those that run now, by index; of `workerCount` */
   constructor(workers: readonly PlaneWorker[], workerCount: number) {
@@ -26,11 +42,11 @@ export class WorkerRestarts {
 
   /** Counts the death of `worker`. @param now monotonic, in ms */
   next(worker: PlaneWorker, now: number): Restart {
-    const { index } = worker;
-    const deaths = [...(this.#deaths[index] ?? []), now].filter((at) => now - at < DEATHS_MS);
-    this.#deaths[index] = deaths;
-    const engine = deaths.length >= MAX_DEATHS && this.#isSpare(worker) ? 'node' : worker.engine;
-    return { engine, pauseMs: deaths.length > MAX_DEATHS ? PAUSE_MS : 0 };
+    const deaths = this.#deaths[worker.index] ?? new RecentDeaths();
+    this.#deaths[worker.index] = deaths;
+    const isRepeated = deaths.add(now) >= MAX_DEATHS;
+    const engine = isRepeated && this.#isSpare(worker) ? 'node' : worker.engine;
+    return { engine, pauseMs: deaths.pauseMs };
   }
 
   /** The node driver cannot pass connections to other workers: of several workers at least one stays native, to accept. */

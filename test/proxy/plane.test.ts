@@ -231,7 +231,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
 });
 
 describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () => {
-  it('ends the lookups that wait for it, and is replaced', async (t) => {
+  it('is replaced, and the lookups that wait for it end', async (t) => {
     const names = await startNameServer(t, (name, family) => {
       if (name === 'silent.test') return 'silence';
       return family === 4 ? ['127.0.0.1'] : [];
@@ -261,5 +261,23 @@ describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () 
     await assertEchoes(client);
     await world.plane.settle();
     assert.equal(world.sessions.size, 1);
+  });
+
+  it('that fails at every start refuses names, and connections to addresses are served', async (t) => {
+    const resolver = {
+      servers: ['not an address'],
+      timeoutMs: 1_000,
+      cacheSize: 10,
+      maxPending: 10,
+      maxPendingPerAccount: 10,
+      maxPendingPerSource: 10,
+    };
+    const world = await startPlane(t, ['player'], { resolver });
+    const target = await startTarget(t, echo);
+    await eventually(() => countOf(world, /^resolver thread failed; restarting$/) >= 4);
+    await assertEchoes(await connectThrough(player(world), '127.0.0.1', target.port));
+    const waiting = await loggedInClient(player(world));
+    waiting.send(request('echo.test', target.port));
+    assert.equal((await readReply(waiting)).code, 4);
   });
 });
