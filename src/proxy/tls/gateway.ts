@@ -8,7 +8,7 @@ export interface TlsGatewayOptions extends TlsThreadStart {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Delay before a dead thread is restarted, in ms. */
+/** Delay before a dead thread is restarted, and before it tries again to open a listener, in ms. */
 const RESTART_DELAY_MS = 1_000;
 
 type Opened = { readonly address: string; readonly port: number; close(): void } | { readonly code: string };
@@ -17,6 +17,8 @@ export class TlsGateway {
   readonly #options: TlsGatewayOptions;
   readonly #listeners = new Map<number, TlsListenerSpec>();
   readonly #opening = new Map<number, (event: TlsEvent) => void>();
+  /** The listeners that the restarted thread could not open, with the timers of their next attempts. */
+  readonly #retries = new Map<number, NodeJS.Timeout>();
   #thread: Worker | null = null;
   #isStopped = false;
 
@@ -77,6 +79,9 @@ export class TlsGateway {
 
   #exited(): void {
     this.#thread = null;
+    // The restart opens every listener.
+    for (const timer of this.#retries.values()) clearTimeout(timer);
+    this.#retries.clear();
     for (const [id, answer] of this.#opening) answer({ kind: 'listen-failed', id, code: 'EIO' });
     this.#opening.clear();
     // After a delay, because the cause may still exist.
@@ -96,7 +101,19 @@ export class TlsGateway {
     const answer = this.#opening.get(event.id);
     this.#opening.delete(event.id);
     if (answer) answer(event);
-    else if (event.kind === 'listen-failed')
-      this.#options.log.error({ code: event.code }, 'restarted TLS thread cannot listen');
+    else if (event.kind === 'listen-failed') this.#retry(event);
+    else if (this.#retries.delete(event.id))
+      this.#options.log.warn({ port: event.port }, 'restarted TLS thread listens again');
+  }
+
+  /** Meanwhile another program may have got the port, or the process may have no free descriptor. */
+  #retry({ id, code }: Extract<TlsEvent, { kind: 'listen-failed' }>): void {
+    if (!this.#retries.has(id))
+      this.#options.log.error({ code }, 'restarted TLS thread cannot listen; will retry');
+    const again = (): void => {
+      const listener = this.#listeners.get(id);
+      if (listener) this.#send({ kind: 'listen', listener });
+    };
+    this.#retries.set(id, setTimeout(again, RESTART_DELAY_MS).unref());
   }
 }
