@@ -399,6 +399,7 @@ export type HeartbeatSeries = {
   readonly series: readonly ({
     readonly key: string | null;
     readonly label: string | null;
+    readonly isOthers: boolean;
     readonly total: Count;
     readonly counts: readonly (number | null)[];
   })[];

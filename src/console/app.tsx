@@ -155,8 +155,16 @@ function Page({ path }: { path: readonly string[] }) {
   if (first === 'agents') return <AgentsPage tab={second === 'sessions' ? 'sessions' : 'runs'} />;
   if (first === 'settings') return <SettingsPage tab={second} />;
   return (
-    <Empty icon="search" title={t('error.notFound')}>
-      <a href={href([])}>{t('nav.overview')}</a>
+    <Empty
+      icon="search"
+      title={t('page.none')}
+      action={
+        <a class="button" href={href([])}>
+          {t('page.none.back')}
+        </a>
+      }
+    >
+      {t('page.none.text')}
     </Empty>
   );
 }

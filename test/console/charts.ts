@@ -77,6 +77,49 @@ export function chartTests(getWorld: () => World): void {
     assert.ok((room[0] ?? 0) >= 60 && (room[1] ?? 0) >= 18 && (room[2] ?? 0) >= 20, room.join());
   });
 
+  test('entries without a game are named so, and only the rest of the games is called others', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    const at = ['2026-11-20T10:00:00Z', '2026-11-20T10:10:00Z'];
+    const one = (label: string | null, isOthers: boolean) => ({
+      key: label,
+      label,
+      isOthers,
+      total: 2,
+      counts: [1, 1],
+    });
+    const series = [one('arena', false), one(null, false), one(null, true)];
+    await page.route('**/api/v1/heartbeats/series?*', (route) =>
+      route.fulfill({ json: { range: 'day', by: 'game', stepSeconds: 600, at, series } }),
+    );
+    const now = new Date().toISOString();
+    const sum = (key: string, lastAt: string) => ({
+      key,
+      label: key,
+      heartbeats: 1,
+      accounts: 1,
+      bytesUp: 1,
+      bytesDown: 1,
+      lastAt,
+    });
+    const items = [
+      sum('arena', new Date(Date.now() - 180_000).toISOString()),
+      sum('old', '2026-01-01T00:00:00Z'),
+    ];
+    await page.route('**/api/v1/heartbeats/sums?*', (route) =>
+      route.fulfill({ json: { from: at[0], to: now, items } }),
+    );
+    await visit('/heartbeats');
+    // The sums know only in which step an entry came.
+    await page.waitForSelector('tr[data-row="0"] >> text=/in the last \\d+ (s|min)/');
+    await page.waitForSelector('tr[data-row="1"] >> text=/\\d+ days ago/');
+    await page.waitForSelector('.legend .key >> nth=2');
+    const keys = await page.locator('.legend .key').allTextContents();
+    assert.deepEqual(
+      keys.map((key) => key.replace(/[\d\s]+$/, '').trim()),
+      ['arena', 'no game', 'others'],
+    );
+  });
+
   test('nothing moves while a page loads', async (t) => {
     const { accountId, daemon, browser, cookie } = getWorld();
     for (const width of [1280, 390]) {

@@ -186,7 +186,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await row.locator('text=Maximum client addresses: 2').waitFor();
       await row.locator('text=50.5 GB per month').waitFor();
       await page.click('dialog button[type=submit]');
-      await page.waitForSelector('.toast >> text=Plan: 2 done');
+      await page.waitForSelector('.toast >> text=Apply plan: 2 done');
       const { items } = (await api('GET', '/accounts?search=by-plan')) as { items: Json[] };
       for (const { plan, expiresAt, limits } of items) {
         assert.deepEqual([plan, (limits as Json)['quotaBytes']], ['Month', 50.5e9]);

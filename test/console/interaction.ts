@@ -85,12 +85,22 @@ export function interactionTests(getWorld: () => World): void {
     await page.click('.bulk-bar >> text=Extend');
     await page.waitForSelector('dialog .preview >> text=/accounts will change/');
     await page.waitForSelector('dialog >> text=/skipped: never expires/');
+    await page.waitForSelector('dialog button[type=submit] >> text=/^Extend [\\d,]+ accounts$/');
+    const box = `(selector) => document.querySelector(selector).getBoundingClientRect().toJSON()`;
+    const right = (selector: string) => page.evaluate<number>(`(${box})('${selector}').right`);
+    assert.ok((await right('dialog .segments')) <= (await right('dialog .preview')));
+    const top = await page.evaluate<number>(`(${box})('dialog').top`);
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
     await page.check('thead input[type=checkbox]');
     await page.click('.bulk-bar >> text=Delete');
     await page.waitForSelector('dialog .preview >> text=/accounts will be deleted/');
+    // A dialog grows downwards when its preview comes: every dialog begins at the same height.
+    assert.equal(await page.evaluate<number>(`(${box})('dialog').top`), top);
     await page.keyboard.press('Escape');
+    await visit('/accounts?new=export');
+    await page.waitForSelector('dialog >> text=Download');
+    assert.equal(await page.evaluate<number>(`(${box})('dialog').top`), top);
   });
 
   test('all accounts that expire between two days get new passwords, which are shown once', async (t) => {

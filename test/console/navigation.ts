@@ -40,6 +40,18 @@ export function navigationTests(getWorld: () => World): void {
     assert.notEqual(first, second);
   });
 
+  test('an address without a page says so and leads back', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/no/such/page');
+    await page.waitForSelector('main >> text=There is no such page');
+    await page.click('main a.button >> text=To the start page');
+    await page.waitForSelector('h1 >> text=Overview');
+    await visit('/accounts/00000000-0000-4000-8000-000000000000');
+    await page.waitForSelector('main >> text=There is no such account');
+    await page.click('main a.button >> text=To the list of accounts');
+    await page.waitForSelector('h1 >> text=Accounts');
+  });
+
   test('the buttons below the navigation switch language and theme, and sign out', async (t) => {
     const { daemon, browser } = getWorld();
     const shown = await openConsole(t, browser, { url: daemon.adminUrl });

@@ -49,6 +49,25 @@ export function tableTests(getWorld: () => World): void {
     await page.waitForSelector('th[data-column=login]');
   });
 
+  test('the head of a table stays below the bar of bulk actions, in one line or two', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    for (const width of [1280, 1600]) {
+      await page.setViewportSize({ width, height: 700 });
+      await visit(`/accounts?search=player&limit=100&w=${width}`);
+      await page.check('thead input[type=checkbox]');
+      await page.waitForSelector('.bulk-bar >> text=100 selected');
+      await page.evaluate(`document.querySelector('main').scrollTop = 1000`);
+      await settled(page);
+      const [bar, head, actions] = await page.evaluate<{ bottom: number; top: number; right: number }[]>(
+        `['.bulk-bar', '.table thead th', '.bulk-actions'].map((one) => document.querySelector(one).getBoundingClientRect().toJSON())`,
+      );
+      assert.ok(bar && head && actions);
+      assert.ok(Math.abs(head.top - bar.bottom) <= 1, `${width}: ${head.top} is not ${bar.bottom}`);
+      assert.ok(bar.right - actions.right <= 16, `${width}: ${actions.right} of ${bar.right}`);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   test('a cut-off cell shows its whole text as hover text', async (t) => {
     const { daemon, open } = getWorld();
     const remarks = `renewed by phone, ${'pays monthly, '.repeat(12)}since May`;

@@ -6,9 +6,10 @@ type Day = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 const WHOLE_DAY = '00:00-24:00';
 
 /** Describes a stored schedule: entries separated by `; `, each with days and times (src/core/accounts/schedule.ts). */
-export function scheduleWords(schedule: string): string {
-  return schedule.split('; ').map(entryWords).join(t('schedule.entries'));
-}
+export const scheduleWords = (schedule: string): string =>
+  scheduleEntries(schedule).join(t('schedule.entries'));
+
+export const scheduleEntries = (schedule: string): readonly string[] => schedule.split('; ').map(entryWords);
 
 function entryWords(entry: string): string {
   const [days = '', times = ''] = entry.split(' ');

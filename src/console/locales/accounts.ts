@@ -63,7 +63,7 @@ export const accounts = {
   },
   'account.createdAt': { en: 'Created', zh: '创建时间' },
   'account.total': { en: 'Total traffic', zh: '总流量' },
-  'account.id': { en: 'ID', zh: '账号ID' },
+  'account.id': { en: 'ID', zh: '账号 ID' },
   'account.edit': { en: 'Edit', zh: '编辑' },
   'account.editTitle': { en: 'Edit {name}', zh: '编辑 {name}' },
   'account.save': { en: 'Save', zh: '保存' },
@@ -112,6 +112,7 @@ export const accounts = {
   'account.delete.history': { en: 'its traffic and login history', zh: '流量和登录记录' },
   'account.deleted': { en: 'Deleted {name}', zh: '已删除 {name}' },
   'account.gone': { en: 'There is no such account', zh: '没有这个账号' },
+  'account.gone.back': { en: 'To the list of accounts', zh: '返回账号列表' },
   'account.gone.text': {
     en: 'It may have been deleted, or the link is wrong.',
     zh: '可能已被删除，也可能链接有误。',
@@ -141,6 +142,6 @@ export const accounts = {
   'diagnosis.schedule.closesAt': { en: 'closes', zh: '结束于' },
   'diagnosis.allowedClients': { en: 'Only from {list}', zh: '只能从 {list} 登录' },
   'diagnosis.addresses': { en: 'Client addresses {n} of {max}', zh: '来源地址 {n} / {max}' },
-  'diagnosis.lastFailure': { en: 'Last failure:', zh: '最近失败：' },
+  'diagnosis.lastFailure': { en: 'Last failure: ', zh: '最近失败：' },
   'diagnosis.noFailures': { en: 'No failed logins', zh: '没有登录失败记录' },
 } as const satisfies Texts;

@@ -57,7 +57,7 @@ export const agents = {
   'run.acceptedAt': { en: 'Accepted', zh: '提交' },
   'run.startedAt': { en: 'Started', zh: '开始' },
   'run.finishedAt': { en: 'Finished', zh: '结束' },
-  'run.id': { en: 'Run ID', zh: '运行ID' },
+  'run.id': { en: 'Run ID', zh: '运行 ID' },
   'run.facts': { en: 'Details', zh: '资料' },
   'run.origin': { en: 'Origin', zh: '来源' },
   'run.origin.webhook': { en: 'webhook', zh: 'webhook' },

@@ -17,7 +17,7 @@ export const create = {
   'create.enabled': { en: 'Enabled', zh: '启用' },
   'create.preview': { en: '{n} {n:account|accounts} will be created', zh: '将创建 {n} 个账号' },
   'create.submit': { en: 'Create', zh: '创建' },
-  'create.submitMany': { en: 'Create {n}', zh: '创建 {n} 个' },
+  'create.submitMany': { en: 'Create {n} {n:account|accounts}', zh: '创建 {n} 个账号' },
   'credentials.title': { en: 'The account is ready', zh: '账号已就绪' },
   'credentials.of': { en: 'Password and links of {name}', zh: '{name} 的密码和连接' },
   'credentials.many': { en: '{n} accounts were created', zh: '已创建 {n} 个账号' },

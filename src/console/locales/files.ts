@@ -41,13 +41,14 @@ export const files = {
   },
   'import.encoding.auto': { en: 'Detect automatically', zh: '自动识别' },
   'import.try': { en: 'Dry run', zh: '试运行' },
-  'import.apply': { en: 'Import {n}', zh: '导入 {n} 个' },
-  'import.wouldBe': { en: 'Dry run:', zh: '试运行结果：' },
+  'import.apply': { en: 'Import {n} {n:account|accounts}', zh: '导入 {n} 个账号' },
+  'import.wouldBe': { en: 'Dry run: ', zh: '试运行结果：' },
   'import.readAs': {
     en: 'Encoding {encoding}; time zone of dates without one: {zone}.',
     zh: '编码 {encoding}；未写时区的日期按 {zone} 读取。',
   },
-  'import.done': { en: 'Imported:', zh: '已导入：' },
+  'import.done': { en: 'Imported: ', zh: '已导入：' },
+  'import.line': { en: 'line {n}', zh: '第 {n} 行' },
   'import.lines': { en: 'Lines of the file', zh: '文件各行' },
   'import.summary': {
     en: '{read} read, {added} added, {replaced} replaced, {kept} kept, {skipped} skipped, {failed} failed.',

@@ -10,6 +10,12 @@ export const frame = {
   'nav.heartbeats': { en: 'Heartbeats', zh: '心跳数据' },
   'nav.agents': { en: 'Agents', zh: '智能体' },
   'nav.settings': { en: 'Settings', zh: '设置' },
+  'page.none': { en: 'There is no such page', zh: '没有这个页面' },
+  'page.none.text': {
+    en: 'The address may be mistyped, or come from another version.',
+    zh: '地址可能有误，也可能来自其他版本。',
+  },
+  'page.none.back': { en: 'To the start page', zh: '返回首页' },
   'keys.title': { en: 'Keyboard', zh: '键盘' },
   'keys.search': { en: 'Search', zh: '搜索' },
   'keys.move': { en: 'Move up and down', zh: '上下移动' },

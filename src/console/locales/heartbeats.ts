@@ -8,6 +8,7 @@ export const heartbeats = {
   'heartbeats.rules': { en: 'Game rules', zh: '游戏规则' },
   'heartbeats.perStep': { en: 'Heartbeats per {step}', zh: '心跳数据（每 {step}）' },
   'heartbeats.noGame': { en: 'no game', zh: '未识别' },
+  'heartbeats.within': { en: 'in the last {time}', zh: '最近 {time}内' },
   'heartbeats.others': { en: 'others', zh: '其他' },
   'heartbeats.entries': { en: '{n} {n:entry|entries}', zh: '{n} 条' },
   'heartbeats.last': { en: 'Last', zh: '最近' },

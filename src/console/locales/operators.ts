@@ -6,7 +6,7 @@ export const operators = {
   'operators.administrator': { en: 'Administrator', zh: '管理员' },
   'operators.title': { en: 'Operators', zh: '操作员' },
   'operators.text': {
-    en: 'People who sign in besides the administrator, each with an own password, second factor, tokens and audit entries.',
+    en: 'People who sign in besides the administrator, each with their own password, second factor, tokens and audit entries.',
     zh: '管理员之外可以登录的人员，各有自己的密码、两步验证、令牌和审计记录。',
   },
   'operators.new': { en: 'New operator', zh: '新建操作员' },

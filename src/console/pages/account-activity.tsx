@@ -23,7 +23,7 @@ export function AccountActivity({ account }: { account: Account }) {
     <>
       <LiveSessions account={account} />
       <GameTimeline id={account.id} />
-      <div class="columns">
+      <div class="columns wide-last">
         <TrafficPerDay id={account.id} />
         <Logins account={account} />
       </div>

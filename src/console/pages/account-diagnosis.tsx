@@ -93,8 +93,9 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
 function LastFailure({ login }: { login: Login }) {
   return (
     <Check ok={false} soft>
-      {t('diagnosis.lastFailure')} <strong>{t(`login.outcome.${login.outcome}`)}</strong> ·{' '}
-      <code>{login.client}</code> · <Ago at={login.at} />
+      {t('diagnosis.lastFailure')}
+      <strong>{t(`login.outcome.${login.outcome}`)}</strong> · <code>{login.client}</code> ·{' '}
+      <Ago at={login.at} />
     </Check>
   );
 }

@@ -3,12 +3,13 @@ import type { Account } from '../api-types.js';
 import { bytes, count, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
-import { scheduleWords } from '../lib/schedule.js';
-import { At, CopyButton } from '../ui/basics.js';
+import { scheduleEntries } from '../lib/schedule.js';
+import { At, CopyButton, Pieces } from '../ui/basics.js';
 import { expiryOf } from './plans.js';
 
 export function Facts({ account }: { account: Account }) {
   const { limits, usage } = account;
+  const contacts = contactList(account);
   const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
   return (
     <section class="card">
@@ -42,11 +43,13 @@ export function Facts({ account }: { account: Account }) {
           {account.schedule === null ? (
             <span class="soft">{t('account.schedule.always')}</span>
           ) : (
-            scheduleWords(account.schedule)
+            <Pieces of={scheduleEntries(account.schedule)} between={t('schedule.entries')} />
           )}
         </dd>
         <dt>{t('contacts.title')}</dt>
-        <dd class="break">{contactsText(account) || <span class="faint">—</span>}</dd>
+        <dd class="break">
+          {contacts.length === 0 ? <span class="faint">—</span> : <Pieces of={contacts} between=" · " />}
+        </dd>
         <dt>{t('account.createdAt')}</dt>
         <dd>
           <At at={account.createdAt} />
@@ -88,7 +91,7 @@ export function Facts({ account }: { account: Account }) {
   );
 }
 
-function contactsText({ contacts: { email, telegram, language } }: Account): string {
+function contactList({ contacts: { email, telegram, language } }: Account): readonly string[] {
   const parts = [email, telegram && `Telegram ${telegram}`, language && t(`contacts.language.${language}`)];
-  return parts.filter((part) => part !== null).join(' · ');
+  return parts.filter((part) => part !== null);
 }

@@ -180,7 +180,7 @@ function Report({ report }: { report: ImportReport }) {
   return (
     <div class="preview">
       <p>
-        <strong>{report.dryRun ? t('import.wouldBe') : t('import.done')}</strong>{' '}
+        <strong>{report.dryRun ? t('import.wouldBe') : t('import.done')}</strong>
         {t('import.summary', {
           read: report.read,
           added: report.added,
@@ -215,7 +215,7 @@ function Report({ report }: { report: ImportReport }) {
           <tbody>
             {report.lines.slice(0, MAX_LISTED).map((line) => (
               <tr key={line.line}>
-                <td class="end number soft">{line.line}</td>
+                <td class="end number soft">{t('import.line', { n: line.line })}</td>
                 <td>{line.username ?? '—'}</td>
                 <td>
                   <State tone={TONES[line.outcome]}>{t(`import.outcome.${line.outcome}`)}</State>

@@ -20,7 +20,7 @@ const OPERATIONS = {
 
 export function PlayerLinks({ account }: { account: Account }) {
   return (
-    <div class="columns">
+    <div class="columns wide-last">
       <LinkCard key={`page-${account.id}`} kind="page" id={account.id} />
       <LinkCard key={`pac-${account.id}`} kind="pac" id={account.id} />
     </div>

@@ -70,7 +70,7 @@ export function AccountPage({ id }: { id: string }) {
         </Permitted>
       </header>
       {error && <Failure error={error} retry={reload} />}
-      <div class="columns">
+      <div class="columns wide-last">
         <Diagnosis account={account} onReset={() => setAsking('usage')} />
         <Facts account={account} />
       </div>
@@ -145,7 +145,7 @@ function Gone() {
       title={t('account.gone')}
       action={
         <a class="button" href={href(['accounts'])}>
-          {t('nav.accounts')}
+          {t('account.gone.back')}
         </a>
       }
     >

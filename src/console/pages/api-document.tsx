@@ -53,7 +53,8 @@ export function ApiDocument() {
   return (
     <div class="stack api-document">
       <p class="soft">
-        {t('api.text')} <a href={ADDRESS}>openapi.json</a>
+        {t('api.text')}
+        <a href={ADDRESS}>openapi.json</a>
       </p>
       {document.tags.map((tag) => (
         <section key={tag.name} class="card">

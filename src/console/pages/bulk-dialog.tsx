@@ -55,7 +55,7 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
         <>
           <Button onClick={close}>{t('dialog.cancel')}</Button>
           <Button type="submit" kind={type === 'delete' ? 'danger' : 'primary'} disabled={!ready || busy}>
-            {preview ? t('bulk.apply', { action: t(`bulk.${type}`), n: preview.count }) : t(`bulk.${type}`)}
+            {preview ? t(`bulk.apply.${type}`, { n: preview.count }) : t(`bulk.${type}`)}
           </Button>
         </>
       )}

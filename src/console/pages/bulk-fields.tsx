@@ -191,7 +191,7 @@ export function BulkFields({ type, given, set }: Props) {
 
 function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly isWrong: boolean }) {
   return (
-    <div class="grid-2">
+    <div class="grid-2 short-first">
       <Field label={t('bulk.days')} error={isWrong ? t('bulk.days.wrong') : undefined}>
         <Input value={given.days} onInput={(days) => set({ days })} wrong={isWrong} autoFocus />
       </Field>

@@ -153,7 +153,7 @@ function LimitWords({ before, after }: { before: AccountLimits; after: AccountLi
     <div class="changes">
       {now.map(([name, word]) => (
         <span key={name} class={changed.has(name) ? '' : 'soft'}>
-          {t('bulk.field', { field: t(`limits.${name}`) })}{' '}
+          {t('bulk.field', { field: t(`limits.${name}`) })}
           {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
           {changed.has(name) ? <ins>{word}</ins> : word}
         </span>
@@ -171,8 +171,8 @@ function AccessChange({ before, after }: Record<'before' | 'after', Terms>) {
         const [old, now] = [accessWords(name, before), accessWords(name, after)];
         return (
           <span key={name} class={old === now ? 'soft' : 'break'}>
-            {t('bulk.field', { field: t(`account.${name}`) })} {old !== now && <del>{old}</del>}{' '}
-            {old === now ? now : <ins>{now}</ins>}
+            {t('bulk.field', { field: t(`account.${name}`) })}
+            {old !== now && <del>{old}</del>} {old === now ? now : <ins>{now}</ins>}
           </span>
         );
       })}

@@ -1,5 +1,5 @@
 // The selected accounts of the list, and the bulk actions on them.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
@@ -39,6 +39,7 @@ const ACTIONS: readonly BulkActionType[] = [
 export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatching, onDone }: BarProps) {
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
+  const bar = useRef<HTMLDivElement>(null);
   const plans = usePlans();
   const sellers = useSellers();
   const isOffered = (type: BulkActionType): boolean =>
@@ -47,21 +48,23 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
   useEffect(() => {
     if (chosen === 0) setAction(null);
   }, [chosen]);
+  useHeightForTable(bar, chosen > 0);
   if (chosen === 0) return null;
   return (
-    <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
+    <div ref={bar} class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
       <strong class="number">{t('bulk.selected', { n: chosen })}</strong>
       {pageFull && !allMatching && (
         <button type="button" class="link" onClick={() => onAllMatching(true)}>
           {t('bulk.selectAll', { n: matched })}
         </button>
       )}
-      <span class="grow" />
-      {ACTIONS.filter(isOffered).map((type) => (
-        <Button key={type} kind={type === 'delete' ? 'danger' : 'plain'} onClick={() => setAction(type)}>
-          {t(`bulk.${type}`)}
-        </Button>
-      ))}
+      <div class="bulk-actions">
+        {ACTIONS.filter(isOffered).map((type) => (
+          <Button key={type} kind={type === 'delete' ? 'danger' : 'plain'} onClick={() => setAction(type)}>
+            {t(`bulk.${type}`)}
+          </Button>
+        ))}
+      </div>
       {action && (
         <BulkDialog
           type={action}
@@ -87,4 +90,18 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
       )}
     </div>
   );
+}
+
+/** Gives the bar's height to the style sheet, which keeps the head of the table below the bar. */
+function useHeightForTable(bar: { readonly current: HTMLElement | null }, isShown: boolean): void {
+  useLayoutEffect(() => {
+    const element = bar.current;
+    const list = element?.parentElement;
+    if (!element || !list) return;
+    const observer = new ResizeObserver(() =>
+      list.style.setProperty('--bulk-bar-height', `${element.offsetHeight}px`),
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [bar, isShown]);
 }

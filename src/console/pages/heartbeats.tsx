@@ -1,6 +1,6 @@
 // Heartbeat data over time, by game or by account.
 import type { HeartbeatEntry, HeartbeatSum } from '../api-types.js';
-import { count } from '../lib/format.js';
+import { count, duration } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../lib/router.js';
@@ -20,8 +20,7 @@ export function HeartbeatsPage() {
   const by: By = query.get('by') === 'account' ? 'account' : 'game';
   const series = useLoad('getHeartbeatSeries', { query: { range, by, limit: 6 } }, { everyMs: 30_000 });
   const sums = useLoad('getHeartbeatSums', { query: { range, by, limit: 200 } }, { everyMs: 30_000 });
-  const nameOf = (label: string | null, key: string | null) =>
-    label ?? (key === null && by === 'account' ? t('heartbeats.others') : t('heartbeats.noGame'));
+  const nameOf = (label: string | null) => label ?? t('heartbeats.noGame');
   const error = series.error ?? sums.error;
   // Names of games wrap to any number of lines above the plot: what is below waits for them, so that nothing jumps.
   const totals = series.data || error ? sums.data?.items : undefined;
@@ -63,8 +62,8 @@ export function HeartbeatsPage() {
             at={series.data.at}
             show={count}
             height={240}
-            series={series.data.series.map((one, i) => ({
-              label: one.key === null && i > 0 ? t('heartbeats.others') : nameOf(one.label, one.key),
+            series={series.data.series.map((one) => ({
+              label: one.isOthers ? t('heartbeats.others') : nameOf(one.label),
               values: one.counts,
             }))}
           />
@@ -79,7 +78,7 @@ export function HeartbeatsPage() {
         <Table
           label={t('nav.heartbeats')}
           rows={totals}
-          columns={sumColumns(by, nameOf)}
+          columns={sumColumns(by, nameOf, (series.data?.stepSeconds ?? 0) * 1_000)}
           id={(one) => one.key ?? ''}
           open={(one) => {
             if (one.key === null) return;
@@ -99,14 +98,15 @@ function stepText(seconds: number): string {
 
 function sumColumns(
   by: By,
-  nameOf: (label: string | null, key: string | null) => string,
+  nameOf: (label: string | null) => string,
+  stepMs: number,
 ): readonly Column<HeartbeatSum>[] {
   return [
     {
       key: 'key',
       head: by === 'game' ? t('account.game') : t('account.username'),
       cell: (one) => {
-        const name = nameOf(one.label, one.key);
+        const name = nameOf(one.label);
         if (one.key === null) return <span class="soft">{name}</span>;
         return (
           <a
@@ -151,9 +151,16 @@ function sumColumns(
       width: '128px',
       align: 'end',
       from: 480,
-      cell: (one) => <Ago at={one.lastAt} />,
+      cell: (one) => <Last at={one.lastAt} stepMs={stepMs} />,
     },
   ];
+}
+
+/** Sums know only the step of the newest entry: an entry of the current step may have come just now. */
+function Last({ at, stepMs }: { at: string; stepMs: number }) {
+  const passedMs = Date.now() - Date.parse(at);
+  if (passedMs >= stepMs) return <Ago at={at} />;
+  return <time dateTime={at}>{t('heartbeats.within', { time: duration(Math.max(1_000, passedMs)) })}</time>;
 }
 
 /** The newest entries of one game, below the table. */

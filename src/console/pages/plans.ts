@@ -15,12 +15,14 @@ export function daysWords({ days, startsAtFirstLogin }: Plan): string {
   return t(startsAtFirstLogin ? 'plans.daysFromLogin' : 'plans.days', { n: days });
 }
 
-export function planLimitWords(limits: Plan['limits']): string {
+/** The limits in one line. */
+export const planLimitWords = (limits: Plan['limits']): string => planLimitList(limits).join(' · ');
+
+/** Each limit in words. */
+export function planLimitList(limits: Plan['limits']): readonly string[] {
   const words = limitWords({ ...limits, egressClass: null }, new Set());
-  if (words.length === 0) return t('plans.noLimits');
-  return words
-    .map(([name, word]) => t('audit.field', { field: t(`limits.${name}`), value: word }))
-    .join(' · ');
+  if (words.length === 0) return [t('plans.noLimits')];
+  return words.map(([name, word]) => t('audit.field', { field: t(`limits.${name}`), value: word }));
 }
 
 /** Describes when an account expires, or that it waits for its first login. */

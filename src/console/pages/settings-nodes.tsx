@@ -161,7 +161,7 @@ function columns(change: (node: Node) => void): readonly Column<Node>[] {
       align: 'end',
       cell: (one) => (
         <span class="number" title={t('nodes.cpu.title')}>
-          {Math.round(one.cpuPercent)} %
+          {Math.round(one.cpuPercent)}%
         </span>
       ),
     },

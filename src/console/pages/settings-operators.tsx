@@ -116,7 +116,7 @@ function columns(
 ): readonly Column<Operator>[] {
   const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
     key: name,
-    head: t(`budget.${name}`),
+    head: t(`audit.budget.${name}`),
     width: '136px',
     from,
     cell: (one) => budgetText(one, name),

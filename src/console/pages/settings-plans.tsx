@@ -6,14 +6,14 @@ import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { numberText, readNumber } from '../lib/number-text.js';
-import { Button, useWidth } from '../ui/basics.js';
+import { Button, Pieces, useWidth } from '../ui/basics.js';
 import { Confirm, Dialog, useAction } from '../ui/dialog.js';
 import { Checkbox, Field, Input } from '../ui/form.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 import { LimitFields, type LimitTexts, limitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
-import { daysWords, planLimitWords } from './plans.js';
+import { daysWords, planLimitList, planLimitWords } from './plans.js';
 
 /** The longest duration of a plan, in days. */
 const MAX_DAYS = 3_650;
@@ -132,7 +132,11 @@ function wideColumns(): readonly Column<Plan>[] {
       key: 'limits',
       head: t('limits.title'),
       from: 640,
-      cell: ({ limits }) => <div class="over-two-lines">{planLimitWords(limits)}</div>,
+      cell: ({ limits }) => (
+        <div class="over-two-lines">
+          <Pieces of={planLimitList(limits)} between=" · " />
+        </div>
+      ),
     },
   ];
 }

@@ -111,6 +111,8 @@ export function Chart({
           {
             ...axis,
             size: 24,
+            // Below the label of zero, which the first label of time would overlap at the left end.
+            gap: 9,
             space: 72,
             grid: { show: false },
             values: (_, splits) => splits.map((split) => tick(split, x, days)),

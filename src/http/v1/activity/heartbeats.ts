@@ -43,10 +43,12 @@ const HeartbeatSeries = z
     /** The largest series, at most `limit`, then, if there are more, one with key null for all others together. */
     series: z.array(
       z.object({
-        /** GameID or account id; null: all others. */
+        /** GameID or account id; null: all others, or entries without a game. */
         key: z.string().nullable(),
         /** GameID or user name; null: all others, or entries without a game. */
         label: z.string().nullable(),
+        /** Whether it is the sum of all others. */
+        isOthers: z.boolean(),
         total: Count,
         counts: z.array(z.number().nullable()),
       }),
@@ -180,8 +182,9 @@ export const heartbeatRoutes = [
           range,
           stepSeconds: stepMs / 1000,
           at: at.map(iso),
-          series: series.map(({ key, total, counts }) => ({
+          series: series.map(({ key, isOthers, total, counts }) => ({
             key,
+            isOthers,
             label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
             total,
             counts,
