@@ -3,6 +3,8 @@ import { AWAY } from '../core/storage.js';
 
 /** The `code` of connection errors without an own code. */
 export const NO_CONNECTION = 'PG_NO_CONNECTION';
+/** The `code` of the error that the server wants a password and none is set. */
+export const NO_PASSWORD = 'PG_NO_PASSWORD';
 
 /** SQLSTATE classes: connection exception, operator intervention. */
 const AWAY_CLASSES = new Set(['08', '57']);
@@ -15,9 +17,14 @@ export function isConnection(code: string): boolean {
   return code === NO_CONNECTION || /^E[A-Z_]+$/.test(code) || AWAY_CLASSES.has(code.slice(0, 2));
 }
 
-/** Adds a missing code to the error, and marks connection errors. An error of pg without a code is a connection error. */
+/** Adds a missing code to the error, and marks connection errors. */
 export function withCode(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : NO_CONNECTION;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : codeOfPg(error);
   return Object.assign(error, { code }, isConnection(code) ? { [AWAY]: true } : {});
+}
+
+/** An error of pg without a code is a connection error, except for one that can be told only by its text. */
+function codeOfPg({ message }: Error): string {
+  return /^SASL: .*client password must be/.test(message) ? NO_PASSWORD : NO_CONNECTION;
 }

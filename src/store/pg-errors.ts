@@ -1,7 +1,7 @@
 // Error messages for failures of the PostgreSQL server. No message contains a password.
 import { codeOf, StartError } from '../core/errors.js';
 import type { StorageProblem } from '../core/storage.js';
-import { isConnection, QUERY_CANCELED } from './pg-away.js';
+import { isConnection, NO_PASSWORD, QUERY_CANCELED } from './pg-away.js';
 import { nameOf } from './pg-connection.js';
 
 /**
@@ -25,16 +25,16 @@ type Reason = readonly [code: string, text: string];
 
 const UNREACHABLE: Reason = [
   'database-unreachable',
-  'The database WHERE cannot be reached (MESSAGE). Check database.connection, and that the server runs and accepts connections of this machine.',
+  'The database WHERE cannot be reached (MESSAGE). Check the connection string, and that the server runs and accepts connections of this machine.',
 ];
 const UNUSABLE: Reason = ['database-unusable', 'The database WHERE cannot be used (MESSAGE).'];
 const REFUSED: Reason = [
   'database-login-refused',
-  'The server of WHERE refused the login (MESSAGE). Check the user name and password in database.connection, and pg_hba.conf on the server.',
+  'The server of WHERE refused the login (MESSAGE). Check the user name and password in the connection string, and pg_hba.conf on the server.',
 ];
 const TLS: Reason = [
   'database-tls',
-  'The certificate of the server of WHERE is not trusted (MESSAGE). Name the file of its CA certificate in database.connection: sslmode=verify-full&sslrootcert=FILE.',
+  'The certificate of the server of WHERE is not trusted (MESSAGE). Name the file of its CA certificate in the connection string: sslmode=verify-full&sslrootcert=FILE.',
 ];
 const FULL: Reason = [
   'disk-full',
@@ -42,7 +42,7 @@ const FULL: Reason = [
 ];
 const TLS_NAME: Reason = [
   'database-tls',
-  'The certificate of the server of WHERE is for another name (MESSAGE). Set the host in database.connection to a name in the certificate.',
+  'The certificate of the server of WHERE is for another name (MESSAGE). Set the host in the connection string to a name in the certificate.',
 ];
 const TLS_EXPIRED: Reason = [
   'database-tls',
@@ -50,12 +50,16 @@ const TLS_EXPIRED: Reason = [
 ];
 const READ_ONLY: Reason = [
   'database-read-only',
-  'The database WHERE is read-only (MESSAGE). Set database.connection to the primary.',
+  'The database WHERE is read-only (MESSAGE). Connect to the primary.',
 ];
 
 const REASONS: Readonly<Record<string, Reason>> = {
   '28P01': REFUSED,
   '28000': REFUSED,
+  [NO_PASSWORD]: [
+    'database-login-refused',
+    'The server of WHERE requires a password, and none is set. Set one in the connection string, in PGPASSWORD or in ~/.pgpass.',
+  ],
   '3D000': [
     'database-unknown',
     'The database WHERE does not exist. Create it: createdb -E UTF8 -T template0 -O USER NAME. Pulsegate creates the tables.',

@@ -139,7 +139,7 @@ export async function preparePg(db: Knex, where: string): Promise<void> {
   if (server.is_standby) {
     throw new StartError(
       'database-read-only',
-      `The server of ${where} is a standby, which accepts no writes. Set database.connection to the primary.`,
+      `The server of ${where} is a standby, which accepts no writes. Connect to the primary.`,
     );
   }
 }

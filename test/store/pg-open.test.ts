@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, chown, copyFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { inspect, promisify } from 'node:util';
@@ -52,6 +54,29 @@ function connect(t: TestContext, connection: string): Knex {
   return db;
 }
 
+/** Starts the beginning of a server that asks for a password by SCRAM, and returns its port. */
+async function startPasswordServer(t: TestContext): Promise<number> {
+  // https://www.postgresql.org/docs/current/protocol-message-formats.html: AuthenticationSASL, AuthenticationSASLContinue.
+  const authentication = (kind: number, rest: string): Buffer => {
+    const body = Buffer.from(`R????????${rest}`);
+    body.writeInt32BE(body.length - 1, 1);
+    body.writeInt32BE(kind, 5);
+    return body;
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    socket.once('data', () => {
+      socket.write(authentication(10, 'SCRAM-SHA-256\0\0'));
+      socket.once('data', () => socket.write(authentication(11, 'r=nonce,s=c2FsdA==,i=4096')));
+    });
+  });
+  t.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
 test('a connection string that is malformed or names a missing file is refused', async (t) => {
   assert.match(
     await refusal(t, `postgres://me:${PASSWORD}@db:port/x`, 'database-connection'),
@@ -76,6 +101,12 @@ test('a missing database and a failed login are refused', async (t) => {
   assert.match(await refusal(t, changed(url, /test_\w+/, 'nothing'), 'database-unknown'), /createdb/);
   const stranger = changed(url, /postgres@/, `stranger:${PASSWORD}@`);
   assert.match(await refusal(t, stranger, 'database-login-refused'), /stranger/);
+});
+
+test('a connection without a password, to a server that requires one, is refused', async (t) => {
+  const port = await startPasswordServer(t);
+  const message = await refusal(t, `postgres://me@127.0.0.1:${port}/x`, 'database-login-refused');
+  assert.match(message, /postgres:\/\/me@127\.0\.0\.1:\d+\/x requires a password.*PGPASSWORD/);
 });
 
 test('a user without privileges, a foreign database and another encoding are refused', async (t) => {
