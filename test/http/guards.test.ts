@@ -415,6 +415,25 @@ test('only refused logins are delayed: a missing user header is not', async (t) 
   assert.equal((await admin.api('GET', '/nowhere')).status, 404);
 });
 
+test('a refused sign-in to the console is delayed too', async (t) => {
+  const admin = await startTestAdmin(t, { random: () => 1e6 });
+  let isAnswered = false;
+  const body = JSON.stringify({ username: 'admin', password: 'wrong' });
+  void send(`${admin.url}/api/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  }).then(
+    () => {
+      isAnswered = true;
+    },
+    () => undefined,
+  );
+  await eventually(() => assert.ok(admin.lines.some(({ msg }) => msg === 'admin login failed')));
+  assert.equal((await admin.api('GET', LIST)).status, 200);
+  assert.equal(isAnswered, false);
+});
+
 test('the number of delayed logins per source is limited; further connections are closed', async (t) => {
   let extraSeconds = 1e6;
   const admin = await startTestAdmin(t, {

@@ -5,6 +5,7 @@ import type { PenaltiesOfKind } from '../../core/auth/penalties.js';
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import { sourceOf } from '../../core/source.js';
+import { nodeTimers } from '../../core/timers.js';
 import { createLoginDelay } from './login-delay.js';
 
 export interface AdminAttempts {
@@ -56,6 +57,7 @@ export function createAdminAttempts(
   const delay = createLoginDelay({
     maxWaitingPerSource: options.maxDelayedPerSource,
     random: options.random,
+    timers: nodeTimers,
   });
   // End of each source's window. The daemon logs one line per source and window.
   const logged = new Map<string, number>();

@@ -1,5 +1,6 @@
 // The random delay before the answer to a refused login. A bound per source prevents exhaustion by waiting requests.
 import { sourceOf } from '../../core/source.js';
+import type { Timers } from '../../core/timers.js';
 
 const MIN_MS = 500;
 const MAX_MS = 1500;
@@ -17,9 +18,11 @@ export interface LoginDelay {
 export function createLoginDelay({
   maxWaitingPerSource,
   random,
+  timers,
 }: {
   maxWaitingPerSource: number;
   random: () => number;
+  timers: Timers;
 }): LoginDelay {
   const waitingBySource = new Map<string, number>();
   const endings = new Set<() => void>();
@@ -43,7 +46,7 @@ export function createLoginDelay({
       new Promise((resolve) => {
         const source = sourceOf(address);
         const end = (how: 'elapsed' | 'closed') => {
-          clearTimeout(timer);
+          timer.clear();
           endings.delete(endEarly);
           remove(source);
           resolve(how);
@@ -51,7 +54,7 @@ export function createLoginDelay({
         const endEarly = () => end('closed');
         // A timer may fire a millisecond early. The added millisecond keeps the lower bound.
         const delayMs = MIN_MS + 1 + Math.floor(random() * (MAX_MS - MIN_MS));
-        const timer = setTimeout(end, delayMs, 'elapsed');
+        const timer = timers.after(delayMs, () => end('elapsed'));
         endings.add(endEarly);
         add(source);
       }),

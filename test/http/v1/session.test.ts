@@ -236,16 +236,14 @@ describe('a daemon with at most two sessions and two tokens', async () => {
   });
 });
 
-test('failed sign-ins get the same delayed response, and too many are refused for some minutes', async (t) => {
+test('failed sign-ins get the same response, and too many are refused for some minutes', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 2 } } } });
   const attempt = (username: string, password: string) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username, password });
-  const before = Date.now();
   const [wrongName, wrongPassword] = await Promise.all([
     attempt('nobody', ADMIN.password),
     attempt(ADMIN.username, 'wrong'),
   ]);
-  assert.ok(Date.now() - before >= 490);
   assert.deepEqual([wrongName.status, wrongName.text], [401, wrongPassword.text]);
   const locked = await attempt(ADMIN.username, ADMIN.password);
   assert.deepEqual([locked.status, codeOf(locked)], [429, 'too-many-requests']);
