@@ -34,6 +34,7 @@ export function useFormConsole(): FormConsole {
   let windows: ConsoleWindows;
   let daemon: TestDaemon;
   let target: Target;
+  let stirred = 0;
   before(async () => {
     const egress = { classes: { friends: { private: 'allow' } } };
     const [browser, started] = await Promise.all([
@@ -71,7 +72,8 @@ export function useFormConsole(): FormConsole {
       });
     },
     async stir(t, { page }, path) {
-      const id = await daemon.addAccount(`stirred-${Math.random()}`, 'secret');
+      stirred += 1;
+      const id = await daemon.addAccount(`stirred-${stirred}`, 'secret');
       let reads = 0;
       const count = (response: Response): void => {
         if (response.request().method() === 'GET' && path.test(response.url())) reads += 1;
