@@ -312,3 +312,41 @@ test('the retention removes old runs with their deliveries, and old sessions', a
     ['fresh'],
   );
 });
+
+test('the retention keeps old runs that wait, run, or have a reply to deliver', async (t) => {
+  let now = Date.UTC(2026, 0, 1);
+  // It answers agents, refuses deliveries, and never answers the message `hold`.
+  const server = await startAgentServer(t, ({ path, json }, res) => {
+    if (path === '/replies') return void res.writeHead(503).end();
+    return json.message === 'hold' ? new Promise<never>(() => {}) : 'done';
+  });
+  const channel = {
+    type: 'http',
+    url: `${server.url}/replies`,
+    secret: null,
+    timeoutMs: 10_000,
+    maxTries: 9,
+    backoffMs: 60_000,
+  } as const;
+  const gateway = await startGateway(t, {
+    agents: { a: httpAgent(server.url), undelivered: httpAgent(server.url, { channel }) },
+    deps: { now: () => now },
+  });
+  const { runs } = gateway.store;
+  const finished = await gateway.queue('a', 'finished', 'other');
+  await gateway.run(finished);
+  const undelivered = await gateway.queue('undelivered', 'x', 'third');
+  await gateway.run(undelivered, ({ delivery }) => delivery === 'pending');
+  const running = await gateway.queue('a', 'hold', 'same');
+  const waiting = await gateway.queue('a', 'next', 'same');
+  await gateway.run(running, ({ status }) => status === 'running');
+
+  now += 365 * 86_400_000;
+  assert.equal(await runs.trim(now, now, 100), false);
+  const kept = (await gateway.runs()).map(({ id, status, delivery }) => [id, status, delivery]);
+  assert.deepEqual(kept, [
+    [undelivered, 'succeeded', 'pending'],
+    [running, 'running', 'none'],
+    [waiting, 'queued', 'none'],
+  ]);
+});
