@@ -6,8 +6,7 @@ import { connectPg } from '../../src/store/pg.js';
 import { type Console, fetchFrom, signIn } from '../helpers/console.js';
 import { ADMIN, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { type Fleet, startFleet } from '../helpers/fleet.js';
-import { connectThrough } from '../helpers/socks-client.js';
+import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
@@ -39,8 +38,6 @@ describe('two nodes on one database', async () => {
   test('closing an account at one node ends its sessions at the other; opening it permits them again', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('ann', 'word');
-    const player = { port: two.socks.port, username: 'ann', password: 'word' };
-    const openSession = () => connectThrough(player, '127.0.0.1', target.port);
     const change = async (fields: object) => {
       const { status, text } = await one.api('PATCH', `/api/v1/accounts/${id}`, fields);
       assert.equal(status, 200, text);
@@ -62,10 +59,10 @@ describe('two nodes on one database', async () => {
       { schedule: onAnotherDay() },
     ]) {
       await eventually(isOpenAtNodeTwo);
-      const client = await openSession();
+      const client = await openSession(two, 'ann', target.port);
       await change(fields);
       await client.closed();
-      await assert.rejects(openSession(), /login refused/);
+      await assert.rejects(openSession(two, 'ann', target.port), /login refused/);
       await change(open);
     }
   });
@@ -73,9 +70,8 @@ describe('two nodes on one database', async () => {
   test('a change reaches the other node while traffic, entries and sessions cannot be written', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('bea', 'word');
-    const player = { port: two.socks.port, username: 'bea', password: 'word' };
     await eventually(() => two.account('bea'));
-    const client = await connectThrough(player, '127.0.0.1', target.port);
+    const client = await openSession(two, 'bea', target.port);
     const db = connectPg(fleet.connection, 2);
     t.after(() => db.destroy());
     const lock = await db.transaction();
@@ -105,11 +101,10 @@ describe('two nodes on one database', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('gone', 'word');
     await eventually(() => two.account('gone'));
-    const player = { port: two.socks.port, username: 'gone', password: 'word' };
-    const client = await connectThrough(player, '127.0.0.1', target.port);
+    const client = await openSession(two, 'gone', target.port);
     assert.equal((await one.api('DELETE', `/api/v1/accounts/${id}`)).status, 200);
     await client.closed();
-    await assert.rejects(connectThrough(player, '127.0.0.1', target.port), /login refused/);
+    await assert.rejects(openSession(two, 'gone', target.port), /login refused/);
   });
 
   test('the upgrade of an imported password hash ends no session; a new password ends all', async () => {
@@ -120,9 +115,7 @@ describe('two nodes on one database', async () => {
     assert.equal(imported.status, 200, imported.text);
     await eventually(() => two.account('moved'));
     const id = String((await two.account('moved'))['AID']);
-    const openSession = ({ socks }: TestDaemon) =>
-      connectThrough({ port: socks.port, username: 'moved', password: 'word' }, '127.0.0.1', target.port);
-    const clients = await Promise.all([openSession(one), openSession(two)]);
+    const clients = await Promise.all([one, two].map((node) => openSession(node, 'moved', target.port)));
     // Each node reads the change of the other together with the new hash.
     for (const [changed, other, remarks] of [
       [one, two, 'first'],

@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { connectPg } from '../../src/store/pg.js';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { type Fleet, startFleet } from '../helpers/fleet.js';
+import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';
 import {
   connectThrough,
   loggedInClient,
@@ -41,15 +41,13 @@ describe('limits over two nodes', async () => {
   async function add(username: string, limits: Readonly<Record<string, number>>): Promise<void> {
     await limit(await one.addAccount(username, 'word'), limits);
   }
-  const openSession = ({ socks }: TestDaemon, username: string, from?: string) =>
-    connectThrough({ port: socks.port, username, password: 'word', from }, '127.0.0.1', targetPort);
 
   /** Logs in sixty times at once, at both nodes in turn. Returns the admitted clients with their source addresses. */
   async function logInSixtyTimes(username: string, fromOf: (n: number) => string) {
     const answers = await Promise.allSettled(
       Array.from({ length: 60 }, async (_, n) => {
         const from = fromOf(n);
-        return { from, client: await openSession(n % 2 === 0 ? one : two, username, from) };
+        return { from, client: await openSession(n % 2 === 0 ? one : two, username, targetPort, from) };
       }),
     );
     for (const answer of answers) {
@@ -65,13 +63,13 @@ describe('limits over two nodes', async () => {
       assert.equal(players.length, 3);
       for (const { client } of players) client.destroy();
       await eventually(async () => {
-        const client = await openSession(round % 2 === 0 ? two : one, 'ann');
+        const client = await openSession(round % 2 === 0 ? two : one, 'ann', targetPort);
         client.destroy();
       });
       // Every session has ended once the whole limit is free.
       const next: RawClient[] = [];
       await eventually(async () => {
-        while (next.length < 3) next.push(await openSession(one, 'ann'));
+        while (next.length < 3) next.push(await openSession(one, 'ann', targetPort));
       });
       for (const client of next) client.destroy();
     }
@@ -82,7 +80,7 @@ describe('limits over two nodes', async () => {
     const players = await logInSixtyTimes('bob', (n) => `127.0.0.${1 + (n % 10)}`);
     const addresses = new Set(players.map(({ from }) => from));
     assert.equal(addresses.size, 2);
-    for (const from of addresses) (await openSession(one, 'bob', from)).destroy();
+    for (const from of addresses) (await openSession(one, 'bob', targetPort, from)).destroy();
     for (const { client } of players) client.destroy();
   });
 
@@ -94,14 +92,14 @@ describe('limits over two nodes', async () => {
     t.after(() => db.destroy());
     const lock = await db.transaction();
     await lock.raw('lock table accounts, account_limits, session_permits in access exclusive mode');
-    const limited = openSession(two, 'hal');
+    const limited = openSession(two, 'hal', targetPort);
     await eventually(async () => {
       const { rows } = await db.raw(
         "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
       );
       return rows.length > 0;
     });
-    const free = await openSession(two, 'gil');
+    const free = await openSession(two, 'gil', targetPort);
     await lock.rollback();
     for (const client of [free, await limited]) client.destroy();
   });
@@ -146,20 +144,20 @@ describe('limits over two nodes', async () => {
 
   test('a player whose only session has ended can log in at the other node', async () => {
     await add('carl', { maxSessions: 1 });
-    let client = await openSession(one, 'carl');
-    await assert.rejects(openSession(two, 'carl'));
+    let client = await openSession(one, 'carl', targetPort);
+    await assert.rejects(openSession(two, 'carl', targetPort));
     client.destroy();
     await eventually(async () => {
-      client = await openSession(two, 'carl');
+      client = await openSession(two, 'carl', targetPort);
     });
-    await assert.rejects(openSession(one, 'carl'));
+    await assert.rejects(openSession(one, 'carl', targetPort));
     client.destroy();
   });
 
   test('a UDP association counts as a session, and so does a session that is older than the limit', async () => {
     const id = await one.addAccount('dora', 'word');
     await eventually(() => two.account('dora'));
-    const early = await openSession(one, 'dora');
+    const early = await openSession(one, 'dora', targetPort);
     await limit(id, { maxSessions: 2 });
     const associate = async (daemon: TestDaemon) => {
       const client = await loggedInClient({ port: daemon.socks.port, username: 'dora', password: 'word' });
@@ -190,7 +188,7 @@ describe('limits over two nodes', async () => {
       else await eventually(() => two.account(username));
       const open = new Set<RawClient>();
       for (const node of [one, two, one, two, one]) {
-        const client = await openSession(node, username);
+        const client = await openSession(node, username, targetPort);
         open.add(client);
         // `closed()` has a time limit, which the sessions that stay open could exceed on a busy machine.
         for (const event of ['end', 'close']) client.socket.once(event, () => open.delete(client));
@@ -199,7 +197,8 @@ describe('limits over two nodes', async () => {
       await eventually(() => open.size <= 2);
       // Once both nodes know this change, they have read all earlier ones.
       await limit(id, { maxSessions: 2, maxClientAddresses: 9 });
-      for (const node of [one, two]) await assert.rejects(openSession(node, username), /answered 2$/);
+      for (const node of [one, two])
+        await assert.rejects(openSession(node, username, targetPort), /answered 2$/);
       assert.equal(open.size, 2);
       for (const client of open) {
         client.send(Buffer.from('ping'));
@@ -213,14 +212,15 @@ describe('limits over two nodes', async () => {
     await add('eve', { maxSessions: 1 });
     const third = await fleet.start('gate-3');
     for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
-      const held = await openSession(third, 'eve');
-      await assert.rejects(openSession(two, 'eve'));
+      const held = await openSession(third, 'eve', targetPort);
+      await assert.rejects(openSession(two, 'eve', targetPort));
       third.signal(signal);
-      await eventually(async () => (await openSession(two, 'eve')).destroy());
+      await eventually(async () => (await openSession(two, 'eve', targetPort)).destroy());
       if (signal === 'SIGSTOP') third.signal('SIGCONT');
       held.destroy();
       // The session admitted during the freeze has ended, too.
-      if (signal === 'SIGSTOP') await eventually(async () => (await openSession(third, 'eve')).destroy());
+      if (signal === 'SIGSTOP')
+        await eventually(async () => (await openSession(third, 'eve', targetPort)).destroy());
     }
   });
 });

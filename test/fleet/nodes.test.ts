@@ -5,8 +5,8 @@ import { connectPg } from '../../src/store/pg.js';
 import { commandLine } from '../helpers/command.js';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { type Fleet, startFleet } from '../helpers/fleet.js';
-import { connectThrough, RawClient } from '../helpers/socks-client.js';
+import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';
+import { RawClient } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
@@ -42,16 +42,15 @@ describe('two nodes', async () => {
   let fleet: Fleet;
   let one: TestDaemon;
   let two: TestDaemon;
-  const player = { username: 'ann', password: 'word' };
   before(async () => {
     fleet = await startFleet(t, ['gate-1', 'gate-2']);
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
-    await one.addAccount(player.username, player.password);
+    await one.addAccount('ann', 'word');
   });
 
   test('each node lists both, with state, sessions and addresses', async () => {
     const target = await startTarget(t, echo);
-    const client = await connectThrough({ port: one.socks.port, ...player }, '127.0.0.1', target.port);
+    const client = await openSession(one, 'ann', target.port);
     // A busy node may be lost for a moment.
     await eventually(async () => {
       const nodes = await nodesAt(two);
@@ -77,7 +76,7 @@ describe('two nodes', async () => {
 
   test('a drained node answers 503 to the balancer, then refuses connections, and keeps its sessions', async () => {
     const target = await startTarget(t, echo);
-    const client = await connectThrough({ port: two.socks.port, ...player }, '127.0.0.1', target.port);
+    const client = await openSession(two, 'ann', target.port);
     const { run } = await commandLine(t, `database: { client: pg, connection: "${fleet.connection}" }\n`);
     assert.match((await run(['node', 'drain', 'gate-2'])).stdout, /^Draining gate-2: /);
     await eventually(async () => (await readyStatus(two)) === 503);

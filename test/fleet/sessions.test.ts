@@ -4,8 +4,7 @@ import { before, describe, test } from 'node:test';
 import { openStore } from '../../src/store/store.js';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { type Fleet, startFleet } from '../helpers/fleet.js';
-import { connectThrough } from '../helpers/socks-client.js';
+import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
@@ -32,26 +31,22 @@ describe('live sessions of two nodes', async () => {
   let fleet: Fleet;
   let one: TestDaemon;
   let two: TestDaemon;
+  let targetPort = 0;
   let annId = '';
   before(async () => {
     fleet = await startFleet(t, ['gate-1', 'gate-2']);
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+    targetPort = (await startTarget(t, echo)).port;
     annId = await one.addAccount('ann', 'word');
     await one.addAccount('bob', 'word');
     await eventually(() => two.account('bob'));
   });
 
-  /** Opens a session to an echo server. */
-  async function openSession(daemon: TestDaemon, username: string) {
-    const target = await startTarget(t, echo);
-    return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
-  }
-
   test('each node lists, filters, sorts and counts the sessions of both', async () => {
     const clients = [
-      await openSession(one, 'ann'),
-      await openSession(two, 'ann'),
-      await openSession(two, 'bob'),
+      await openSession(one, 'ann', targetPort),
+      await openSession(two, 'ann', targetPort),
+      await openSession(two, 'bob', targetPort),
     ];
     for (const node of [one, two]) {
       await eventually(
@@ -82,9 +77,9 @@ describe('live sessions of two nodes', async () => {
 
   test('a node ends sessions of the other, one by one and all of an account', async () => {
     const [first, second, third] = [
-      await openSession(two, 'ann'),
-      await openSession(two, 'ann'),
-      await openSession(one, 'ann'),
+      await openSession(two, 'ann', targetPort),
+      await openSession(two, 'ann', targetPort),
+      await openSession(one, 'ann', targetPort),
     ];
     await eventually(async () => (await listAt(one)).total === 3);
     const { items } = await listAt(one);
@@ -92,7 +87,7 @@ describe('live sessions of two nodes', async () => {
     assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 204);
     await first.closed();
     // A session that is too new to be listed ends, too.
-    const unlisted = await openSession(two, 'ann');
+    const unlisted = await openSession(two, 'ann', targetPort);
     const ended = (await one.api('POST', '/api/v1/sessions/end', { accountId: annId })).json;
     assert.ok((ended as { ended: number }).ended >= 2);
     await Promise.all([second, third, unlisted].map((client) => client.closed()));
@@ -102,7 +97,7 @@ describe('live sessions of two nodes', async () => {
 
   test('of a lost node are not listed, and of one that was only frozen they are listed again', async () => {
     const third = await fleet.start('gate-3');
-    await openSession(third, 'bob');
+    await openSession(third, 'bob', targetPort);
     const areListed = (count: number) =>
       eventually(async () => (await listAt(one, '?search=bob')).matched === count);
     await areListed(1);

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { type Fleet, startFleet } from '../helpers/fleet.js';
-import { connectThrough } from '../helpers/socks-client.js';
+import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
@@ -19,9 +18,11 @@ describe('usage over two nodes', async () => {
   let fleet: Fleet;
   let one: TestDaemon;
   let two: TestDaemon;
+  let targetPort = 0;
   before(async () => {
     fleet = await startFleet(t, ['gate-1', 'gate-2']);
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+    targetPort = (await startTarget(t, echo)).port;
   });
 
   async function add(username: string, limits = {}): Promise<string> {
@@ -30,16 +31,12 @@ describe('usage over two nodes', async () => {
     await eventually(() => two.account(username));
     return id;
   }
-  async function openSession(daemon: TestDaemon, username: string) {
-    const target = await startTarget(t, echo);
-    return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
-  }
   const usageAt = async (daemon: TestDaemon, id: string) =>
     ((await daemon.api('GET', `/api/v1/accounts/${id}`)).json as { usage: Usage }).usage;
 
   test('each node counts the traffic of both once', async () => {
     const id = await add('ann');
-    const clients = [await openSession(one, 'ann'), await openSession(two, 'ann')];
+    const clients = [await openSession(one, 'ann', targetPort), await openSession(two, 'ann', targetPort)];
     for (const client of clients) {
       client.send(Buffer.alloc(1_000));
       await client.read(1_000);
@@ -65,23 +62,23 @@ describe('usage over two nodes', async () => {
 
   test('a quota used up at one node ends the sessions at both; a reset permits new ones at both', async () => {
     const id = await add('bob', { quotaBytes: 10_000 });
-    const idle = await openSession(two, 'bob');
-    const busy = await openSession(one, 'bob');
+    const idle = await openSession(two, 'bob', targetPort);
+    const busy = await openSession(one, 'bob', targetPort);
     busy.send(Buffer.alloc(6_000));
     await idle.closed();
     await busy.closed();
-    for (const node of [one, two]) await assert.rejects(openSession(node, 'bob'));
+    for (const node of [one, two]) await assert.rejects(openSession(node, 'bob', targetPort));
     assert.equal((await two.api('POST', `/api/v1/accounts/${id}/usage/reset`)).status, 200);
     for (const node of [one, two]) {
       await eventually(async () => {
-        (await openSession(node, 'bob')).destroy();
+        (await openSession(node, 'bob', targetPort)).destroy();
       });
     }
   });
 
   test('the number of entries and the last login are the same at both', async () => {
     await add('eve');
-    (await openSession(one, 'eve')).destroy();
+    (await openSession(one, 'eve', targetPort)).destroy();
     await eventually(async () => Number((await one.account('eve'))['DataCount']) > 0);
     await eventually(async () => {
       const [accountAtOne, accountAtTwo] = [await one.account('eve'), await two.account('eve')];

@@ -1,6 +1,7 @@
 // Starts several daemons on one PostgreSQL database, each in a separate process.
 import { type DaemonOptions, startTestDaemon, type TestDaemon } from './daemon.js';
 import { newDatabase } from './shared-postgres.js';
+import { connectThrough, type RawClient } from './socks-client.js';
 import type { Scope } from './suite.js';
 
 export interface Fleet {
@@ -39,4 +40,14 @@ export async function startFleet(
   const nodes: TestDaemon[] = [];
   for (const name of names) nodes.push(await start(name));
   return { nodes, connection, start };
+}
+
+/** Opens a session of an account with the password `word` at a node, to a port of this machine. @param from the client's address */
+export function openSession(
+  { socks }: TestDaemon,
+  username: string,
+  targetPort: number,
+  from?: string,
+): Promise<RawClient> {
+  return connectThrough({ port: socks.port, username, password: 'word', from }, '127.0.0.1', targetPort);
 }
