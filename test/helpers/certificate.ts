@@ -2,12 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import type { Tls } from '../../src/http/tls.js';
-import type { HttpAnswer, HttpRequest } from './http.js';
 import type { Scope } from './suite.js';
 
 export interface TestCertificate extends Tls {
@@ -58,30 +56,5 @@ export function servedAt(url: string): Promise<string> {
       resolve(socket.getPeerCertificate().fingerprint256);
       socket.destroy();
     });
-  });
-}
-
-/** Like `send` of http.ts, over TLS, with `ca` as the only trusted certificate. */
-export function sendOverTls(
-  url: string,
-  ca: string,
-  { method = 'GET', headers = {}, body, agent }: HttpRequest = {},
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-    const options = { method, ca, agent: agent ?? false, headers: { ...length, ...headers } };
-    const req = httpsRequest(url, options, (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('error', reject);
-      res.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        const isJson = /json/.test(res.headers['content-type'] ?? '') && text !== '';
-        const json: unknown = isJson ? JSON.parse(text) : undefined;
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
-      });
-    });
-    req.on('error', reject);
-    req.end(body);
   });
 }

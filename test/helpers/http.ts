@@ -1,5 +1,11 @@
 // A raw HTTP client for tests: sends exactly the given bytes, also invalid ones.
-import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import {
+  type Agent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 
 export interface HttpAnswer {
@@ -15,29 +21,31 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly body?: string | Buffer | undefined;
   readonly agent?: Agent | undefined;
+  /** The only trusted certificate of an https URL, in PEM. */
+  readonly ca?: string | undefined;
 }
 
 /** Sends one request, on its own connection unless there is an agent. Sets Content-Length for a body without Transfer-Encoding. */
 export function send(
   url: string,
-  { method = 'GET', headers = {}, body, agent }: HttpRequest = {},
+  { method = 'GET', headers = {}, body, agent, ca }: HttpRequest = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const isChunked = 'transfer-encoding' in headers;
     const length = body === undefined || isChunked ? {} : { 'content-length': Buffer.byteLength(body) };
-    const req = httpRequest(
-      url,
-      { method, agent: agent ?? false, headers: { ...length, ...headers } },
-      (res) => {
-        const chunks: Buffer[] = [];
-        res.on('data', (chunk: Buffer) => chunks.push(chunk));
-        res.on('error', reject);
-        res.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
-        });
-      },
-    );
+    const options = { method, agent: agent ?? false, headers: { ...length, ...headers } };
+    const onResponse = (res: IncomingMessage): void => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
+      });
+    };
+    const req = url.startsWith('https:')
+      ? httpsRequest(url, { ...options, ca }, onResponse)
+      : httpRequest(url, options, onResponse);
     req.on('error', reject);
     req.end(body);
   });

@@ -5,7 +5,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { makeCertificate, sendOverTls, servedAt, type TestCertificate } from '../helpers/certificate.js';
+import { makeCertificate, servedAt, type TestCertificate } from '../helpers/certificate.js';
 import { commandLine, runCommand } from '../helpers/command.js';
 import { ADMIN, plainEnvironment, startTestDaemon } from '../helpers/daemon.js';
 import { basic, send } from '../helpers/http.js';
@@ -21,7 +21,8 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
   const own = makeCertificate(scope);
   const daemon = await startTestDaemon(scope, { config: { admin: { tls: tlsOf(own) } } });
   const ask = (method: string, path: string, headers: Record<string, string> = {}, json?: unknown) =>
-    sendOverTls(daemon.adminUrl + path, own.cert, {
+    send(daemon.adminUrl + path, {
+      ca: own.cert,
       method,
       headers: { authorization, 'content-type': 'application/json', ...headers },
       body: json === undefined ? undefined : JSON.stringify(json),
@@ -57,7 +58,8 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
     assert.match(set, /; HttpOnly; SameSite=Strict; Secure$/);
     const cookie = set.split(';')[0] ?? '';
     const changeFrom = (origin: string) =>
-      sendOverTls(`${daemon.adminUrl}/api/v1/settings/whitelist`, own.cert, {
+      send(`${daemon.adminUrl}/api/v1/settings/whitelist`, {
+        ca: own.cert,
         method: 'PUT',
         headers: { cookie, origin, 'content-type': 'application/json' },
         body: '{"whitelist":""}',
@@ -69,7 +71,7 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
   });
 
   it('reports the expiry of its certificate in the metrics', async () => {
-    const { text } = await sendOverTls(`${daemon.adminUrl}/metrics`, own.cert);
+    const { text } = await send(`${daemon.adminUrl}/metrics`, { ca: own.cert });
     const [, seconds] = /^pulsegate_admin_certificate_expiry_seconds(?:\{.*\})? (\d+)$/m.exec(text) ?? [];
     assert.equal(Number(seconds), own.expiresAt / 1000);
   });
@@ -127,7 +129,7 @@ describe('a daemon with admin.tls on SIGHUP', needs('openssl'), () => {
     assert.equal(await servedAt(url), second.fingerprint);
     await writeFile(first.certFile, 'half a certific');
     await signalHup('configuration reload failed');
-    assert.equal((await sendOverTls(url + LIST, second.cert, { headers: { authorization } })).status, 200);
+    assert.equal((await send(url + LIST, { ca: second.cert, headers: { authorization } })).status, 200);
 
     await replaceFiles(third);
     await signalHup('configuration reloaded');

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createHttpServers, type HttpServersOptions } from '../../src/http/http.js';
 import { startTestAdmin, TEST_CONNECTIONS } from '../helpers/admin.js';
-import { makeCertificate, sendOverTls, servedAt } from '../helpers/certificate.js';
+import { makeCertificate, servedAt } from '../helpers/certificate.js';
 import { exchange, parseExchange, send } from '../helpers/http.js';
 import { needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
@@ -51,7 +51,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
 
   it('answers over TLS 1.2 and 1.3, and not over 1.1', async (t) => {
     const { port, url } = await listen(t);
-    assert.equal((await sendOverTls(url, own.cert)).text, 'here');
+    assert.equal((await send(url, { ca: own.cert })).text, 'here');
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const socket: TLSSocket = connectTls({ port, ca: own.cert, minVersion: version, maxVersion: version });
       t.after(() => socket.destroy());
@@ -75,7 +75,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     t.after(() => slowRelay.close());
     await once(slowRelay, 'listening');
     const at = `https://127.0.0.1:${(slowRelay.address() as AddressInfo).port}`;
-    assert.equal((await sendOverTls(at, own.cert)).text, 'here');
+    assert.equal((await send(at, { ca: own.cert })).text, 'here');
   });
 
   it('answers plain HTTP, and other bytes that are not a handshake, with a hint to use HTTPS', async (t) => {
@@ -93,7 +93,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     const socket = await dial(t, port);
     socket.write(Buffer.from([HANDSHAKE, 9, 9, 9, 9, 9, 9, 9]));
     await once(socket, 'close');
-    assert.equal((await sendOverTls(url, own.cert)).text, 'here');
+    assert.equal((await send(url, { ca: own.cert })).text, 'here');
   });
 
   it('limits the time to the first byte, and then to the end of the handshake', async (t) => {
@@ -124,7 +124,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     for (const limit of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const) {
       assert.equal(tls.server[limit], plain.server[limit], limit);
     }
-    const long = await sendOverTls(tls.url, own.cert, { headers: { 'x-long': 'x'.repeat(20_000) } });
+    const long = await send(tls.url, { ca: own.cert, headers: { 'x-long': 'x'.repeat(20_000) } });
     assert.equal(long.status, 431);
     assert.equal(long.json, '请求格式错误');
   });
@@ -133,13 +133,13 @@ describe('the admin API over TLS', needs('openssl'), () => {
     const { servers, url } = await listen(t);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
-    assert.equal((await sendOverTls(url, own.cert, { agent })).text, 'here');
+    assert.equal((await send(url, { ca: own.cert, agent })).text, 'here');
     assert.equal(await servedAt(url), own.fingerprint);
     servers.setTls(other);
     assert.equal(await servedAt(url), other.fingerprint);
-    assert.equal((await sendOverTls(url, own.cert, { agent })).text, 'here');
-    await assert.rejects(sendOverTls(url, own.cert), /certificate/);
-    assert.equal((await sendOverTls(url, other.cert)).text, 'here');
+    assert.equal((await send(url, { ca: own.cert, agent })).text, 'here');
+    await assert.rejects(send(url, { ca: own.cert }), /certificate/);
+    assert.equal((await send(url, { ca: other.cert })).text, 'here');
   });
 
   it('closes connections without a handshake at once when it stops, and those with a request in progress after the response', async (t) => {
@@ -156,7 +156,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     idle.on('error', () => undefined);
     await once(idle, 'secureConnect');
     const requested = once(requests, 'request');
-    const answer = sendOverTls(url, own.cert);
+    const answer = send(url, { ca: own.cert });
     await requested;
     const socketsClosed = Promise.all([silent, half, idle].map((socket) => once(socket, 'close')));
     const closed = servers.close();
@@ -164,7 +164,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     finish();
     assert.equal((await answer).text, 'late');
     await closed;
-    await assert.rejects(sendOverTls(url, own.cert), { code: 'ECONNREFUSED' });
+    await assert.rejects(send(url, { ca: own.cert }), { code: 'ECONNREFUSED' });
   });
 
   it("knows the endpoints of its connections, and refuses the daemon's own outbound sockets", async (t) => {
@@ -176,7 +176,7 @@ describe('the admin API over TLS', needs('openssl'), () => {
     const url = admin.url.replace('http:', 'https:');
     const agent = new Agent({ keepAlive: true });
     t.after(async () => agent.destroy());
-    const answer = await sendOverTls(`${url}/`, own.cert, { agent });
+    const answer = await send(`${url}/`, { ca: own.cert, agent });
     assert.equal(answer.status, 403);
     const [socket] = Object.values(agent.freeSockets).flat();
     const address = '127.0.0.1';
