@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const CONSOLE = 'src/console';
@@ -53,6 +53,8 @@ async function build(name, { result, inputs, isInput, build: [program, ...args],
   const stamp = `dist/.built-${name}`;
   const content = contentOf(inputs, isInput);
   if (existsSync(result) && existsSync(stamp) && readFileSync(stamp, 'utf8') === content) return true;
+  // A failed build may have replaced some of the results.
+  rmSync(stamp, { force: true });
   const child = spawn(join('node_modules/.bin', program), args, { stdio: ['ignore', stdout, 'inherit'] });
   const [code] = await once(child, 'exit');
   if (code === 0) writeFileSync(stamp, content);
