@@ -81,7 +81,7 @@ export function createKeeper(deps: {
   async function renew(): Promise<void> {
     if (hasBegun && !lease.isHeld()) lose();
     const startedAt = monotonicNow();
-    await seen();
+    await writeLease();
     hasBegun = true;
     if (ending) {
       await ending;
@@ -94,15 +94,21 @@ export function createKeeper(deps: {
 
   async function regain(): Promise<void> {
     const startedAt = monotonicNow();
-    await seen();
+    await writeLease();
     lease.renewed(startedAt);
     ending = null;
     log.info({}, 'runner lease regained');
     deps.onRegained();
   }
 
-  const seen = () =>
-    store.seen({ id: owner, host, pid: process.pid, pidStart: processStart(process.pid), seenAt: now() });
+  const writeLease = () =>
+    store.renewLease({
+      id: owner,
+      host,
+      pid: process.pid,
+      pidStart: processStart(process.pid),
+      seenAt: now(),
+    });
 
   async function releaseDeadRunners(): Promise<void> {
     const others = (await store.runners()).filter(({ id }) => id !== owner);

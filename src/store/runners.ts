@@ -17,7 +17,7 @@ const IDS_PER_STATEMENT = 500;
 
 type RunnerStore = Pick<
   RunStore,
-  | 'seen'
+  | 'renewLease'
   | 'runners'
   | 'runningOf'
   | 'release'
@@ -34,7 +34,7 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
     on('runs').where({ owner, status: 'running' }).whereNull('finished_at');
 
   return {
-    async seen(runner) {
+    async renewLease(runner) {
       await db('runners').insert(toRow(runner)).onConflict('id').merge(['seen_at']);
     },
 

@@ -60,7 +60,7 @@ const deadRunners: readonly [string, RunOwner][] = [
 for (const [name, runner] of deadRunners) {
   test(`the runs of a runner ${name} are taken over in order, queued and interrupted ones`, async (t) => {
     const { dataDir, store } = await openDatabase(t);
-    await store.runs.seen(runner);
+    await store.runs.renewLease(runner);
     for (const n of [1, 2, 3]) await add(store, n, other.id);
     await store.runs.claim([id(1)], other.id, 5);
     const server = await startAgentServer(t, () => 'done');
@@ -81,7 +81,7 @@ for (const [name, runner] of deadRunners) {
 test('a live runner on this machine keeps its runs without a lease, and later runs of their session wait', async (t) => {
   const { dataDir, store } = await openDatabase(t);
   const { pid } = process;
-  await store.runs.seen({ ...other, host: thisHost(), pid, pidStart: processStart(pid) });
+  await store.runs.renewLease({ ...other, host: thisHost(), pid, pidStart: processStart(pid) });
   await add(store, 1, other.id);
   await store.runs.claim([id(1)], other.id, 5);
   await add(store, 2, null);
@@ -101,7 +101,7 @@ test('a live runner on this machine keeps its runs without a lease, and later ru
 
 test('a runner on another machine that renews its lease keeps its runs', async (t) => {
   const { store } = await openDatabase(t);
-  await store.runs.seen(other);
+  await store.runs.renewLease(other);
   await add(store, 1, other.id);
   await store.runs.claim([id(1)], other.id, 5);
   const watch = createLeaseWatch(300, () => at);
@@ -113,7 +113,7 @@ test('a runner on another machine that renews its lease keeps its runs', async (
   at += 6400;
   assert.equal(watch.silent([{ ...other, seenAt: 3 }]).length, 1);
   // A renewal between the check and the takeover: nothing is taken over.
-  await store.runs.seen({ ...other, seenAt: 4 });
+  await store.runs.renewLease({ ...other, seenAt: 4 });
   assert.equal(await store.runs.release(other.id, 3, 'why', 5, 3), null);
   assert.equal((await store.runs.get(id(1)))?.status, 'running');
   // After an outage every runner has a whole lease again.
@@ -149,9 +149,9 @@ test('a lost lease interrupts the runs of this daemon, and a renewed lease runs 
         if (found.length > 0) setImmediate(() => resumeClaims());
         return found;
       },
-      seen: async (runner) => {
+      renewLease: async (runner) => {
         if (isAway) throw new Error('away');
-        await runs.seen(runner);
+        await runs.renewLease(runner);
       },
     }),
   });

@@ -176,7 +176,7 @@ async function backUpOpenWork(t: TestContext) {
   } as const;
   const unused = { expiresAt: null, lastUsedAt: null, lastUsedFrom: null };
   await store.apiTokens.add({ ...token, ...unused, operatorId: null }, audit);
-  await store.runs.seen({ id: 'runner', host: 'h', pid: 1, pidStart: '1', seenAt: at });
+  await store.runs.renewLease({ id: 'runner', host: 'h', pid: 1, pidStart: '1', seenAt: at });
   const ids: string[] = [];
   for (const session of ['queued', 'running', 'ended']) {
     const run = {

@@ -140,7 +140,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     list: [filter],
     countQueued: [],
     lastActive: [SECRET],
-    seen: [{ id: SECRET, host: SECRET, pid: N, pidStart: SECRET, seenAt: N }],
+    renewLease: [{ id: SECRET, host: SECRET, pid: N, pidStart: SECRET, seenAt: N }],
     runners: [],
     runningOf: [SECRET],
     release: [SECRET, 3, SECRET, N],

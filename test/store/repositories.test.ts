@@ -101,8 +101,8 @@ onEachEngine(
     const { runs } = (await open()).store;
     const stored = await runs.add([run('a'), run('b')], NOW);
     const [one = '', two = ''] = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
-    await runs.seen({ id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW });
-    await runs.seen({ id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW + 1 });
+    await runs.renewLease({ id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW });
+    await runs.renewLease({ id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW + 1 });
     assert.deepEqual(await runs.runners(), [
       { id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW + 1 },
     ]);

@@ -94,7 +94,7 @@ export interface RunStore {
   lastActive(agent: string): Promise<number | null>;
 
   /** Renews the lease of a runner. */
-  seen(runner: RunOwner): Promise<void>;
+  renewLease(runner: RunOwner): Promise<void>;
   runners(): Promise<RunOwner[]>;
   /** Running runs of `owner`. */
   runningOf(owner: string): Promise<QueuedRun[]>;
