@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Knex } from 'knex';
 import { connectPg } from '../../src/store/pg.js';
+import { fetchFrom } from '../helpers/console.js';
 import { ADMIN, type ApiAnswer, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { startFleet } from '../helpers/fleet.js';
@@ -72,7 +73,10 @@ describe('two nodes', async () => {
   let two: TestDaemon;
   let db: Knex;
   before(async () => {
-    const fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    const playerPage = { enabled: true, outsideWhitelist: true, mayChange: ['authorizedAddresses'] };
+    const fleet = await startFleet(t, ['gate-1', 'gate-2'], {
+      admin: { trustedProxies: ['127.0.0.1'], playerPage },
+    });
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     db = connectPg(fleet.connection, 2);
     t.after(() => db.destroy());
@@ -87,13 +91,13 @@ describe('two nodes', async () => {
     const lock = await db.transaction();
     await lock.raw('lock table ?? in exclusive mode', [table]);
     const answers = Promise.all([first(), second()]);
-    await eventually(async () => {
+    const bothWait = eventually(async () => {
       const waiting = await db('pg_locks')
         .whereRaw('not granted and relation = ?::regclass', [table])
         .whereRaw('database = (select oid from pg_database where datname = current_database())');
       assert.equal(waiting.length, 2);
     });
-    await lock.rollback();
+    await Promise.race([bothWait, answers]).finally(() => lock.rollback());
     return answers;
   }
 
@@ -205,6 +209,28 @@ describe('two nodes', async () => {
       await eventually(async () => {
         const { expiresAt, tags } = await getJson(node, `/api/v1/accounts/${id}`);
         assert.deepEqual([expiresAt, [...(tags as string[])].sort()], [expiries[1], ['one', 'two']]);
+      });
+    }
+  });
+
+  test('two addresses that a player adds are both authorized', async () => {
+    const id = await one.addAccount('eve', 'word');
+    await eventually(() => two.account('eve'));
+    const made = await one.api('POST', `/api/v1/accounts/${id}/player-link`);
+    const page = new URL(String((made.json as Json)['url'])).pathname;
+    const added = ['203.0.113.1', '203.0.113.2'];
+    const [first, second] = [one, two].map((node, index) => async () => {
+      const from = { 'x-forwarded-for': added[index] ?? '' };
+      const answer = await fetchFrom(node, 'POST', `${page}/addresses`, from, {});
+      assert.equal(answer.status, 200, answer.text);
+      return answer;
+    });
+    assert.ok(first && second);
+    await atOnce('accounts', first, second);
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        const { authorizedAddresses } = await getJson(node, `/api/v1/accounts/${id}`);
+        assert.deepEqual([...(authorizedAddresses as string[])].sort(), added);
       });
     }
   });

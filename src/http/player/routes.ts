@@ -87,7 +87,7 @@ export const playerRoutes = [
       if ('problem' in account) return account;
       const own = ownNetwork(ctx, deps);
       if (own === null) return UNKNOWN_ADDRESS;
-      return setAddresses(ctx, account, [...account.authorizedAddresses, own], deps);
+      return changeAddresses(ctx, account, (present) => [...present, own], deps);
     },
   ),
   route(
@@ -103,8 +103,8 @@ export const playerRoutes = [
     async ({ ctx, body }, deps) => {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
-      const remaining = account.authorizedAddresses.filter((each) => each !== body.address);
-      return setAddresses(ctx, account, remaining, deps);
+      const without = (present: Addresses) => present.filter((each) => each !== body.address);
+      return changeAddresses(ctx, account, without, deps);
     },
   ),
   route(
@@ -169,13 +169,29 @@ const actorOf = ({ state }: PlayerContext, { username }: Account): Actor => ({
   address: state.client,
 });
 
-async function setAddresses(
+type Addresses = Account['authorizedAddresses'];
+
+/** How often a change is made again because another request or daemon has changed the addresses meanwhile. */
+const MAX_TRIES = 5;
+
+/** Saves what `next` returns for the stored addresses. */
+async function changeAddresses(
   ctx: PlayerContext,
-  account: Account,
-  authorizedAddresses: readonly string[],
+  { id }: Account,
+  next: (present: Addresses) => Addresses,
   deps: PlayerDeps,
 ): Promise<Answered | ProblemAnswer> {
-  const changed = await deps.accounts.patch(account.id, { authorizedAddresses }, actorOf(ctx, account));
-  // `explained` would name the other account, so the answer omits the explanation.
-  return changed.ok ? shown(ctx, changed.account, deps) : PATCH_PROBLEMS[changed.reason];
+  const { accounts } = deps;
+  for (let tries = 1; ; tries++) {
+    const account = playerOf(ctx, deps);
+    if (!account) return GONE;
+    const present = account.authorizedAddresses;
+    const isCurrent = (stored: Account) => stored.authorizedAddresses.join() === present.join();
+    const change = { authorizedAddresses: next(present) };
+    const changed = await accounts.patch(id, change, actorOf(ctx, account), isCurrent);
+    if (changed.ok) return shown(ctx, changed.account, deps);
+    // `explained` would name the other account, so the answer omits the explanation.
+    if (changed.reason !== 'changed-meanwhile' || tries === MAX_TRIES) return PATCH_PROBLEMS[changed.reason];
+    await accounts.refresh([id]);
+  }
 }
