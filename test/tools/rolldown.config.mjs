@@ -11,6 +11,14 @@ import { defineConfig } from 'rolldown';
 const OUTSIDE = /^(sqlite3|better-sqlite3|koffi|socksv5|pino-pretty)(\/|$)/;
 /** Packages that knex and pg could load for other uses. Nobody installs them. */
 const NEVER_LOADED = /^(mysql2?|mariadb|oracledb|tedious|pg-query-stream|pg-native|pg-cloudflare)(\/|$)/;
+/**
+ * What packages load for other uses, by the file that loads it: knex its dialects by name, where the store passes it a class; and
+ * iconv-lite, which decodes no request here (http/body-bytes.ts), its tables of East Asian characters.
+ */
+const NEVER_LOADED_BY = [
+  [/\/knex\/lib\/dialects\/index\.js$/, /^\.\//],
+  [/\/iconv-lite\/encodings\/dbcs-data\.js$/, /^\.\/tables\//],
+];
 
 /**
  * The table of media types and its reader, of which the packages around koa bring four copies in two versions: each takes a
@@ -29,7 +37,10 @@ export default defineConfig({
     'tls-thread': 'src/proxy/tls/tls-thread.ts',
     'sqlite-thread': 'src/store/sqlite-thread.ts',
   },
-  external: [OUTSIDE, NEVER_LOADED],
+  external: (name, file = '') =>
+    OUTSIDE.test(name) ||
+    NEVER_LOADED.test(name) ||
+    NEVER_LOADED_BY.some(([loader, names]) => loader.test(file) && names.test(name)),
   resolve: { alias: Object.fromEntries(ONE_COPY.map((name) => [name, resolve('node_modules', name)])) },
   // The eval is in a package (depd) and not in our code.
   checks: { eval: false },
