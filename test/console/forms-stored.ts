@@ -214,9 +214,10 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await page.click('dialog .segments >> text=Now');
       await page.waitForSelector('dialog .preview >> text=1 expires earlier than before');
       await page.waitForSelector('dialog tr:has-text("extend-long"):has-text("344 days") .bad-text');
+      await page.waitForSelector('dialog tr:has-text("extend-long") .state.bad >> text=shorter');
       await page.click('dialog .segments >> text=The old expiry');
       await page.waitForSelector('dialog .preview >> text=1 stays expired');
-      await page.waitForSelector('dialog tr:has-text("extend-past") .state.bad');
+      await page.waitForSelector('dialog tr:has-text("extend-past") .state.bad >> text=stays expired');
       await page.click('dialog .segments >> text=The later of the two');
       await page.waitForSelector('dialog .preview:not(:has(.state.bad))');
       await page.click('dialog button[type=submit]');
