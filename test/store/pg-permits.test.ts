@@ -130,4 +130,5 @@ test('permits beyond a lowered limit are found over all live nodes, and each nod
     .where({ process: one.process })
     .update({ lease_until: Date.now() - 1_000 });
   assert.deepEqual(await two.findSurplus('ann', { maxSessions: 2, maxClientAddresses: null }), [ids[4]]);
+  assert.deepEqual(await revokedIds(), [ids[4], ids[2]], 'permits of a lost node do not count');
 });
