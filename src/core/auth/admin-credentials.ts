@@ -163,15 +163,14 @@ export function createAdminCredentials({
         return null;
       }),
 
-    async set(newUsername, password, by = DAEMON) {
-      const fault = refusePassword(password);
-      if (fault) return { ok: false, reason: fault };
-      return setting.change(async (change) => {
+    set: (newUsername, password, by = DAEMON) =>
+      setting.change(async (change) => {
         const username = newUsername ?? setting.value()?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
+        const fault = refusePassword(password);
+        if (fault) return { ok: false, reason: fault };
         return writePassword(username, password, by, change);
-      });
-    },
+      }),
 
     async setPassword(current, password, by) {
       const fault = refusePassword(password);
