@@ -80,6 +80,11 @@ test('responses match the schemas of the document', async (t) => {
       assert.ok(items.length > 0, list);
     });
   }
+  // Its end starts the conversation.
+  await eventually(async () => {
+    const run = (await daemon.api('GET', `/api/v1/runs/${runId}`)).json as { status: string };
+    assert.equal(run.status, 'succeeded');
+  });
   let checked = 0;
   for (const { method, path, responses } of routes) {
     const schema = responses[200]?.schema;
