@@ -94,13 +94,19 @@ test('notices of expiry, quota and failed logins are sent once, and signed', asy
 });
 
 test('a notice that a killed daemon could not deliver is delivered once by the next one', async (t) => {
-  const statuses: number[] = Array(100).fill(500);
+  const statuses: number[] = [500, 503, ...Array(100).fill(500)];
   const receiver = await startReceiver(t, statuses);
-  const config = { notices: notices(receiver.url) };
+  // The third try is 1.5 s after the second: the daemon is killed between the two. One killed during a try leaves the notice to the
+  // next daemon 30 s later.
+  const config = { notices: { ...notices(receiver.url), backoff: '500ms' } };
   const daemon = await startTestDaemon(t, { config });
   const soon = new Date(Date.now() + 86_400_000).toISOString();
   await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
   await receiver.waitFor('account.expiring', 2);
+  await eventually(async () => {
+    const { items } = (await daemon.api('GET', '/api/v1/notices')).json as { items: { detail: string }[] };
+    assert.match(items[0]?.detail ?? '', /503/, 'the result of the second try is stored');
+  });
   daemon.signal('SIGKILL');
   await daemon.exited();
   statuses.length = 0;
