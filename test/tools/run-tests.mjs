@@ -62,12 +62,22 @@ const LONG_FILES = {
   'http/v1/partial-writes.test.ts': 14,
   'core/notices/notices.test.ts': 12,
   'store/pg-permits.test.ts': 11,
+  'account-files/import-beside-daemon.test.ts': 11,
+  'daemon/crash.test.ts': 10,
   'daemon/stop.test.ts': 9,
   'store/pg-heartbeats.test.ts': 9,
   'store/pg-runs.test.ts': 8,
+  'store/changed-meanwhile.test.ts': 8,
+  'store/pg-batches.test.ts': 8,
   'limits/datagrams.test.ts': 7,
   'systemd-sockets.test.ts': 7,
   'store/pg-penalties.test.ts': 7,
+  'store/pg-activity.test.ts': 7,
+  'proxy/io/native.test.ts': 7,
+  'proxy/io/node.test.ts': 7,
+  'http/account-api.test.ts': 5,
+  'fuzz/listener.test.ts': 5,
+  'fuzz/inputs.test.ts': 4,
 };
 
 const { values: options, positionals: filters } = parseArgs({
