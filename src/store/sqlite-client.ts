@@ -27,6 +27,23 @@ export function accessOf(db: Knex): Access {
 const BUSY_RETRY_MS = 25;
 
 /**
+ * Repeats `work` until no other process holds the lock, for `waitMs` at most; then rejects with SQLITE_BUSY. A statement that failed with
+ * SQLITE_BUSY had no effect.
+ */
+export async function waitForLock<Result>(access: Access, work: () => Promise<Result>): Promise<Result> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isOver = access.isClosing || performance.now() - startedAt >= access.waitMs;
+      if (codeOf(error) !== 'SQLITE_BUSY' || isOver) throw error;
+      await pause(BUSY_RETRY_MS);
+    }
+  }
+}
+
+/**
  * A transaction that begins as a writer. A plain BEGIN acquires the write lock only with the first write, and then SQLite returns
  * SQLITE_BUSY without waiting if another process has written since.
  */
@@ -70,20 +87,9 @@ export class ImmediateSqliteClient extends SqliteClient {
     return (connection as { readonly open: boolean }).open;
   }
 
-  // A statement that failed with SQLITE_BUSY had no effect, and can be retried.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
-    const startedAt = performance.now();
     if (this.access.isRefused && isWrite(statement)) throw writeRefused();
-    for (;;) {
-      try {
-        return await super._query(connection, statement);
-      } catch (error) {
-        const { waitMs, isClosing } = this.access;
-        const isOver = isClosing || performance.now() - startedAt >= waitMs;
-        if (codeOf(error) !== 'SQLITE_BUSY' || isOver) throw error;
-        await pause(BUSY_RETRY_MS);
-      }
-    }
+    return waitForLock(this.access, () => super._query(connection, statement));
   }
 
   override destroy(): Promise<void> {

@@ -1,7 +1,8 @@
 // Opens a SQLite file: checks it, and uses it in WAL mode with one connection.
 import { stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import knex, { type Knex } from 'knex';
-import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
+import { type Access, ImmediateSqliteClient, type SqliteConfig, waitForLock } from './sqlite-client.js';
 import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
 import { corrupt, foreign } from './sqlite-errors.js';
 
@@ -32,11 +33,12 @@ export function connectSqlite(client: SqliteClientName, file: string, busyTimeou
     pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
     pragma synchronous = full;`;
+  const access: Access = { waitMs: busyTimeoutMs, isClosing: false, isRefused: false };
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,
     // Without it, knex would load the package itself, and report every failure as a missing package.
     driver: loadDriver(client),
-    access: { waitMs: busyTimeoutMs, isClosing: false, isRefused: false },
+    access,
     connection: { filename: file },
     useNullAsDefault: true,
     // Errors contain the query without its values, which may be hashes, secrets and messages.
@@ -45,8 +47,11 @@ export function connectSqlite(client: SqliteClientName, file: string, busyTimeou
     pool: {
       min: 1,
       max: 1,
-      afterCreate: (connection: RawConnection, done: (error: Error | null) => void) =>
-        connection.exec(settings, done),
+      // The last setting reads the schema, for which it may have to wait.
+      afterCreate: (connection: RawConnection, done: (error: Error | null) => void) => {
+        const exec = promisify((sql: string, ended: typeof done) => connection.exec(sql, ended));
+        waitForLock(access, () => exec(settings)).then(() => done(null), done);
+      },
     },
   };
   return knex(config);

@@ -251,6 +251,18 @@ test('a commit that fails is rolled back, and does not block the writes after it
   assert.equal(await store.settings.get('after'), 'yes');
 });
 
+test('a store waits for a program that locks the file while the store is opened', async (t) => {
+  const dataDir = await tempDir(t);
+  const file = join(dataDir, 'pulsegate.db');
+  const holder = connectBeside(t, file);
+  await holder.raw('begin exclusive');
+  const opening = openTestStore(t, { dataDir });
+  // This connection waits longer than SQLite waits by itself (250 ms).
+  await assert.rejects(connectBeside(t, file, 600).raw('pragma schema_version'), { code: 'SQLITE_BUSY' });
+  await holder.raw('rollback');
+  await opening;
+});
+
 test('several stores can open a new data folder at the same time', async (t) => {
   const dataDir = await tempDir(t);
   // Three: a connection that waits for the lock takes one of the four threads that node runs SQLite on.
