@@ -24,7 +24,7 @@ export function withCode(error: unknown): unknown {
   return Object.assign(error, { code }, isConnection(code) ? { [AWAY]: true } : {});
 }
 
-/** An error of pg without a code is a connection error, except for one that can be told only by its text. */
+/** Returns the code of an error of pg without one: a missing password, which only the text shows, or a connection error. */
 function codeOfPg({ message }: Error): string {
   return /^SASL: .*client password must be/.test(message) ? NO_PASSWORD : NO_CONNECTION;
 }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Knex } from 'knex';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
+import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
 import { connectPg } from '../../src/store/pg.js';
 import { fetchFrom } from '../helpers/console.js';
 import { ADMIN, type ApiAnswer, type TestDaemon } from '../helpers/daemon.js';
@@ -15,37 +17,11 @@ type Answers = readonly [ApiAnswer, ApiAnswer];
 
 const getJson = async (node: TestDaemon, path: string) => (await node.api('GET', path)).json as Json;
 
-const CHANNELS = {
-  webhook: { operator: true, url: null },
-  email: {
-    operator: true,
-    players: true,
-    host: null,
-    port: 465,
-    security: 'tls',
-    user: null,
-    from: '',
-    to: null,
-  },
-  telegram: { operator: true, players: true, baseUrl: 'https://telegram.example', chatId: null },
-  wecom: { operator: true, baseUrl: 'https://wecom.example' },
-};
-const NO_TEXT = { zh: null, en: null };
-const TEMPLATES = { expiring: NO_TEXT, expired: NO_TEXT, quota: NO_TEXT };
-const PLAN_LIMITS = {
-  maxSessions: null,
-  maxClientAddresses: null,
-  bytesPerSecondUp: null,
-  bytesPerSecondDown: null,
-  quotaBytes: null,
-  quotaPeriod: 'month',
-};
-
 /** Every setting that is saved as a whole, with a body that differs for each number. */
 const SETTINGS: Readonly<Record<string, (number: number) => Json>> = {
   whitelist: (number) => ({ whitelist: `127.0.0.1, 10.0.0.${number}` }),
   games: (number) => ({ rules: [{ id: `game ${number}` }] }),
-  plans: (days) => ({ plans: [{ name: 'month', days, startsAtFirstLogin: false, limits: PLAN_LIMITS }] }),
+  plans: (days) => ({ plans: [{ name: 'month', days, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS }] }),
   pac: (number) => ({ rules: [{ match: `${number}.example`, via: 'proxy' }], otherwise: 'direct' }),
   'public-address': (port) => ({ host: null, port }),
   retention: (heartbeatDays) => ({
@@ -55,16 +31,7 @@ const SETTINGS: Readonly<Record<string, (number: number) => Json>> = {
     loginDays: 1,
     auditDays: 400,
   }),
-  notices: (historyDays) => ({
-    language: 'en',
-    timeZone: 'UTC',
-    expiryDays: [1],
-    quotaPercent: [80],
-    perMinute: 20,
-    historyDays,
-    templates: TEMPLATES,
-    ...CHANNELS,
-  }),
+  notices: (historyDays) => ({ ...NOTICE_DEFAULTS, historyDays }),
 };
 
 describe('two nodes', async () => {
