@@ -22,6 +22,16 @@ export const PLAIN = {
   protocols: ['socks5', 'http'],
 } as const;
 
+/** The resolver's settings, without a name server. */
+export const RESOLVER = {
+  servers: [],
+  timeoutMs: 1_000,
+  cacheSize: 10,
+  maxPending: 10,
+  maxPendingPerAccount: 10,
+  maxPendingPerSource: 10,
+};
+
 export const SETTINGS: ProxySettings = {
   handshakeTimeoutMs: 60_000,
   connectTimeoutMs: 5_000,
@@ -122,14 +132,7 @@ export async function startPlane(
     engine: 'native',
     workers: 1,
     settings: SETTINGS,
-    resolver: {
-      servers: [],
-      timeoutMs: 1_000,
-      cacheSize: 10,
-      maxPending: 10,
-      maxPendingPerAccount: 10,
-      maxPendingPerSource: 10,
-    },
+    resolver: RESOLVER,
     games: [],
     accounts: usernames.map(accountRecord),
     libc,

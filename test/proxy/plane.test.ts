@@ -18,7 +18,7 @@ import {
   request,
 } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
-import { PASSWORD, PLAIN, type PlaneWorld, startPlane } from './plane-world.js';
+import { PASSWORD, PLAIN, type PlaneWorld, RESOLVER, startPlane } from './plane-world.js';
 
 const player = (world: PlaneWorld, username = 'player') => ({
   port: world.port,
@@ -240,14 +240,7 @@ describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () 
     const note = (thread: Worker) => void threads.push(thread);
     process.on('worker', note);
     t.after(() => void process.removeListener('worker', note));
-    const resolver = {
-      servers: [names.address],
-      timeoutMs: 600_000,
-      cacheSize: 10,
-      maxPending: 10,
-      maxPendingPerAccount: 10,
-      maxPendingPerSource: 10,
-    };
+    const resolver = { ...RESOLVER, servers: [names.address], timeoutMs: 600_000 };
     const world = await startPlane(t, ['player'], { resolver });
     const target = await startTarget(t, echo);
     const waiting = await loggedInClient(player(world));
@@ -264,14 +257,7 @@ describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () 
   });
 
   it('that fails at every start refuses names, and connections to addresses are served', async (t) => {
-    const resolver = {
-      servers: ['not an address'],
-      timeoutMs: 1_000,
-      cacheSize: 10,
-      maxPending: 10,
-      maxPendingPerAccount: 10,
-      maxPendingPerSource: 10,
-    };
+    const resolver = { ...RESOLVER, servers: ['not an address'] };
     const world = await startPlane(t, ['player'], { resolver });
     const target = await startTarget(t, echo);
     await eventually(() => countOf(world, /^resolver thread failed; restarting$/) >= 4);
