@@ -46,7 +46,7 @@ export const addAdminCommands: AddCommands = (program, io) => {
       await withCore(loaded, async (core) => {
         const secondFactor = createSecondFactor({ settings: core.store.settings, now: Date.now });
         await secondFactor.reload();
-        const wasOn = await secondFactor.forget(cliActor());
+        const wasOn = await secondFactor.disable(cliActor());
         printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
       });
     });

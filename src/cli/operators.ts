@@ -8,7 +8,6 @@ import {
   operatorSettingsPrefix,
 } from '../core/auth/operator.js';
 import { createOperators, type OperatorRefusal, type Operators } from '../core/auth/operators.js';
-import { createRecoveryCodes } from '../core/auth/recovery-codes.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
 import { iso } from '../core/iso-time.js';
@@ -159,10 +158,8 @@ function addSecondFactorOff(operator: Command, io: CommandIo): void {
         const { settings } = core.store;
         const [prefix, object] = [operatorSettingsPrefix(id), { type: 'operator', id, name } as const];
         const secondFactor = createSecondFactor({ settings, now: Date.now, prefix, object });
-        const recoveryCodes = createRecoveryCodes(settings, prefix, object);
-        await Promise.all([secondFactor.reload(), recoveryCodes.reload()]);
-        const wasOn = await secondFactor.forget(cliActor());
-        await recoveryCodes.forget(cliActor());
+        await secondFactor.reload();
+        const wasOn = await secondFactor.disable(cliActor());
         printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
       });
     });

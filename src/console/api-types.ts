@@ -893,7 +893,7 @@ export type Problem = {
 };
 export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type ProblemReason = {
-  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'factor-not-on' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-away' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
+  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-away' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type PublicAddress = {
@@ -1066,8 +1066,10 @@ export interface Operations {
   enrolTotp: { params: undefined; query: undefined; body: undefined; answer: TotpEnrolment };
   confirmTotp: { params: undefined; query: undefined; body: {
     readonly code: string;
-  }; answer: undefined };
-  renewRecoveryCodes: { params: undefined; query: undefined; body: undefined; answer: RecoveryCodes };
+  }; answer: RecoveryCodes };
+  renewRecoveryCodes: { params: undefined; query: undefined; body: {
+    readonly code: string;
+  }; answer: RecoveryCodes };
   disableTotp: { params: undefined; query: undefined; body: {
     readonly code: string;
   }; answer: undefined };

@@ -91,8 +91,9 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   signOut: '结束控制台会话并清除 Cookie。',
   getMe: '当前调用者及其权限，以及本服务的信息。',
   enrolTotp: '为两步验证生成新密钥；用验证码确认后生效。',
-  confirmTotp: '用新密钥的验证码开启两步验证。',
-  renewRecoveryCodes: '生成十个新的恢复码，每个可代替验证码使用一次；之前的恢复码失效。',
+  confirmTotp: '用新密钥的验证码开启两步验证，并生成十个恢复码。',
+  renewRecoveryCodes:
+    '生成十个新的恢复码，每个可代替验证码使用一次；之前的恢复码失效；需要当前验证码或恢复码。',
   disableTotp: '关闭两步验证；需要当前验证码或恢复码。',
   getWhitelist: '已保存的 IP 白名单。',
   setWhitelist:

@@ -6,13 +6,14 @@ import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { leave, useUnsaved } from '../lib/unsaved.js';
 import { Button, CopyButton, State } from '../ui/basics.js';
-import { Dialog, useAction } from '../ui/dialog.js';
+import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { QrCode } from '../ui/qr.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
-import { RecoveryCodes } from './recovery-codes.js';
+import { CodeDialog } from './code-dialog.js';
+import { NewRecoveryCodes, RecoveryCodes } from './recovery-codes.js';
 import { LanguageChoice, ThemeChoice } from './settings-display.js';
 
 export function AdminSettings() {
@@ -85,9 +86,18 @@ function Totp() {
   const who = useCell(me);
   const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
   const [turningOff, setTurningOff] = useState(false);
-  const [isFresh, setFresh] = useState(false);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
   const { busy, error, run } = useAction();
   const isOn = who?.totpEnabled === true;
+  const turnOn = async (code: string) => {
+    const made = await call('confirmTotp', { body: { code } });
+    me.set(await call('getMe'));
+    setCodes(made.codes);
+  };
+  const turnOff = async (code: string) => {
+    await call('disableTotp', { body: { code } });
+    me.set(await call('getMe'));
+  };
   return (
     <section class="card stack">
       <h2>
@@ -105,79 +115,36 @@ function Totp() {
           </Button>
         )}
       </div>
-      {isOn && <RecoveryCodes fresh={isFresh} />}
+      {isOn && <RecoveryCodes show={setCodes} />}
       {enrolment && (
         <CodeDialog
-          enrolment={enrolment}
+          title={t('totp.turnOn.title')}
+          action={t('totp.turnOn')}
+          act={turnOn}
           onClose={() => setEnrolment(null)}
-          onTurnedOn={() => setFresh(true)}
-        />
-      )}
-      {turningOff && <CodeDialog enrolment={null} onClose={() => setTurningOff(false)} />}
-    </section>
-  );
-}
-
-/** Asks for a code. With an enrolment the code enables the second factor; without one the code disables it. */
-function CodeDialog({
-  enrolment,
-  onClose,
-  onTurnedOn,
-}: {
-  enrolment: TotpEnrolment | null;
-  onClose: () => void;
-  onTurnedOn?: () => void;
-}) {
-  const [code, setCode] = useState('');
-  const { busy, error, run } = useAction();
-  const ready =
-    (/^\d{6}$/.test(code) || (!enrolment && code.replace(/[^a-z2-7]/gi, '').length === 10)) && !busy;
-  const submit = () => {
-    if (!ready) return;
-    void run(async () => {
-      await call(enrolment ? 'confirmTotp' : 'disableTotp', { body: { code } });
-      onTurnedOn?.();
-      me.set(await call('getMe'));
-      onClose();
-    });
-  };
-  const action = t(enrolment ? 'totp.turnOn' : 'totp.turnOff');
-  return (
-    <Dialog
-      title={t(enrolment ? 'totp.turnOn.title' : 'totp.turnOff.title')}
-      onClose={onClose}
-      onSubmit={submit}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready}>
-            {action}
-          </Button>
-        </>
-      )}
-    >
-      {enrolment && (
-        <div class="credentials">
-          <QrCode text={enrolment.uri} label={t('totp.qr')} />
-          <div class="stack">
-            <p>{t('totp.scan')}</p>
-            <p>
-              <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
-            </p>
+        >
+          <div class="credentials">
+            <QrCode text={enrolment.uri} label={t('totp.qr')} />
+            <div class="stack">
+              <p>{t('totp.scan')}</p>
+              <p>
+                <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
+              </p>
+            </div>
           </div>
-        </div>
+        </CodeDialog>
       )}
-      <Field label={t('login.code')} hint={t(enrolment ? 'login.code.hint' : 'login.code.hintRecovery')}>
-        <Input
-          value={code}
-          onInput={setCode}
-          maxLength={enrolment ? 6 : 11}
-          autocomplete="one-time-code"
-          autoFocus
+      {turningOff && (
+        <CodeDialog
+          title={t('totp.turnOff.title')}
+          action={t('totp.turnOff')}
+          acceptsRecovery
+          act={turnOff}
+          onClose={() => setTurningOff(false)}
         />
-      </Field>
-      {error ? <Failure error={error} /> : null}
-    </Dialog>
+      )}
+      {codes && <NewRecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
+    </section>
   );
 }
 

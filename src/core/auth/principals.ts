@@ -35,8 +35,8 @@ export interface Principals extends Reloadable {
   verify(username: string, password: string): Principal | null;
   /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
   get(operatorId: string | null): Principal | null;
-  /** Returns second factor and recovery codes of an operator, even of a disabled one. */
-  factorsOf(operatorId: string): Factors | null;
+  /** Returns the second factor of an operator, even of a disabled one. */
+  secondFactorOf(operatorId: string): SecondFactor | null;
 }
 
 interface Factors {
@@ -124,7 +124,7 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
       return operator && principalOf(operator);
     },
 
-    factorsOf: (operatorId) => ofOperators.get(operatorId) ?? null,
+    secondFactorOf: (operatorId) => ofOperators.get(operatorId)?.secondFactor ?? null,
   };
   return deps.open(principals);
 }

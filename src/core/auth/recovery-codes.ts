@@ -17,8 +17,6 @@ export interface RecoveryCodes extends Reloadable {
    * code then stays valid.
    */
   use(code: string, by: Actor): Promise<boolean>;
-  /** Deletes the codes of a disabled second factor. */
-  forget(by: Actor): Promise<void>;
   /** Number of unused codes. */
   left(): number;
 }
@@ -72,11 +70,6 @@ export function createRecoveryCodes(
         if (others.length === hashes.length) return false;
         await write(others, auditOf(others, 'admin.recovery-code-used', by));
         return true;
-      }),
-
-    forget: (by) =>
-      setting.change(async ({ write }) => {
-        if (setting.value().length > 0) await write([], auditOf([], 'admin.recovery-codes', by));
       }),
 
     left: () => setting.value().length,

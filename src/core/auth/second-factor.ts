@@ -13,10 +13,8 @@ export interface SecondFactor extends Reloadable {
   enrol(username: string): Promise<{ readonly secret: string; readonly uri: string } | null>;
   /** Enables it with a code of the new secret. */
   confirm(code: string, by: Actor): Promise<'on' | 'wrong-code' | 'not-enrolled' | 'on-already'>;
-  /** Disables it. */
-  disable(code: string, by: Actor): Promise<'off' | 'wrong-code' | 'off-already'>;
-  /** Disables it without a code, for callers with access to the database; false when it was disabled. */
-  forget(by: Actor): Promise<boolean>;
+  /** Disables it; the caller has checked a code, or has access to the database. False when it was disabled. */
+  disable(by: Actor): Promise<boolean>;
   /** Whether `code` is valid now; a code is valid once, at one daemon of all that share the database. */
   verify(code: string): Promise<boolean>;
   /** A digest that changes when it is enabled or disabled, without revealing the secret. */
@@ -93,16 +91,7 @@ export function createSecondFactor({
         return 'on';
       }),
 
-    disable: (code, by = DAEMON) =>
-      setting.change(async ({ write }) => {
-        const secret = setting.value();
-        if (!secret) return 'off-already';
-        if (!(await use(secret, code))) return 'wrong-code';
-        await write(null, auditOf(false, by));
-        return 'off';
-      }),
-
-    forget: (by) =>
+    disable: (by) =>
       setting.change(async ({ write }) => {
         if (!setting.value()) return false;
         await write(null, auditOf(false, by));

@@ -189,12 +189,9 @@ export const operatorRoutes = [
     async ({ params, caller }, { principals, operators, consoleSessions, onSettingChanged }) => {
       const id = params.id.toLowerCase();
       if (!operators.get(id)) return NO_OPERATOR;
-      const factors = principals.factorsOf(id);
-      const by = actorOf(caller);
-      if (!(await factors?.secondFactor.forget(by))) {
+      if (!(await principals.secondFactorOf(id)?.disable(actorOf(caller)))) {
         return { problem: 'conflict', ...because('factor-off') };
       }
-      await factors?.recoveryCodes.forget(by);
       await consoleSessions.keepOnly(id, null);
       onSettingChanged();
       return { status: 204 };
@@ -237,7 +234,7 @@ function present(
   const { principals, apiTokens } = deps;
   return {
     ...{ id, name, role, isEnabled, createdAt: iso(createdAt) },
-    totpEnabled: principals.factorsOf(id)?.secondFactor.isEnabled() ?? false,
+    totpEnabled: principals.secondFactorOf(id)?.isEnabled() ?? false,
     tokens: apiTokens.list(id).length,
     accounts: owned.get(id)?.length ?? 0,
     budget,

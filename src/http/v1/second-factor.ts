@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Actor } from '../../core/audit/audit.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import type { Principal, Principals } from '../../core/auth/principals.js';
-import type { SecondFactor } from '../../core/auth/second-factor.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
 import { actorOf, type Caller, keptSessionOf } from '../caller.js';
 import type { AdminAttempts } from '../guards/attempts.js';
@@ -59,20 +58,21 @@ export const secondFactorRoutes = [
       method: 'PUT',
       path: '/api/v1/session/totp',
       operationId: 'confirmTotp',
-      summary: 'Turns the second factor on with a code of the new secret.',
+      summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
       access: 'person',
       request: { body: TotpCode },
-      responses: { 204: { description: 'On.' } },
+      responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
       problems: [409],
     },
     async ({ body, caller }, deps) => {
       const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
       const keptSession = keptSessionOf(caller, fingerprint());
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
-        case 'on':
-          await recoveryCodes.forget(actorOf(caller));
+        case 'on': {
+          const codes = await recoveryCodes.renew(actorOf(caller));
           await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
-          return DONE;
+          return { status: 200, body: { codes } };
+        }
         case 'wrong-code':
           return wrongCode();
         case 'not-enrolled':
@@ -88,17 +88,17 @@ export const secondFactorRoutes = [
       path: '/api/v1/session/recovery-codes',
       operationId: 'renewRecoveryCodes',
       summary:
-        'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid.',
+        'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
       access: 'person',
-      request: {},
+      request: { body: z.object({ code: TotpOrRecovery }) },
       responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
       problems: [409],
     },
-    async ({ caller }, deps) => {
-      const { secondFactor, recoveryCodes } = principalOf(deps, caller);
-      if (!secondFactor.isEnabled()) return conflict('factor-not-on');
-      return { status: 200, body: { codes: await recoveryCodes.renew(actorOf(caller)) } };
-    },
+    ({ body, caller }, deps) =>
+      withCode(deps, caller, body.code, async ({ recoveryCodes }) => ({
+        status: 200,
+        body: { codes: await recoveryCodes.renew(actorOf(caller)) },
+      })),
   ),
   route(
     {
@@ -111,25 +111,39 @@ export const secondFactorRoutes = [
       responses: { 204: { description: 'Off.' } },
       problems: [409],
     },
-    async ({ body, caller }, deps) => {
-      const { attempts, consoleSessions } = deps;
-      if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
-      const retryAfterS = attempts.begin(caller.address);
-      if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      const principal = principalOf(deps, caller);
-      const keptSession = keptSessionOf(caller, principal.fingerprint());
-      const outcome = await turnOff(principal, body.code, actorOf(caller));
-      if (outcome === 'wrong-code') {
-        await attempts.delay(caller.address);
-        return wrongCode();
-      }
-      attempts.succeeded(caller.address);
-      if (outcome === 'off-already') return conflict('factor-off');
-      await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
-      return DONE;
-    },
+    ({ body, caller }, deps) =>
+      withCode(deps, caller, body.code, async ({ secondFactor, fingerprint }) => {
+        const keptSession = keptSessionOf(caller, fingerprint());
+        if (!(await secondFactor.disable(actorOf(caller)))) return conflict('factor-off');
+        await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
+        return { status: 204 };
+      }),
   ),
 ];
+
+/**
+ * Makes a change of the caller's second factor, which a signed-in session alone may not make: it may be stolen. `code`, a current
+ * code or a recovery code, counts as an attempt to log in, and is then used up.
+ */
+async function withCode<Answer extends Answered | ProblemAnswer>(
+  deps: SecondFactorDeps,
+  caller: Caller,
+  code: string,
+  change: (principal: Principal) => Promise<Answer>,
+): Promise<Answer | ProblemAnswer> {
+  const { attempts } = deps;
+  if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
+  const retryAfterS = attempts.begin(caller.address);
+  if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
+  const principal = principalOf(deps, caller);
+  const isOff = !principal.secondFactor.isEnabled();
+  if (!isOff && !(await isGoodCode(principal, code, actorOf(caller)))) {
+    await attempts.delay(caller.address);
+    return wrongCode();
+  }
+  attempts.succeeded(caller.address);
+  return isOff ? conflict('factor-off') : change(principal);
+}
 
 /** Returns the calling administrator or operator. Authentication has already checked that it is enabled. */
 export function principalOf(
@@ -141,20 +155,12 @@ export function principalOf(
   return principal;
 }
 
-/** Disables the second factor with a code or with a recovery code, which is then used up. */
-async function turnOff(
+/** Whether `code` is a valid code of the second factor, or a valid recovery code; uses it up. */
+export const isGoodCode = (
   { secondFactor, recoveryCodes }: Principal,
   code: string,
   by: Actor,
-): ReturnType<SecondFactor['disable']> {
-  if (isTotp(code)) return secondFactor.disable(code, by);
-  if (!secondFactor.isEnabled()) return 'off-already';
-  if (!(await recoveryCodes.use(code, by))) return 'wrong-code';
-  return (await secondFactor.forget(by)) ? 'off' : 'off-already';
-}
+): Promise<boolean> => (/^\d{6}$/.test(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
 
-export const isTotp = (code: string): boolean => /^\d{6}$/.test(code);
-
-const DONE: Answered = { status: 204 };
 const conflict = (code: ReasonCode): ProblemAnswer => ({ problem: 'conflict', ...because(code) });
 const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');

@@ -17,7 +17,7 @@ import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import type { ProblemAnswer } from './problem.js';
 import { routesOf, Scope } from './route.js';
 import { Bytes, Count, Time } from './schemas.js';
-import { isTotp, principalOf, TotpOrRecovery } from './second-factor.js';
+import { isGoodCode, principalOf, TotpOrRecovery } from './second-factor.js';
 import { LinkAddress, type LinkDeps, linkAddressFor } from './settings/public-address.js';
 
 const SignIn = z
@@ -119,7 +119,7 @@ export const sessionRoutes = [
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       const principal = principals.verify(username, password);
       if (!principal) return refuseLate(deps, client, username);
-      const { operator, secondFactor, recoveryCodes } = principal;
+      const { operator, secondFactor } = principal;
       const credentials = principal.fingerprint();
       if (secondFactor.isEnabled()) {
         if (code === undefined) {
@@ -127,8 +127,7 @@ export const sessionRoutes = [
           return { problem: 'totp-required' };
         }
         const by = { name: username, via: 'console', address: client, operatorId: operator?.id } as const;
-        const isGood = await (isTotp(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
-        if (!isGood) return refuseLate(deps, client, username);
+        if (!(await isGoodCode(principal, code, by))) return refuseLate(deps, client, username);
       }
       attempts.succeeded(client);
       const value = await consoleSessions.open(username, operator?.id ?? null, client, credentials);

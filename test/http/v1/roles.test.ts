@@ -249,7 +249,7 @@ describe('operators', async () => {
     const { id, name } = await addOperator('viewer');
     const signedIn = await signInAs(name);
     assert.equal((await fetchFrom(daemon, 'GET', LIST, credentials(name))).status, 200);
-    const secret = await turnOnTotp(signedIn);
+    const { secret, codes } = await turnOnTotp(signedIn);
     const attempt = (code?: string) =>
       fetchFrom(
         daemon,
@@ -260,8 +260,12 @@ describe('operators', async () => {
       );
     assert.equal(codeOf(await attempt()), 'totp-required');
     assert.equal((await attempt(totpCode(secret, totpStep(Date.now())))).status, 200);
-    const codes = (await signedIn.api('POST', '/api/v1/session/recovery-codes')).json as { codes: string[] };
-    assert.equal((await attempt(codes.codes[0])).status, 200);
+    assert.equal((await attempt(codes[0])).status, 200);
+    const renew = (body?: object) => signedIn.api('POST', '/api/v1/session/recovery-codes', body);
+    assert.equal((await renew()).status, 400, 'a session alone, which may be stolen, makes no new codes');
+    const renewed = (await renew({ code: codes[1] })).json as { codes: string[] };
+    assert.equal((await attempt(codes[2])).status, 401, 'an earlier recovery code');
+    assert.equal((await attempt(renewed.codes[0])).status, 200);
     assert.equal(
       (await fetchFrom(daemon, 'GET', LIST, credentials(name))).status,
       401,
@@ -319,11 +323,13 @@ describe('operators', async () => {
 
 const codesOf = (answer: ApiAnswer) => [answer.status, codeOf(answer)];
 
-async function turnOnTotp(signedIn: Console): Promise<Buffer> {
+/** Turns the second factor on. */
+async function turnOnTotp(signedIn: Console): Promise<{ secret: Buffer; codes: readonly string[] }> {
   const offered = (await signedIn.api('POST', '/api/v1/session/totp')).json as { secret: string };
   const secret = fromBase32(offered.secret);
   // Each code works once, so this uses the previous one and leaves the present one to the test.
   const code = totpCode(secret, totpStep(Date.now()) - 1);
-  assert.equal((await signedIn.api('PUT', '/api/v1/session/totp', { code })).status, 204);
-  return secret;
+  const answer = await signedIn.api('PUT', '/api/v1/session/totp', { code });
+  assert.equal(answer.status, 200, answer.text);
+  return { secret, codes: (answer.json as { codes: string[] }).codes };
 }

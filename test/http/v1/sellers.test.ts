@@ -95,6 +95,7 @@ describe('a seller', async () => {
       signIn: () => ({ username: 'x', password: 'x' }),
       confirmTotp: () => ({ code: '123456' }),
       disableTotp: () => ({ code: '123456' }),
+      renewRecoveryCodes: () => ({ code: '123456' }),
       createToken: () => ({ name: 't', scopes: ['accounts:read'] }),
       setAdminPassword: () => ({ current: 'x', next: 'another-password' }),
     };
