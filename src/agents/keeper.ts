@@ -23,7 +23,7 @@ export interface Keeper {
   stop(): Promise<void>;
 }
 
-/** Interval between searches for runs without an owner, such as runs from the command line. */
+/** Interval between searches for dead runners, and for runs without an owner, such as runs from the command line. */
 const ADOPT_EVERY_MS = 1000;
 /** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
@@ -163,21 +163,18 @@ export function createKeeper(deps: {
   // One round at a time: concurrent rounds could adopt a run twice.
   const inTurn = createTurns();
   const every = (ms: number, what: string, work: () => Promise<void>): Poller => {
-    const onError = (err: unknown) => log.error({ err, task: what }, 'run maintenance failed');
+    const onError = (err: unknown): void => {
+      // Time in which the database did not answer does not count against other runners.
+      watch.forget();
+      log.error({ err, task: what }, 'run maintenance failed');
+    };
     return createPoller({ intervalMs: ms, poll: () => inTurn(owner, work), onError, timers: nodeTimers });
   };
   const trimming = every(TRIM_EVERY_MS, 'deleting old runs', trim);
   const pollers = [
-    every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', async () => {
-      try {
-        await renew();
-        await releaseDeadRunners();
-      } catch (error) {
-        watch.forget();
-        throw error;
-      }
-    }),
+    every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew),
     every(ADOPT_EVERY_MS, 'adopting runs', async () => {
+      await releaseDeadRunners();
       if (ending) return;
       await requeueStrays();
       await adopt();
