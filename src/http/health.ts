@@ -5,7 +5,7 @@ import { within } from '../core/timers.js';
 export interface HealthDeps {
   /** Returns why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
   readonly trouble: () => Promise<string | null>;
-  /** Returns why the daemon accepts no players (`stopping`, `drained`); null: it does, also without its database. */
+  /** Returns why the daemon accepts no players (`stopping`, `drained`, `listener-closed`); null: it does, also without its database. */
   readonly playersTrouble: () => string | null;
 }
 

@@ -39,10 +39,13 @@ export interface OperatorDeps {
   /** The current problem of the database; null: none. */
   readonly problem: () => Promise<string | null>;
   readonly isStopping: () => boolean;
-  readonly plane: { readonly engines: Readonly<Record<'native' | 'node', number>> };
+  readonly plane: {
+    readonly engines: Readonly<Record<'native' | 'node', number>>;
+    readonly isListening: boolean;
+  };
   /** The players' listeners. */
   readonly listeners: { readonly addresses: readonly string[] };
-  readonly tlsListeners: Pick<TlsListenersPart, 'certificates'>;
+  readonly tlsListeners: Pick<TlsListenersPart, 'certificates' | 'isListening'>;
   readonly startedAt: number;
   readonly now: () => number;
 }
@@ -56,7 +59,10 @@ export function operatorDeps(
   const { config, core, settings, stats, node, log, now } = deps;
   const { store, pool, usage, sessions } = core;
   const version = readVersion();
+  const { plane, tlsListeners } = deps;
   const stopping = () => (deps.isStopping() ? 'stopping' : null);
+  const isListening = () => plane.isListening && tlsListeners.isListening();
+  const playersTrouble = () => stopping() ?? node.problem() ?? (isListening() ? null : 'listener-closed');
   return {
     operator: {
       ...deps.auth,
@@ -125,11 +131,11 @@ export function operatorDeps(
     },
     health: {
       async trouble() {
-        const problem = stopping() ?? (await deps.problem()) ?? node.problem();
+        const problem = stopping() ?? (await deps.problem()) ?? playersTrouble();
         if (problem === null) await store.ping();
         return problem;
       },
-      playersTrouble: () => stopping() ?? node.problem(),
+      playersTrouble,
     },
     metrics: {
       measure: createMeasure({
@@ -137,8 +143,8 @@ export function operatorDeps(
         node: node.nodeName,
         core: { store, pool },
         sessions,
-        engines: () => deps.plane.engines,
-        listenerCertificates: () => deps.tlsListeners.certificates(),
+        engines: () => plane.engines,
+        listenerCertificates: () => tlsListeners.certificates(),
         stats,
       }),
       metricsToken: config.metrics.token?.reveal() ?? null,

@@ -28,6 +28,8 @@ export interface TlsListenersPart extends Part {
    * invalid certificate.
    */
   prepareReload(): () => void;
+  /** Whether every public socket is open; not, when the restarted thread could not open one. */
+  isListening(): boolean;
   /** The expiry of each certificate in use, in ms since the epoch, by the listener's configuration key. */
   certificates(): ReadonlyMap<string, number>;
 }
@@ -111,6 +113,8 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
         }
       };
     },
+
+    isListening: () => gateway.isListening,
 
     certificates: () =>
       new Map(

@@ -1,7 +1,9 @@
 // The players' listeners, in the main thread: which listeners exist, and which workers accept from them.
+import type { Log } from '../core/log.js';
 import type { Libc } from './io/native/libc.js';
+import { ListenRetries } from './listen-retries.js';
 import type { ListenerSpec } from './messages.js';
-import type { PlaneWorker } from './plane-worker.js';
+import type { ListenEvent, PlaneWorker } from './plane-worker.js';
 
 /** The bound address, or why there is none. */
 export type ListenResult = { readonly address: string; readonly port: number } | { readonly code: string };
@@ -10,14 +12,25 @@ export class PlaneListeners {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
   readonly #libc: Libc | null;
+  readonly #retries: ListenRetries;
   readonly #listeners: ListenerSpec[] = [];
   #isDraining = false;
 
   /** @param workers those that run now, by index; of `workerCount` */
-  constructor(workers: readonly PlaneWorker[], workerCount: number, libc: Libc | null) {
+  constructor(
+    workers: readonly PlaneWorker[],
+    workerCount: number,
+    { libc, log }: { readonly libc: Libc | null; readonly log: Log },
+  ) {
     this.#workers = workers;
     this.#workerCount = workerCount;
     this.#libc = libc;
+    this.#retries = new ListenRetries(log, 'proxy worker');
+  }
+
+  /** False while a restarted worker cannot open one of them. */
+  get areOpen(): boolean {
+    return this.#retries.size === 0;
   }
 
   /** Whether some sockets were open before a worker got them. */
@@ -47,9 +60,18 @@ export class PlaneListeners {
     for (const listener of this.#listeners) this.#send(worker, listener);
   }
 
+  /** A restarted worker has opened a listener, or could not open it. */
+  listened(worker: PlaneWorker, event: ListenEvent): void {
+    if (event.kind === 'listening') return this.#retries.opened(event.id, event.port);
+    const listener = this.#listeners.find(({ id }) => id === event.id);
+    if (listener && !this.#isDraining)
+      this.#retries.failed(event.id, event.code, () => this.#send(worker, listener));
+  }
+
   /** Stops accepting, and closes connections without a complete request. */
   drain(): void {
     this.#isDraining = true;
+    this.#retries.clear();
     for (const worker of this.#workers) worker.send({ kind: 'drain' });
   }
 

@@ -21,6 +21,8 @@ import { wake } from './wake.js';
 /** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
 const YOUNG_GENERATION_MB = 6;
 
+export type ListenEvent = Extract<WorkerEvent, { kind: 'listening' | 'listen-failed' }>;
+
 export interface PlaneWorkerOptions {
   readonly start: WorkerStart;
   /** The program of the thread. */
@@ -30,6 +32,8 @@ export interface PlaneWorkerOptions {
   readonly log: Log;
   /** The thread is ready to receive accounts and listeners. */
   readonly onStarted: (worker: PlaneWorker) => void;
+  /** It has opened a listener that it was sent after its start, or could not open it. */
+  readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
   /** Returns the strings of an account that the main thread keeps anyway, to replace the copies that came with a message. */
@@ -146,18 +150,15 @@ export class PlaneWorker implements SessionWorker {
   }
 
   #take(event: WorkerEvent): void {
-    const { observer, log, onStarted, onRehashed } = this.#options;
+    const { observer, log, onStarted, onListened, onRehashed } = this.#options;
     switch (event.kind) {
       case 'started':
         this.#wakeFd = event.wakeFd;
         this.#isStarted = true;
         return onStarted(this);
       case 'listening':
-        return this.#answered(event.id, event);
       case 'listen-failed':
-        if (!this.#waiting.has(event.id))
-          log.error({ worker: this.index, code: event.code }, 'restarted proxy worker cannot listen');
-        return this.#answered(event.id, event);
+        return this.#waiting.has(event.id) ? this.#answered(event.id, event) : onListened(this, event);
       case 'synced':
       case 'outbound':
         return this.#answered(event.token, event);

@@ -82,7 +82,7 @@ export class ProxyPlane {
       onTerminateFailed: () => options.onBroken({ hasStuckThread: true }),
     });
     this.#restarts = new WorkerRestarts(this.#workers, options.workers);
-    this.#listeners = new PlaneListeners(this.#workers, options.workers, options.libc);
+    this.#listeners = new PlaneListeners(this.#workers, options.workers, options);
     this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
     this.#resolver = new PlaneResolver(
       this.#workers,
@@ -109,6 +109,11 @@ export class ProxyPlane {
   /** Whether every worker serves and its loop turns. False for a while before a stuck worker is terminated. */
   get isAlive(): boolean {
     return this.#workers.every((worker) => this.#watch.isAlive(worker));
+  }
+
+  /** Whether every listener is open; not, when a restarted worker could not open one. */
+  get isListening(): boolean {
+    return this.#listeners.areOpen;
   }
 
   // ── Start and stop ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,6 +169,7 @@ export class ProxyPlane {
         this.#introduce(started);
         onStarted();
       },
+      onListened: (listened, event) => this.#listeners.listened(listened, event),
       onRehashed: ({ accountId, before, salted }) => {
         this.#accounts.rehashed(accountId, before, salted);
         observer.rehashed(accountId, before, salted);

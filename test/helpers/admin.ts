@@ -58,6 +58,8 @@ export interface TestAdmin {
   readonly whitelist: WhitelistSetting;
   /** The lines logged so far, each with its level. */
   readonly lines: Record<string, unknown>[];
+  /** What the admin API reads of the data plane. */
+  readonly plane: { isListening: boolean };
   /** Sends a request with the admin's credentials. `json` becomes the body, with its content type. */
   api(method: string, path: string, options?: HttpRequest & { json?: unknown }): Promise<HttpAnswer>;
   /** Adds an account through the API; returns its AID. */
@@ -113,12 +115,13 @@ export async function startTestAdmin(
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
     ...{ credentials, settings },
   };
+  const plane = { engines: { native: 0, node: 1 }, isListening: true };
   const common = {
     config: { ...config, dataDir },
     core,
     log,
     now,
-    tlsListeners: { certificates: () => new Map() },
+    tlsListeners: { certificates: () => new Map(), isListening: () => true },
     startedAt: now(),
   };
   const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
@@ -133,7 +136,7 @@ export async function startTestAdmin(
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,
     isStopping: () => false,
-    plane: { engines: { native: 0, node: 1 } },
+    plane,
     listeners: { addresses: [] },
   });
   const server = createAdminServer({
@@ -206,6 +209,7 @@ export async function startTestAdmin(
     accounts,
     whitelist,
     lines,
+    plane,
     api,
     addAccount,
     listen,

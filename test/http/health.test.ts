@@ -11,13 +11,17 @@ import { exchange, send } from '../helpers/http.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-test('/healthz needs no credentials; /readyz fails without the database', async (t) => {
+test('/healthz needs no credentials; /readyz fails without the database, and while a listener is closed', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.whitelist.save('10.9.8.7');
   for (const path of ['/healthz', '/readyz', '/readyz/players']) {
     const answer = await send(admin.url + path);
     assert.deepEqual([answer.status, answer.text], [200, 'ok\n'], path);
   }
+  admin.plane.isListening = false;
+  for (const path of ['/readyz', '/readyz/players'])
+    assert.equal((await send(admin.url + path)).text, 'not ready: listener-closed\n', path);
+  admin.plane.isListening = true;
   await admin.store.close();
   assert.equal((await send(`${admin.url}/readyz`)).status, 503);
   // Players log in from memory.

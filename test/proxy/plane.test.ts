@@ -1,6 +1,7 @@
 // Workers that die: their sessions end, their resources are freed, and a new worker serves the connections that wait.
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
@@ -178,6 +179,29 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     await assertEchoes(next);
     await world.plane.stop();
     await next.closed();
+  });
+
+  it('whose port another program has got meanwhile is tried again until it listens (node)', async (t) => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker) => void threads.push(thread);
+    process.on('worker', note);
+    t.after(() => void process.removeListener('worker', note));
+    const world = await startPlane(t, ['player', 'exit'], { engine: 'node' });
+    const target = await startTarget(t, echo);
+    const other = createServer((socket) => socket.destroy());
+    t.after(() => other.close());
+    // The data plane starts the resolver's thread before its worker.
+    threads[1]?.once('exit', () => other.listen(world.port, '127.0.0.1'));
+    await breakWorker(world, 'exit');
+    await eventually(() => !world.plane.isListening);
+    assert.deepEqual(
+      world.lines.filter(({ level }) => level === 'error').map(({ fields, message }) => [message, fields]),
+      [['restarted thread cannot listen; will retry', { thread: 'proxy worker', code: 'EADDRINUSE' }]],
+    );
+    other.close();
+    await eventually(() => world.plane.isListening);
+    assert.equal(countOf(world, /^restarted thread listens again$/), 1);
+    await assertEchoes(await connectThrough(player(world), '127.0.0.1', target.port));
   });
 
   it('is replaced without an effect on the players of other workers', async (t) => {

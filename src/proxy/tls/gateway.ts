@@ -2,13 +2,14 @@
 // listeners.
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
+import { ListenRetries } from '../listen-retries.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 export interface TlsGatewayOptions extends TlsThreadStart {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Delay before a dead thread is restarted, and before it tries again to open a listener, in ms. */
+/** Delay before a dead thread is restarted, in ms. */
 const RESTART_DELAY_MS = 1_000;
 
 type Opened = { readonly address: string; readonly port: number; close(): void } | { readonly code: string };
@@ -17,13 +18,18 @@ export class TlsGateway {
   readonly #options: TlsGatewayOptions;
   readonly #listeners = new Map<number, TlsListenerSpec>();
   readonly #opening = new Map<number, (event: TlsEvent) => void>();
-  /** The listeners that the restarted thread could not open, with the timers of their next attempts. */
-  readonly #retries = new Map<number, NodeJS.Timeout>();
+  readonly #retries: ListenRetries;
   #thread: Worker | null = null;
   #isStopped = false;
 
   constructor(options: TlsGatewayOptions) {
     this.#options = options;
+    this.#retries = new ListenRetries(options.log, 'tls');
+  }
+
+  /** Whether every listener is open; not, when the restarted thread could not open one. */
+  get isListening(): boolean {
+    return this.#retries.size === 0;
   }
 
   /** Opens a listener; with port 0 the system chooses the port. */
@@ -80,7 +86,6 @@ export class TlsGateway {
   #exited(): void {
     this.#thread = null;
     // The restart opens every listener.
-    for (const timer of this.#retries.values()) clearTimeout(timer);
     this.#retries.clear();
     for (const [id, answer] of this.#opening) answer({ kind: 'listen-failed', id, code: 'EIO' });
     this.#opening.clear();
@@ -101,19 +106,11 @@ export class TlsGateway {
     const answer = this.#opening.get(event.id);
     this.#opening.delete(event.id);
     if (answer) answer(event);
-    else if (event.kind === 'listen-failed') this.#retry(event);
-    else if (this.#retries.delete(event.id))
-      this.#options.log.warn({ port: event.port }, 'restarted TLS thread listens again');
-  }
-
-  /** Meanwhile another program may have got the port, or the process may have no free descriptor. */
-  #retry({ id, code }: Extract<TlsEvent, { kind: 'listen-failed' }>): void {
-    if (!this.#retries.has(id))
-      this.#options.log.error({ code }, 'restarted TLS thread cannot listen; will retry');
-    const again = (): void => {
-      const listener = this.#listeners.get(id);
-      if (listener) this.#send({ kind: 'listen', listener });
-    };
-    this.#retries.set(id, setTimeout(again, RESTART_DELAY_MS).unref());
+    else if (event.kind === 'listening') this.#retries.opened(event.id, event.port);
+    else
+      this.#retries.failed(event.id, event.code, () => {
+        const listener = this.#listeners.get(event.id);
+        if (listener) this.#send({ kind: 'listen', listener });
+      });
   }
 }
