@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import perfHooks from 'node:perf_hooks';
 import { test } from 'node:test';
 import { startTestAdmin } from '../helpers/admin.js';
 import { fetchFrom } from '../helpers/console.js';
@@ -84,6 +85,16 @@ test('metrics need this host or the token, and contain no account names', async 
   const names = new Set(JSON.stringify(dashboard).match(/\b(pulsegate|process|nodejs)_\w+/g));
   assert.ok(names.size > 10);
   for (const name of names) assert.ok(text.includes(`# TYPE ${name} `), name);
+});
+
+test('the event loop is measured only from the first scrape on: that wakes the process 100 times a second', async (t) => {
+  const monitor = t.mock.method(perfHooks, 'monitorEventLoopDelay');
+  const admin = await startTestAdmin(t);
+  assert.equal((await send(`${admin.url}/healthz`)).status, 200);
+  assert.equal(monitor.mock.callCount(), 0);
+  for (let i = 0; i < 2; i += 1)
+    assert.match((await send(`${admin.url}/metrics`)).text, /^nodejs_eventloop_lag_p99_seconds/m);
+  assert.equal(monitor.mock.callCount(), 1);
 });
 
 test('the console is served with a strict policy, and no file outside its folder is served', async (t) => {
