@@ -3,11 +3,11 @@
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatHostPort, parseIp } from '../core/ip.js';
 import { sourceOf } from '../core/source.js';
-import type { Command, CommandConnection } from './command.js';
 import { dial } from './dial.js';
 import { permittedAddresses } from './egress.js';
 import type { Endpoint, Stream } from './io/io.js';
 import { Reply, replyForErrno } from './protocols/socks5.js';
+import type { AuthorizedRequest, RunningCommand } from './running-command.js';
 import type { Session } from './session.js';
 import { readTarget } from './target.js';
 import { askUpstream } from './upstreams/ask.js';
@@ -20,29 +20,29 @@ const REPLY_BY_RESOLVE_FAILURE = {
   'too-many': Reply.generalFailure,
 } as const;
 
-export function startConnect(connection: CommandConnection, command: Command): void {
-  const { account, egress, request } = command;
-  const { settings, upstreams } = connection.host;
+export function startConnect(running: RunningCommand, authorized: AuthorizedRequest): void {
+  const { account, egress, request } = authorized;
+  const { settings, upstreams } = running.host;
   const { addressType, address, port } = request;
   const target = readTarget(addressType, address, settings.allowUnderscore);
-  if (!target.ok) return connection.refuseDestination(account, target.host, port, target.reason);
+  if (!target.ok) return running.refuseDestination(account, target.host, port, target.reason);
   const { host } = target;
-  const session = connection.openSession('connect', command, host, port);
+  const session = running.openSession('connect', authorized, host, port);
   if (session === null) return;
-  const connect = new ConnectCommand(connection, session, egress);
+  const connect = new ConnectCommand(running, session, egress);
   if (target.kind === 'address') return connect.judgeAndDial([host], null);
 
   const upstream = upstreams.selectForName(host, port);
   if (upstream === null)
-    return resolveName(connection, session, egress, (found) => connect.judgeAndDial(found, host));
+    return resolveName(running, session, egress, (found) => connect.judgeAndDial(found, host));
   const verdict = egress.judgeName({ host, port });
   if (verdict.ok) connect.goThrough(upstream, host);
-  else connection.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+  else running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
 }
 
 /** Resolves the name of the session's destination; refuses the client when the name is denied or cannot be resolved. */
 export function resolveName(
-  connection: CommandConnection,
+  running: RunningCommand,
   session: Session,
   egress: EgressPolicy,
   found: (addresses: readonly string[]) => void,
@@ -51,34 +51,34 @@ export function resolveName(
   // A name that a rule denies is not looked up. Otherwise its addresses decide.
   const verdict = egress.judgeName({ host, port });
   if (!verdict.ok && verdict.reason === 'denied-by-rule') {
-    return connection.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+    return running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
   }
-  const client = { accountId: session.account.record.id, source: sourceOf(connection.client.address) };
-  connection.host.resolve(host, client, (result) => {
+  const client = { accountId: session.account.record.id, source: sourceOf(running.client.address) };
+  running.host.resolve(host, client, (result) => {
     if (session.isEnded) return;
     if (result.ok) found(result.addresses);
-    else connection.fail(session, REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
+    else running.fail(session, REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
   });
 }
 
 class ConnectCommand {
-  readonly #connection: CommandConnection;
+  readonly #running: RunningCommand;
   readonly #session: Session;
   readonly #egress: EgressPolicy;
 
-  constructor(connection: CommandConnection, session: Session, egress: EgressPolicy) {
-    this.#connection = connection;
+  constructor(running: RunningCommand, session: Session, egress: EgressPolicy) {
+    this.#running = running;
     this.#session = session;
     this.#egress = egress;
   }
 
   /** Applies the egress rules to every address, and connects to a permitted one, directly or through an upstream proxy. */
   judgeAndDial(addresses: readonly string[], name: string | null): void {
-    const { io, settings, upstreams } = this.#connection.host;
+    const { io, settings, upstreams } = this.#running.host;
     const { host, port } = this.#session.destination;
     const { permitted, refusal } = permittedAddresses(this.#egress, addresses, name, port);
     const [first] = permitted;
-    if (first === undefined) return this.#connection.fail(this.#session, Reply.notAllowedByRuleset, refusal);
+    if (first === undefined) return this.#running.fail(this.#session, Reply.notAllowedByRuleset, refusal);
     const upstreamOf = (address: string): Upstream | null => {
       const ip = upstreams.isEmpty ? null : parseIp(address);
       return ip === null ? null : upstreams.select(host, ip, port);
@@ -99,14 +99,14 @@ class ConnectCommand {
         const { local } = stream;
         this.#connected(stream, local.port, address, local, null);
       },
-      onFailed: (code) => this.#connection.fail(this.#session, replyForErrno(code), code),
+      onFailed: (code) => this.#running.fail(this.#session, replyForErrno(code), code),
     });
-    this.#connection.wait(attempt);
+    this.#running.wait(attempt);
   }
 
   /** `asked`: the name or address to which the upstream proxy must connect. */
   goThrough(upstream: Upstream, asked: string): void {
-    const { io, resolve, settings } = this.#connection.host;
+    const { io, resolve, settings } = this.#running.host;
     const session = this.#session;
     const attempt = askUpstream(
       {
@@ -115,17 +115,17 @@ class ConnectCommand {
         destination: { host: asked, port: session.destination.port },
         client: {
           accountId: session.account.record.id,
-          source: sourceOf(this.#connection.client.address),
+          source: sourceOf(this.#running.client.address),
         },
         onConnected: (stream, bound, ahead) => {
           session.via = formatHostPort(upstream.host, upstream.port);
           this.#connected(stream, stream.local.port, parseIp(asked) === null ? '' : asked, bound, ahead);
         },
-        onFailed: (reply, reason) => this.#connection.fail(session, reply, reason),
+        onFailed: (reply, reason) => this.#running.fail(session, reply, reason),
       },
       { io, resolve, egress: this.#egress, connectTimeoutMs: settings.connectTimeoutMs },
     );
-    this.#connection.wait(attempt);
+    this.#running.wait(attempt);
   }
 
   /** @param ahead what the destination has already sent */
@@ -137,16 +137,16 @@ class ConnectCommand {
     ahead: Buffer | null,
   ): void {
     const session = this.#session;
-    this.#connection.markOutbound(outboundPort);
+    this.#running.markOutbound(outboundPort);
     const inspect = session.start(address);
-    const { forward } = this.#connection;
+    const { forward } = this.#running;
     if (forward !== null)
-      return this.#connection.exchange(session, destination, outboundPort, forward, inspect, ahead);
-    this.#connection.reply(Reply.succeeded, bound.address, bound.port);
+      return this.#running.exchange(session, destination, outboundPort, forward, inspect, ahead);
+    this.#running.reply(Reply.succeeded, bound.address, bound.port);
     if (ahead !== null) {
       session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
-      this.#connection.stream.write(ahead);
+      this.#running.stream.write(ahead);
     }
-    this.#connection.relay(session, destination, outboundPort, inspect);
+    this.#running.relay(session, destination, outboundPort, inspect);
   }
 }

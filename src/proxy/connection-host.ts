@@ -1,13 +1,20 @@
-// The interface between a connection and its worker.
+// The interface between a connection and its worker. Everything is passed in: src/proxy uses no global state.
+import type { EgressPolicy } from '../core/egress/egress.js';
+import type { IpBytes } from '../core/ip.js';
+import type { Log } from '../core/log.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import type { Account } from './account.js';
-import type { ConnectionContext } from './context.js';
+import type { Resolve } from './dns/resolve.js';
 import type { Handshakes } from './handshakes.js';
 import type { Endpoint, Stream } from './io/io.js';
 import type { Logins } from './logins.js';
 import type { Permits } from './permits.js';
+import type { FragmentMemory } from './protocols/fragments.js';
 import type { ProxySources } from './protocols/proxy-header.js';
 import type { RelayedHost } from './relayed.js';
+import type { Session, SessionRequest } from './session.js';
+import type { ProxySettings } from './settings.js';
+import type { Upstreams } from './upstreams/rules.js';
 
 /** Properties of a connection that its listener determines. */
 export interface Arrival {
@@ -49,10 +56,10 @@ export interface OpenConnections {
 }
 
 /** What connections use of their worker. */
-export interface ConnectionHost extends ConnectionContext, RelayedHost {
-  readonly io: ConnectionContext['io'];
-  readonly settings: ConnectionContext['settings'];
-  readonly ownPorts: ConnectionContext['ownPorts'];
+export interface ConnectionHost extends RelayedHost {
+  readonly settings: ProxySettings;
+  /** Lines for the log; written by the control plane. */
+  readonly log: Log;
   readonly handshakes: Pick<Handshakes, 'add' | 'setSource' | 'delete'>;
   readonly logins: Logins;
   readonly permits: Pick<Permits, 'acquire'>;
@@ -61,5 +68,20 @@ export interface ConnectionHost extends ConnectionContext, RelayedHost {
   readonly isTrustedProxy: ProxySources;
   /** Whether the account has not been removed since its login. */
   isStillKnown(account: Account): boolean;
-  date(): number;
+  /** The egress policy of an account; null when the configuration no longer has its egress class. */
+  egressOf(account: Account): EgressPolicy | null;
+  readonly resolve: Resolve;
+  readonly upstreams: Upstreams;
+  /** Null: no slot is free. */
+  openSession(request: SessionRequest): Session | null;
+  /** Live UDP associations of an account. */
+  associations(account: Account): number;
+  /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
+  isLocalAddress(ip: IpBytes): boolean;
+  readonly fragmentMemory: FragmentMemory;
+  /**
+   * Counts a command that holds more descriptors than a CONNECT as one connection more. Returns how to release it,
+   * or null when there is no room.
+   */
+  tryAcquireConnection(): (() => void) | null;
 }

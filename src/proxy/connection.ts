@@ -15,7 +15,6 @@ import type { EgressPolicy } from '../core/egress/egress.js';
 import { sourceOf } from '../core/source.js';
 import type { Account } from './account.js';
 import { startBind } from './bind-command.js';
-import type { Command } from './command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './connection-host.js';
 import type { Endpoint, Stream, StreamListener, Timer } from './io/io.js';
@@ -26,7 +25,7 @@ import { protocolOf } from './protocols/first-byte.js';
 import { HttpProxy } from './protocols/http/http-proxy.js';
 import { parseProxyHeader, UNIX_CLIENT } from './protocols/proxy-header.js';
 import { METHODS_REFUSED, Reply, type ReplyCode } from './protocols/socks5.js';
-import { type CommandOwner, RunningCommand } from './running-command.js';
+import { type AuthorizedRequest, type CommandOwner, RunningCommand } from './running-command.js';
 import { associate } from './udp/associate.js';
 
 /** How long a refused client may take to close its side, in ms. */
@@ -36,7 +35,7 @@ type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' 
 
 type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
-type Authorized = Pick<Command, 'account' | 'egress' | 'permit'>;
+type Authorized = Omit<AuthorizedRequest, 'request'>;
 
 export class Connection implements StreamListener, HostedConnection, CommandOwner {
   readonly host: ConnectionHost;
@@ -279,10 +278,9 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     if (request.command === 'udp') return this.#associate(authorized, request);
     this.#stage = 'command';
     this.stream.pause();
-    const command: Command = { ...authorized, request };
     this.#command = new RunningCommand(this, protocol, forward, rest);
-    if (request.command === 'connect') startConnect(this.#command, command);
-    else startBind(this.#command, command);
+    if (request.command === 'connect') startConnect(this.#command, { ...authorized, request });
+    else startBind(this.#command, { ...authorized, request });
   }
 
   #handshakeOver(): void {

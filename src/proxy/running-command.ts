@@ -1,12 +1,14 @@
 // A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
+import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Account } from './account.js';
-import type { Command, CommandConnection } from './command.js';
 import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
 import { HttpExchange } from './http-exchange.js';
 import type { Attempt, Endpoint, RelayOwner, Stream } from './io/io.js';
+import type { Permit } from './permits.js';
 import type { ClientProtocol } from './protocols/client-protocol.js';
+import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
 import { Reply, type ReplyCode } from './protocols/socks5.js';
 import { Relayed } from './relayed.js';
@@ -15,6 +17,15 @@ import type { Session, SessionEnd, SessionOwner } from './session.js';
 const NOTHING = new Uint8Array(0);
 /** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */
 const MAX_EARLY_BYTES = 64 * 1024;
+
+/** The input of a command. */
+export interface AuthorizedRequest {
+  readonly account: Account;
+  readonly egress: EgressPolicy;
+  readonly request: ClientRequest;
+  /** For its session; null: none is needed. */
+  readonly permit: Permit | null;
+}
 
 /** The connection of the command. */
 export interface CommandOwner {
@@ -35,10 +46,12 @@ export interface CommandOwner {
   closed(): void;
 }
 
-export class RunningCommand implements CommandConnection, SessionOwner {
+export class RunningCommand implements SessionOwner {
   readonly host: ConnectionHost;
+  /** Of the client. */
   readonly stream: Stream;
   readonly client: Endpoint;
+  /** The request of HTTP that the session is for; null: its bytes are relayed. */
   readonly forward: ForwardedRequest | null;
   readonly #connection: CommandOwner;
   readonly #protocol: ClientProtocol;
@@ -66,10 +79,15 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     this.#early = early;
   }
 
-  // ── Command interface: see command.ts ────────────────────────────────────────────────────────────────────────────
+  // ── What a command does with its connection ──────────────────────────────────────────────────────────────────────
 
-  openSession(kind: 'connect' | 'bind', command: Command, host: string, port: number): Session | null {
-    const { account, permit } = command;
+  /** Opens the session of the command; null when no slot is free: then the client has been refused. */
+  openSession(
+    kind: 'connect' | 'bind',
+    { account, permit }: AuthorizedRequest,
+    host: string,
+    port: number,
+  ): Session | null {
     const session = this.host.openSession({
       command: kind,
       clientProtocol: this.#protocol.name,
@@ -89,10 +107,12 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     return session;
   }
 
+  /** Cancels `attempt` when the connection ends before it. It may have succeeded or failed before this call. */
   wait(attempt: Attempt): void {
     if (!this.#isOver) this.#attempt = attempt;
   }
 
+  /** While BIND waits for its peer: keeps what the client sends, and detects that the client has closed. */
   readWhileBinding(): void {
     this.stream.resume();
   }
@@ -104,10 +124,15 @@ export class RunningCommand implements CommandConnection, SessionOwner {
       this.fail(this.#session, Reply.generalFailure, 'too-much-before-peer');
   }
 
+  /**
+   * Counts the local port of a connection to a destination as ours, before the destination can see a byte: an admin request
+   * through the proxy is recognised by it. `relay` or `exchange` must follow at once.
+   */
   markOutbound(port: number): void {
     this.host.ownPorts.add('tcp-outbound', port);
   }
 
+  /** Relays between client and destination. The relay replaces the connection. */
   relay(session: Session, destination: Stream, outboundPort: number, inspect: PayloadInspector | null): void {
     this.#isOver = true;
     const early = this.#early;
@@ -126,6 +151,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     this.#connection.relayed();
   }
 
+  /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
   exchange(
     session: Session,
     destination: Stream,
@@ -181,10 +207,12 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     exchange?.start(ahead);
   }
 
+  /** The answer to the request. */
   reply(code: ReplyCode, boundAddress?: string, boundPort?: number): void {
     this.stream.write(this.#protocol.reply(code, boundAddress, boundPort));
   }
 
+  /** Ends the session before it is relayed, and sends the client `reply`. `reason` is for the log. */
   fail(session: Session, reply: ReplyCode, reason: string): void {
     if (session.isEnded) return;
     this.#attempt?.cancel();
@@ -194,6 +222,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     this.refuseWith(reply);
   }
 
+  /** Answers the request with a refusal, and closes. */
   refuseWith(code: ReplyCode): void {
     this.#isOver = true;
     this.#early = null;

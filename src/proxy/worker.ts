@@ -279,10 +279,6 @@ export class ProxyWorker implements ConnectionHost {
     return this.#egressOf(account.record.limits.egressClass);
   }
 
-  date(): number {
-    return Date.now();
-  }
-
   readonly #tick = (): void => {
     this.io.timer(TICK_MS, this.#tick);
     this.#sessions.tick();

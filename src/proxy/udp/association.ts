@@ -2,7 +2,7 @@
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Account } from '../account.js';
-import type { ConnectionContext } from '../context.js';
+import type { ConnectionHost } from '../connection-host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Endpoint, Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
@@ -57,7 +57,7 @@ export interface AssociateRequest {
 }
 
 export type AssociationContext = Pick<
-  ConnectionContext,
+  ConnectionHost,
   | 'io'
   | 'settings'
   | 'resolve'

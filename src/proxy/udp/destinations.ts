@@ -2,7 +2,7 @@
 // time. A permitted direct destination becomes a route of the engine until its verdict expires.
 
 import { parseIp } from '../../core/ip.js';
-import type { ConnectionContext } from '../context.js';
+import type { ConnectionHost } from '../connection-host.js';
 import type { ResolveResult } from '../dns/resolve.js';
 import { permittedAddresses } from '../egress.js';
 import type { PayloadInspector } from '../game-watch.js';
@@ -24,7 +24,7 @@ const MAX_WAITING_FOR_NAMES = 64;
 
 export interface DestinationsOptions
   extends Pick<UpstreamAssociationOptions, 'egress' | 'client' | 'relay' | 'decisions' | 'onIgnored'> {
-  readonly context: UpstreamAssociationContext & Pick<ConnectionContext, 'upstreams'>;
+  readonly context: UpstreamAssociationContext & Pick<ConnectionHost, 'upstreams'>;
   /**
    * Called for the first datagram to a destination. The address is empty when only the upstream proxy `via` knows it.
    * Returns an inspector for its first data.

@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
-import type { ConnectionContext } from '../context.js';
+import type { ConnectionHost } from '../connection-host.js';
 import type { ResolveClient } from '../dns/resolve.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
 import type { Attempt, Endpoint, Stream } from '../io/io.js';
@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const UNKNOWN_SOURCE = { host: '0.0.0.0', port: 0 };
 
 export type UpstreamAssociationContext = Pick<
-  ConnectionContext,
+  ConnectionHost,
   'io' | 'resolve' | 'settings' | 'tryAcquireConnection'
 >;
 
