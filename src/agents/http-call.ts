@@ -98,8 +98,11 @@ export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number 
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
+/** Characters of a response in an error message. */
+const MAX_EXCERPT = 200;
+
 /** Returns the beginning of a response on one line, for an error message. */
-export function excerpt(body: Buffer, maxCharacters = 200): string {
-  const text = oneLine(body.subarray(0, maxCharacters * 4).toString('utf8'));
-  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
+export function excerpt(body: Buffer): string {
+  const text = oneLine(body.subarray(0, MAX_EXCERPT * 4).toString('utf8'));
+  return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
 }

@@ -1,7 +1,6 @@
 // Limits the number of queued runs, per agent and in total.
 
 export interface QueueLimit {
-  readonly total: number;
   of(agent: string): number;
   /** Reserves a place; returns false when the queue is full, in total or for the agent. */
   tryAcquire(agent: string): boolean;
@@ -21,9 +20,6 @@ export function createQueueLimit(max: { readonly total: number; readonly perAgen
     byAgent.set(agent, of(agent) + 1);
   };
   return {
-    get total() {
-      return total;
-    },
     of,
     tryAcquire(agent) {
       if (total >= max.total || of(agent) >= max.perAgent) return false;

@@ -1,7 +1,6 @@
 // Shared by all commands: standard streams and environment, loading the configuration, and the error type.
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
-import type { Override } from '../config/overrides.js';
 import type { Loaded } from '../config.js';
 
 /** The standard streams and environment of a command; `process` outside tests. */
@@ -28,16 +27,12 @@ export class CommandError extends Error {
 /** Registers commands with the program. */
 export type AddCommands = (program: Command, io: CommandIo) => void;
 
-/** Loads the configuration for a command, with the program's `--config` and the command's own flags. */
-export async function load(
-  command: Command,
-  io: CommandIo,
-  flags: readonly Override[] = [],
-): Promise<Loaded> {
+/** Loads the configuration for a command, with the program's `--config`. */
+export async function load(command: Command, io: CommandIo): Promise<Loaded> {
   const { config } = command.optsWithGlobals<{ config?: string }>();
   // Imported here because help and completion need neither zod nor yaml.
   const { loadConfig } = await import('../config.js');
-  return loadConfig({ file: config, env: io.env, flags });
+  return loadConfig({ file: config, env: io.env });
 }
 
 export function printLine(to: Writable, text: string): void {

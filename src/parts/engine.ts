@@ -48,7 +48,8 @@ export function anyLibc(): Libc | null {
 }
 
 /** One worker for up to four cores, then one for every two cores, at most 16. */
-export function workerCount(workers: Config['socks']['workers'], cores = availableParallelism()): number {
+export function workerCount(workers: Config['socks']['workers']): number {
   if (workers !== 'auto') return workers;
+  const cores = availableParallelism();
   return cores <= 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(cores / 2));
 }

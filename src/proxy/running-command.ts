@@ -208,7 +208,7 @@ export class RunningCommand implements SessionOwner {
   }
 
   /** The answer to the request. */
-  reply(code: ReplyCode, boundAddress?: string, boundPort?: number): void {
+  reply(code: ReplyCode, boundAddress: string, boundPort: number): void {
     this.stream.write(this.#protocol.reply(code, boundAddress, boundPort));
   }
 

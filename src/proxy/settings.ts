@@ -1,7 +1,6 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 
 import type { AccountLimits } from '../core/accounts/limits.js';
-import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { PortRange } from '../core/port-range.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
@@ -106,5 +105,3 @@ export interface AccountRecord {
   /** The days and hours at which it may be used (core/accounts/schedule.ts); null: always. */
   readonly schedule: string | null;
 }
-
-export type { GameRule };

@@ -19,8 +19,8 @@ interface DeliveryRow {
 
 export function createDeliveryStore(db: Knex): DeliveryStore {
   /** Pending deliveries of `owner`, or without an owner. */
-  const pending = (owner: string, on: Knex = db) =>
-    on('runs')
+  const pending = (owner: string) =>
+    db('runs')
       .whereNotNull('next_delivery_at')
       .where((owned) => owned.where({ owner }).orWhereNull('owner'));
 

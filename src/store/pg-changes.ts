@@ -68,12 +68,12 @@ export interface LostCommits {
   hasRecent(): boolean;
 }
 
-export function createLostCommits(monotonicNow: () => number = () => performance.now()): LostCommits {
+export function createLostCommits(): LostCommits {
   let lostAt = Number.NEGATIVE_INFINITY;
   let isNew = false;
   return {
     record() {
-      lostAt = monotonicNow();
+      lostAt = performance.now();
       isNew = true;
     },
     take() {
@@ -81,7 +81,7 @@ export function createLostCommits(monotonicNow: () => number = () => performance
       isNew = false;
       return hadNew;
     },
-    hasRecent: () => monotonicNow() - lostAt < READ_BACK_MS,
+    hasRecent: () => performance.now() - lostAt < READ_BACK_MS,
   };
 }
 

@@ -18,11 +18,7 @@ export interface SqliteScan {
  *   not wait long.
  * @param onDamage called at most once per scan, with the first finding or error of SQLite
  */
-export function createSqliteScan(
-  reads: Knex,
-  onDamage: (error: Error) => void,
-  monotonicNow: () => number = () => performance.now(),
-): SqliteScan {
+export function createSqliteScan(reads: Knex, onDamage: (error: Error) => void): SqliteScan {
   let dueAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   let running: Promise<void> = Promise.resolve();
@@ -50,7 +46,7 @@ export function createSqliteScan(
 
   return {
     begin() {
-      const at = monotonicNow();
+      const at = performance.now();
       if (isClosed || at < dueAt) return;
       dueAt = at + SCAN_EVERY_MS;
       // sqlite-check.ts listens for errors of queries.

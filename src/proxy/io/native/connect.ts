@@ -50,7 +50,7 @@ export class NativeAttempt implements Attempt, Watcher {
       return;
     }
     this.#isOver = true;
-    const stream = new NativeStream(this.#loop, this.#fd, null, true);
+    const stream = new NativeStream(this.#loop, this.#fd, null);
     // The stream takes over the registration, and these events are its first.
     this.#loop.rewatch(this.#registration, stream);
     stream.register(this.#registration);

@@ -32,7 +32,7 @@ export function createNativeIo(loop: Loop): Io {
     acceptFrom: (fd, onConnection) => new Acceptor(loop, fd, onConnection),
     adopt(fd) {
       loop.own(fd);
-      const stream = new NativeStream(loop, fd, null, true);
+      const stream = new NativeStream(loop, fd, null);
       stream.register();
       return stream;
     },

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 
 /** errno values, the same on every architecture that Node supports. */
-export const EPERM = 1;
 export const EINTR = 4;
 export const EAGAIN = 11;
 export const EIO = 5;
@@ -27,7 +26,6 @@ export const EPOLLEXCLUSIVE = 1 << 28;
 export const EPOLLET = 1 << 31;
 const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;
-const EPOLL_CTL_MOD = 3;
 
 // <sys/prctl.h>
 const PR_SET_TIMERSLACK = 29;
@@ -56,7 +54,7 @@ export const SO_REUSEADDR = 2;
 export const SO_ERROR = 4;
 export const SO_RCVBUF = 8;
 export const SO_KEEPALIVE = 9;
-export const SO_LINGER = 13;
+const SO_LINGER = 13;
 export const SO_ACCEPTCONN = 30;
 export const IPPROTO_TCP = 6;
 export const TCP_NODELAY = 1;
@@ -82,7 +80,6 @@ export interface Libc {
   epollCreate(): number;
   /** Adds `fd` for `events`. Each event carries `data` and `generation`. */
   epollAdd(epoll: number, fd: number, events: number, data: number, generation: number): number;
-  epollModify(epoll: number, fd: number, events: number, data: number, generation: number): number;
   epollRemove(epoll: number, fd: number): number;
   /** Waits `timeoutMs` (-1: forever) and writes at most `most` events; returns their number. */
   epollWait(epoll: number, events: Int32Array, most: number, timeoutMs: number): number;
@@ -192,15 +189,6 @@ export function loadLibc(): Libc {
   const length = new Uint32Array(1);
   const linger = new Int32Array(2);
   let hasPreciseTimers = false;
-  const control = (
-    epoll: number,
-    operation: number,
-    fd: number,
-    ...words: [number, number, number]
-  ): number => {
-    [event[0], event[EPOLL_EVENT.data], event[EPOLL_EVENT.data + 1]] = words;
-    return epollCtl(epoll, operation, fd, event);
-  };
   const withLength = (call: typeof getsockname, fd: number, into: Uint8Array): number => {
     length[0] = into.length;
     return call(fd, into, length);
@@ -208,10 +196,10 @@ export function loadLibc(): Libc {
   return {
     errno: () => koffi.errno(),
     epollCreate: () => epollCreate1(CLOEXEC),
-    epollAdd: (epoll, fd, events, data, generation) =>
-      control(epoll, EPOLL_CTL_ADD, fd, events, data, generation),
-    epollModify: (epoll, fd, events, data, generation) =>
-      control(epoll, EPOLL_CTL_MOD, fd, events, data, generation),
+    epollAdd(epoll, fd, events, data, generation) {
+      [event[0], event[EPOLL_EVENT.data], event[EPOLL_EVENT.data + 1]] = [events, data, generation];
+      return epollCtl(epoll, EPOLL_CTL_ADD, fd, event);
+    },
     epollRemove: (epoll, fd) => epollCtl(epoll, EPOLL_CTL_DEL, fd, event),
     epollWait: (epoll, events, most, timeoutMs) => epollWait(epoll, events, most, timeoutMs),
     rest(us) {

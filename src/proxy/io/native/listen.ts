@@ -83,7 +83,7 @@ export class Acceptor implements Watcher {
 
   #take(fd: number): void {
     this.#loop.own(fd);
-    const stream = new NativeStream(this.#loop, fd, readSockaddr(this.#peer), true);
+    const stream = new NativeStream(this.#loop, fd, readSockaddr(this.#peer));
     if (stream.register()) this.#onConnection(stream);
   }
 

@@ -45,7 +45,7 @@ export class NativeStream implements Stream, Watcher, Task {
   /** A read may return bytes or the end. */
   isReadable = false;
   /** A write may be accepted. */
-  isWritable: boolean;
+  isWritable = true;
   /**
    * A short read has not emptied the socket, so that no further event comes: the peer's FIN waits behind the bytes, or
    * urgent data is among them, in front of which every read stops.
@@ -64,11 +64,10 @@ export class NativeStream implements Stream, Watcher, Task {
   #unsent: Buffer | null = null;
 
   /** @param peer known for an accepted connection; null: the system is asked when it is needed */
-  constructor(loop: Loop, fd: number, peer: Endpoint | null, isWritable: boolean) {
+  constructor(loop: Loop, fd: number, peer: Endpoint | null) {
     this.#loop = loop;
     this.#fd = fd;
     this.#peer = peer;
-    this.isWritable = isWritable;
   }
 
   /** Adds the descriptor to the epoll set, unless `registration` says that it is there; false: the system refused, and the stream is closed. */

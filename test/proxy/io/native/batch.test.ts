@@ -9,13 +9,14 @@ import {
   EINVAL,
   EIO,
   EMSGSIZE,
-  EPERM,
   type Libc,
   loadLibc,
   SOCK_DGRAM,
 } from '../../../../src/proxy/io/native/libc.js';
 import { SOCKADDR_WORDS, writeSockaddr } from '../../../../src/proxy/io/native/sockaddr.js';
 
+/** An error that no rule of the batch names. */
+const EPERM = 1;
 const HEADER_WORDS = 16;
 const VECTOR_COUNT_AT = 6;
 
