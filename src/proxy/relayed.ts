@@ -1,9 +1,10 @@
 // A session while its bytes are relayed, from the reply to its end: time limits, rates, and the end. It replaces the object
 // of the connection, so that thousands of idle sessions use little memory.
+import type { SessionEnd } from '../core/sessions/session.js';
 import type { Endpoint, Io, Relay, RelayEnd, RelayOwner, Stream } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { OwnPorts } from './own-ports.js';
-import type { Session, SessionEnd, SessionOwner } from './session.js';
+import type { Session, SessionOwner } from './session.js';
 import type { ProxySettings } from './settings.js';
 
 /** What it uses of its worker. */

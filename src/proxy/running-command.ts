@@ -1,6 +1,7 @@
 // A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatHostPort } from '../core/ip.js';
+import type { SessionEnd } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
@@ -12,7 +13,7 @@ import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
 import { Reply, type ReplyCode } from './protocols/socks5.js';
 import { Relayed } from './relayed.js';
-import type { Session, SessionEnd, SessionOwner } from './session.js';
+import type { Session, SessionOwner } from './session.js';
 
 const NOTHING = new Uint8Array(0);
 /** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */

@@ -69,6 +69,3 @@ export interface Session {
   /** Ends a session that was not started: no heartbeat entry, no log line. */
   abandon(): void;
 }
-
-export type { Destination, SessionCommand } from './destination.js';
-export type { SessionEnd };

@@ -1,23 +1,16 @@
 // The live sessions of one worker: opens and counts them, applies time limits, and reports them to the control plane.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
-import type { SessionSummary } from '../core/sessions/session.js';
+import type { SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
+import type { Destination, SessionCommand } from './destination.js';
 import type { Events } from './events.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { SessionFacts } from './messages.js';
 import type { Permit, Permits } from './permits.js';
-import type {
-  DatagramSummary,
-  Destination,
-  Session,
-  SessionCommand,
-  SessionEnd,
-  SessionOwner,
-  SessionRequest,
-} from './session.js';
+import type { DatagramSummary, Session, SessionOwner, SessionRequest } from './session.js';
 import { type SessionCounts, SlotPool } from './session-counts.js';
 import { type GamesOwner, SessionGames } from './session-games.js';
 

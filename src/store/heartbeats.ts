@@ -62,15 +62,12 @@ export function createHeartbeatReader(
     },
 
     async totalsOf(accountIds) {
-      const found = new Map<string, HeartbeatTotals>();
+      const rows: TotalsRow[] = [];
       for (let start = 0; start < accountIds.length; start += IDS_PER_STATEMENT) {
         const ids = accountIds.slice(start, start + IDS_PER_STATEMENT);
-        const rows: TotalsRow[] = await db('heartbeat_totals').whereIn('account_id', ids);
-        for (const row of rows) found.set(row.account_id, toTotals(row));
+        rows.push(...(await db('heartbeat_totals').whereIn('account_id', ids)));
       }
-      return accountIds.map(
-        (accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null },
-      );
+      return totalsInOrder(accountIds, rows);
     },
 
     async list({ accountId, owner, gameId, from, to }, before, limit) {
@@ -92,7 +89,20 @@ export function createHeartbeatReader(
   };
 }
 
-export function toTotals(row: TotalsRow): HeartbeatTotals {
+/** The totals of each account, from their rows; an account without a row has no entries. */
+export function totalsInOrder(accountIds: readonly string[], rows: readonly TotalsRow[]): HeartbeatTotals[] {
+  const found = new Map(rows.map((row) => [row.account_id, toTotals(row)]));
+  return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
+}
+
+/** The number of rows of each account. */
+export function countByAccount(rows: readonly { readonly account_id: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);
+  return counts;
+}
+
+function toTotals(row: TotalsRow): HeartbeatTotals {
   return { accountId: row.account_id, count: Number(row.count), latestGameId: row.latest_game_id };
 }
 

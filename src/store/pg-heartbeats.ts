@@ -5,7 +5,7 @@ import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { RecordActivity } from './activity.js';
 import type { IsNewBatch } from './batches.js';
-import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
+import { countByAccount, createHeartbeatReader, type TotalsRow, totalsInOrder } from './heartbeats.js';
 import { inTransaction } from './transaction.js';
 
 /** An array as one bound value. The types of knex allow only arrays of texts. */
@@ -35,7 +35,7 @@ export function createPgHeartbeatStore(
         const grown = await insertAndCount(trx, batch);
         await announce(trx, accountIds);
         const over = grown.filter(({ count }) => Number(count) > retention.maxPerAccount);
-        if (over.length === 0) return complete(accountIds, grown);
+        if (over.length === 0) return totalsInOrder(accountIds, grown);
         await cap(trx, over, retention.maxPerAccount);
         return readTotals(trx, accountIds);
       });
@@ -140,16 +140,5 @@ async function readTotals(trx: Knex, accountIds: readonly string[]): Promise<Hea
   const rows: TotalsRow[] = await trx('heartbeat_totals').whereRaw('account_id = any(?)', [
     array(accountIds),
   ]);
-  return complete(accountIds, rows);
-}
-
-function complete(accountIds: readonly string[], rows: readonly TotalsRow[]): HeartbeatTotals[] {
-  const found = new Map(rows.map((row) => [row.account_id, toTotals(row)]));
-  return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
-}
-
-function countByAccount(rows: readonly { account_id: string }[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);
-  return counts;
+  return totalsInOrder(accountIds, rows);
 }

@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import type { HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
-import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
+import { countByAccount, createHeartbeatReader, type TotalsRow, totalsInOrder } from './heartbeats.js';
 
 export function createSqliteHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {
   return {
@@ -113,18 +113,11 @@ async function readTotals(trx: Knex, accountIds: readonly string[]): Promise<Hea
     'account_id in (select value from json_each(?))',
     [JSON.stringify(accountIds)],
   );
-  const found = new Map(rows.map((row) => [row.account_id, toTotals(row)]));
-  return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
+  return totalsInOrder(accountIds, rows);
 }
 
 /** SQL expression: the GameID of the account's newest entry that has one, by the partial index. */
 function latestGameOf(accountId: string): string {
   return `(select game_id from heartbeats as game where game.account_id = ${accountId} and game.game_id is not null
     order by game.id desc limit 1)`;
-}
-
-function countByAccount(rows: readonly { account_id: string }[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);
-  return counts;
 }

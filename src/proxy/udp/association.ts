@@ -1,6 +1,7 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
+import type { SessionEnd } from '../../core/sessions/session.js';
 import type { Account } from '../account.js';
 import type { ConnectionHost } from '../connection-host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
@@ -10,7 +11,7 @@ import type { Permit } from '../permits.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';
 import type { ReplyCode } from '../protocols/socks5.js';
-import type { Session, SessionEnd, SessionOwner } from '../session.js';
+import type { Session, SessionOwner } from '../session.js';
 import { type AccountDecisions, decisionsOf } from './decisions.js';
 import { Destinations } from './destinations.js';
 import { UnsolicitedSources } from './unsolicited.js';
