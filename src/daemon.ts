@@ -1,5 +1,4 @@
 // The daemon: creates and starts its parts in order, and stops them in reverse order.
-import { createAccountsPart } from './parts/accounts.js';
 import { createActivityPart } from './parts/activity.js';
 import { createAdminListenersPart } from './parts/admin-listeners.js';
 import { createAgentsPart } from './parts/agents.js';
@@ -50,7 +49,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
   const node = await core.settings.open(await use(await createNodePart(base)));
-  await use(createAccountsPart(base));
+  await core.usage.load();
   const settings = await openSettings({ ...base, source });
   const stats = await use(await createStatsPart({ ...base, node }));
   const liveSessions = await use(createSessionsPart({ ...base, stats, node }));

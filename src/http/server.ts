@@ -42,7 +42,7 @@ export interface AdminServerDeps extends HttpServersOptions {
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** What the handlers of /api/v1, and with them the console, need. */
-  readonly operator: Omit<
+  readonly api: Omit<
     ApiDeps,
     | 'accounts'
     | 'agents'
@@ -135,7 +135,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
 
-  const refuseNow = createRefuseNow({ ...deps.operator, whitelist });
+  const refuseNow = createRefuseNow({ ...deps.api, whitelist });
   // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject, refuseNow });
@@ -143,7 +143,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
   if (accountForm) accountFormRoutes(accountApi, { ...accountForm, accounts, maxBodyBytes, refuseNow });
   const v1 = new Router<AdminState>();
   serveApi(v1, {
-    ...deps.operator,
+    ...deps.api,
     accounts,
     agents: deps.agents,
     attempts,
@@ -155,16 +155,16 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     whitelist,
   });
 
-  const { playerPage } = deps.operator;
+  const { playerPage } = deps.api;
   const players =
     playerPage.enabled || playerPage.pac
       ? servePlayers({
           ...deps,
-          ...deps.operator,
+          ...deps.api,
           attempts: playerAttempts,
           readJsonObject,
           isTrustedProxy: clients.isTrusted,
-          socks: () => deps.operator.about().socks,
+          socks: () => deps.api.about().socks,
           maxSources: deps.attempts.maxSources,
         })
       : null;
@@ -198,7 +198,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     CURRENT_USER_PATH.test(ctx.path) ? currentUser(ctx, next) : next(),
   );
   app.use(otherMethods());
-  const { consoleSessions, apiTokens, principals } = deps.operator;
+  const { consoleSessions, apiTokens, principals } = deps.api;
   app.use(authenticate({ principals, consoleSessions, apiTokens, attempts, log }));
   app.use(sameOriginGuard());
   app.use(accountApi.routes());

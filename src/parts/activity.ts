@@ -23,7 +23,7 @@ export function createActivityPart(deps: {
   const { log, heartbeats } = deps;
   const { store, directory, usage } = deps.core;
   const feed = store.activity;
-  if (!feed) return { name: 'activity', stop() {} };
+  if (!feed) return { name: 'activity' };
   const tasks = createTasks(log);
   const reportFailed = (err: unknown): void =>
     log.error({ err }, 'reading what other nodes counted failed; will retry');

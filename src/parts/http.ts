@@ -3,10 +3,10 @@ import type { X509Certificate } from 'node:crypto';
 import type { TlsPair } from '../config.js';
 import { type AdminServer, createAdminServer } from '../http/server.js';
 import type { AgentsPart } from './agents.js';
+import { type AdminApiParts, adminApiDeps } from './api.js';
 import { adminConnections } from './capacity.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
-import { type OperatorDeps, operatorDeps } from './operator.js';
 import { ownOutboundCheck } from './own-outbound.js';
 import type { PenaltiesPart } from './penalties.js';
 import type { ProxyPart } from './proxy.js';
@@ -19,7 +19,7 @@ export interface HttpPart
 }
 
 export function createHttpPart(
-  deps: Omit<OperatorDeps, 'plane' | 'isStopping'> & {
+  deps: Omit<AdminApiParts, 'plane' | 'isStopping'> & {
     readonly core: Core;
     readonly plane: ProxyPart['plane'];
     readonly agents: AgentsPart;
@@ -31,7 +31,7 @@ export function createHttpPart(
   const { admin } = config;
   let isStopping = false;
   const server = createAdminServer({
-    ...operatorDeps({ ...deps, isStopping: () => isStopping }),
+    ...adminApiDeps({ ...deps, isStopping: () => isStopping }),
     handleHook: agents.handle,
     mayCallHooks: agents.mayCall,
     agents: {

@@ -2,7 +2,7 @@
 import type { Log } from '../core/log.js';
 import { within } from '../core/timers.js';
 
-/** A part of the daemon with `start` and `stop`. */
+/** A part of the daemon, started and stopped by the lifecycle. */
 export interface Part {
   /** For the log. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Part {
   /** Finishes work in progress before any part stops, within `grace`. */
   drain?(grace: Grace): void | Promise<void>;
   /** Rejects when it did not stop cleanly or could not write pending data. */
-  stop(): void | Promise<void>;
+  stop?(): void | Promise<void>;
 }
 
 export interface Grace {
@@ -64,7 +64,7 @@ export function createLifecycle(options: {
   async function undo(): Promise<boolean> {
     let isClean = true;
     for (const part of [...parts].reverse()) {
-      if (!(await attempt(part, () => part.stop(), stopTimeoutMs))) isClean = false;
+      if (!(await attempt(part, () => part.stop?.(), stopTimeoutMs))) isClean = false;
     }
     return isClean;
   }

@@ -16,7 +16,7 @@ export function createPenaltiesPart(deps: {
 }): PenaltiesPart {
   const store = deps.core.store.penalties;
   const { of, publish, read, flush } = createPenalties({ store, monotonicNow: () => performance.now() });
-  if (!store) return { name: 'penalties', of, publish, read, stop() {} };
+  if (!store) return { name: 'penalties', of, publish, read };
   const tasks = createTasks(deps.log);
   return {
     name: 'penalties',

@@ -47,7 +47,7 @@ export function createSessionsPart(deps: {
   const live = createLiveSessions({ sessions, store, rateOf, node: node.nodeName });
   const permitStore = core.store.permits;
   if (!store || !permitStore) {
-    return { name: 'sessions', live, permits: null, rewrite() {}, stop() {} };
+    return { name: 'sessions', live, permits: null, rewrite() {} };
   }
 
   const reporter = new SessionReporter(store, rateOf);

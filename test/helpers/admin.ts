@@ -24,8 +24,8 @@ import { createRecentLog } from '../../src/core/recent-log.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerDeps, createAdminServer } from '../../src/http/server.js';
+import { adminApiDeps } from '../../src/parts/api.js';
 import { openAuth } from '../../src/parts/auth.js';
-import { operatorDeps } from '../../src/parts/operator.js';
 import { createSessionsPart } from '../../src/parts/sessions.js';
 import { openSettings } from '../../src/parts/settings.js';
 import { createStatsPart } from '../../src/parts/stats.js';
@@ -125,7 +125,7 @@ export async function startTestAdmin(
     startedAt: now(),
   };
   const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
-  const operator = operatorDeps({
+  const served = adminApiDeps({
     ...common,
     recentLog: createRecentLog({ ...config.log.recent, startedAt: now() }),
     auth: await openAuth(common),
@@ -140,7 +140,7 @@ export async function startTestAdmin(
     listeners: { addresses: [] },
   });
   const server = createAdminServer({
-    ...operator,
+    ...served,
     handleHook: hooks.handle,
     agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
     tls: null,
@@ -178,7 +178,7 @@ export async function startTestAdmin(
   stopServer = async () => {
     await server.close();
     // A test may have closed the store already.
-    await Promise.resolve(stats.stop()).catch(() => undefined);
+    await Promise.resolve(stats.stop?.()).catch(() => undefined);
   };
 
   const api: TestAdmin['api'] = (method, path, { headers, body, json } = {}) =>

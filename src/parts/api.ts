@@ -22,7 +22,7 @@ import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
-export interface OperatorDeps {
+export interface AdminApiParts {
   readonly config: Config;
   readonly core: Pick<
     Core,
@@ -53,9 +53,9 @@ export interface OperatorDeps {
 const CONSOLE_FOLDER = join(PROGRAM_FOLDER, 'dist/console');
 const PLAYER_FOLDER = join(PROGRAM_FOLDER, 'dist/player');
 
-export function operatorDeps(
-  deps: OperatorDeps,
-): Pick<AdminServerDeps, 'operator' | 'health' | 'metrics' | 'consoleFolder' | 'playerFolder'> {
+export function adminApiDeps(
+  deps: AdminApiParts,
+): Pick<AdminServerDeps, 'api' | 'health' | 'metrics' | 'consoleFolder' | 'playerFolder'> {
   const { config, core, settings, stats, node, log, now } = deps;
   const { store, pool, usage, sessions } = core;
   const version = readVersion();
@@ -64,7 +64,7 @@ export function operatorDeps(
   const isListening = () => plane.isListening && tlsListeners.isListening();
   const playersTrouble = () => stopping() ?? node.problem() ?? (isListening() ? null : 'listener-closed');
   return {
-    operator: {
+    api: {
       ...deps.auth,
       audit: store.audit,
       recentLog: deps.recentLog,
