@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Change } from '../core/changes.js';
 import { HOUR_MS } from '../core/clock.js';
+import { createTurns } from '../core/turns.js';
 
 /** How long changes are kept, in ms. A process that has not read for this long reloads everything. */
 export const CHANGES_KEPT_MS = HOUR_MS;
@@ -57,10 +58,6 @@ export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
 
 /** Runs one call of `read` at a time: two concurrent calls would return the same changes. */
 export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
-  let previous: Promise<unknown> = Promise.resolve();
-  return () => {
-    const result = previous.then(read, read);
-    previous = result;
-    return result;
-  };
+  const inTurn = createTurns();
+  return () => inTurn('read', read);
 }

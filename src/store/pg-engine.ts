@@ -2,6 +2,8 @@
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
+import { lockForDaemon } from './daemon-lock.js';
+import { prepareFolder } from './data-folder.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
@@ -15,9 +17,8 @@ import { createPgHeartbeatStore } from './pg-heartbeats.js';
 import { createPgLiveSessionStore } from './pg-live-sessions.js';
 import { createPgPenaltyStore } from './pg-penalties.js';
 import { createPgPermitStore } from './pg-permits.js';
-import { lockForDaemon } from './sqlite-daemon-lock.js';
 import { toStartError as toFolderError } from './sqlite-errors.js';
-import { prepareFolder, sqliteFile } from './sqlite-files.js';
+import { sqliteFile } from './sqlite-files.js';
 
 export interface PgOptions {
   readonly client: 'pg';

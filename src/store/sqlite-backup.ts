@@ -1,7 +1,7 @@
 // Backs up the SQLite database while it is in use.
 import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
-import { createPrivate } from './sqlite-files.js';
+import { createPrivate } from './data-folder.js';
 
 /** The file name suffix of a backup that is being written. */
 const UNFINISHED = '.unfinished';

@@ -1,7 +1,7 @@
 // A SQLite file as source or target of a copy.
 import { codeOf, StartError } from '../core/errors.js';
 import type { CopySide } from './copied-tables.js';
-import { lockForDaemon } from './sqlite-daemon-lock.js';
+import { lockForDaemon } from './daemon-lock.js';
 import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
 import { sqliteFile } from './sqlite-files.js';
 

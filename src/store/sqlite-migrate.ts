@@ -2,10 +2,10 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
+import { giveToFolderOwner } from './data-folder.js';
 import type { MigrationEvent } from './engine.js';
 import { isNew, migrate, missingMigrations, type Target } from './migrate.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
-import { giveToFolderOwner } from './sqlite-files.js';
 
 /**
  * Migrates the database. Copies it to `copyFile` first, unless it is new.

@@ -5,14 +5,15 @@ import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.js';
 import { codeOf, StartError } from '../core/errors.js';
+import { lockForDaemon } from './daemon-lock.js';
+import { giveToFolderOwner, prepareFolder } from './data-folder.js';
 import { missingMigrations } from './migrate.js';
 import { countRestored, dropRestored, type Keep, type RestoredContents } from './restored-contents.js';
 import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
-import { lockForDaemon } from './sqlite-daemon-lock.js';
 import type { SqliteClientName } from './sqlite-driver.js';
 import { toStartError } from './sqlite-errors.js';
-import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js';
+import { sqliteFile } from './sqlite-files.js';
 
 /** How long to wait for other processes: long enough for a short command, in ms. */
 const LOCK_WAIT_MS = 1000;

@@ -2,9 +2,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf, StartError } from '../core/errors.js';
+import { createPrivate, giveToFolderOwner } from './data-folder.js';
 import { connectSqlite } from './sqlite.js';
 import type { SqliteClientName } from './sqlite-driver.js';
-import { createPrivate, giveToFolderOwner } from './sqlite-files.js';
 
 /** How long to wait for a daemon that was just killed, in ms. */
 const WAIT_MS = 1000;
