@@ -1,7 +1,7 @@
 // Responses of the admin API: always JSON. One table maps each refusal to its status and text.
 import type { Context } from 'koa';
-import { type ProblemAnswer, sendProblem } from './v1/problem.js';
-import { because } from './v1/problem-reasons.js';
+import { type ProblemAnswer, sendProblem } from './api/problem.js';
+import { because } from './api/problem-reasons.js';
 
 /** `Retry-After` of a 503, in seconds. */
 export const RETRY_AFTER_S = 5;

@@ -4,9 +4,9 @@ import type { ApiTokens } from '../core/auth/api-tokens.js';
 import type { ConsoleSessions } from '../core/auth/console-sessions.js';
 import type { Principal, Principals } from '../core/auth/principals.js';
 import type { Whitelist } from '../core/auth/whitelist.js';
+import type { ProblemAnswer } from './api/problem.js';
+import { because } from './api/problem-reasons.js';
 import type { Caller } from './caller.js';
-import type { ProblemAnswer } from './v1/problem.js';
-import { because } from './v1/problem-reasons.js';
 
 /** Returns the problem of a caller who has lost its access, or has another role now; null: nothing changed. */
 export type RefuseNow = (caller: Caller) => ProblemAnswer | null;

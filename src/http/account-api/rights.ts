@@ -1,9 +1,9 @@
 // The rights of callers of the account API, and of the account form.
 import type { Middleware, ParameterizedContext } from 'koa';
 import { refuse } from '../answer.js';
+import { refuseCaller } from '../api/serve.js';
 import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
-import { refuseCaller } from '../v1/serve.js';
 
 /** Requires a scope, as the routes of /api/v1 do. */
 export const needs =

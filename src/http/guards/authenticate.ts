@@ -7,10 +7,10 @@ import type { Principals } from '../../core/auth/principals.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { refuse, refuseAttempts } from '../answer.js';
+import { isBrowser, sendProblem } from '../api/problem.js';
 import { type Caller, callerOf } from '../caller.js';
 import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
-import { isBrowser, sendProblem } from '../v1/problem.js';
 import type { AdminAttempts } from './attempts.js';
 import { isFromOurPage, refuseCrossSite } from './same-origin.js';
 

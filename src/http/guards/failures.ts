@@ -6,9 +6,9 @@ import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { isDatabaseAway } from '../../core/storage.js';
 import { isV1, refuse } from '../answer.js';
-import { fieldError } from '../v1/field-errors.js';
-import { sendProblem } from '../v1/problem.js';
-import { because } from '../v1/problem-reasons.js';
+import { fieldError } from '../api/field-errors.js';
+import { sendProblem } from '../api/problem.js';
+import { because } from '../api/problem-reasons.js';
 
 const TOO_SLOW = { slow: 'search-too-slow', busy: 'searches-busy' } as const;
 

@@ -5,9 +5,9 @@ import { parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { quoted, refuse } from '../answer.js';
+import { because } from '../api/problem-reasons.js';
 import { createOncePerKey } from '../once-per-key.js';
 import type { AdminState } from '../state.js';
-import { because } from '../v1/problem-reasons.js';
 
 /** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */
 const MAX_KNOWN = 100;

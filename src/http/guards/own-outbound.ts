@@ -4,8 +4,8 @@ import type { Middleware } from 'koa';
 import { normalizeAddress } from '../../core/ip.js';
 import type { SocketEnd } from '../../core/sessions/outbound.js';
 import { refuse } from '../answer.js';
+import { because } from '../api/problem-reasons.js';
 import { peerAddress } from '../client.js';
-import { because } from '../v1/problem-reasons.js';
 
 /** Whether the SOCKS side opened the connection from `peer` to our listener `here`; both addresses are unmapped. */
 export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean>;

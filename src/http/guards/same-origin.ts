@@ -2,8 +2,8 @@
 // Programs send neither header, and their requests pass. There is no method override, and no response has a CORS header.
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import { quoted, refuse } from '../answer.js';
+import { because } from '../api/problem-reasons.js';
 import type { AdminState } from '../state.js';
-import { because } from '../v1/problem-reasons.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 // Fetch Metadata: the relation between this site and the page that made the request.

@@ -1,8 +1,8 @@
 // The IP whitelist. Every request checks the current list, so a change takes effect at once.
 import type { Middleware } from 'koa';
 import { refuse } from '../answer.js';
+import { because } from '../api/problem-reasons.js';
 import type { AdminState } from '../state.js';
-import { because } from '../v1/problem-reasons.js';
 
 export function whitelistGuard(allows: (address: string) => boolean): Middleware<AdminState> {
   return (ctx, next) => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { iso } from '../../core/iso-time.js';
 import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
-import { Bytes, Count, Time } from '../v1/schemas.js';
+import { Bytes, Count, Time } from '../api/schemas.js';
 
 /** The live sessions of one client address. */
 export const Device = z

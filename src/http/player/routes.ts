@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { Account } from '../../core/accounts/account.js';
 import type { Actor } from '../../core/audit/audit.js';
+import type { ProblemAnswer } from '../api/problem.js';
+import { type Answered, routesOf } from '../api/route.js';
 import { credentialsInFormats, randomPassword } from '../v1/accounts/credentials.js';
 import { Password } from '../v1/accounts/field-schemas.js';
 import { CredentialsInFormats } from '../v1/accounts/schemas.js';
 import { PATCH_PROBLEMS } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
-import type { ProblemAnswer } from '../v1/problem.js';
-import { type Answered, routesOf } from '../v1/route.js';
 import { changeableOf, type PlayerPageSettings } from './settings.js';
 import { ownNetwork, type PlayerContext, type PlayerDeps, PlayerStatus, shown } from './status.js';
 

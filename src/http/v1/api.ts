@@ -1,6 +1,7 @@
 // Assembles /api/v1: the routes and the dependencies of their handlers.
 import type Router from '@koa/router';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
+import { refuseRoute, serveRoutes } from '../api/serve.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
 import type { PacListeners } from '../player/settings.js';
 import type { AdminState } from '../state.js';
@@ -10,7 +11,6 @@ import { createEventStreams, type EventStreamOptions } from './events.js';
 import { buildOpenApi } from './openapi.js';
 import { accountsFor, restrictedDeps } from './restricted.js';
 import { type RouteDeps, routes } from './routes.js';
-import { refuseRoute, serveRoutes } from './serve.js';
 
 type MadeHere =
   | 'accountsOf'

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
 import type { Operators } from '../../core/auth/operators.js';
 import { fromIso, iso } from '../../core/iso-time.js';
+import { routesOf } from '../api/route.js';
+import { Guid, pageOf, Time, TimeIn } from '../api/schemas.js';
 import { idCursors } from './cursors.js';
-import { routesOf } from './route.js';
-import { Guid, pageOf, Time, TimeIn } from './schemas.js';
 import { withoutUndefined } from './without-undefined.js';
 
 const AuditEntry = z

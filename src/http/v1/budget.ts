@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Operator } from '../../core/auth/operator.js';
 import { DAY_MS } from '../../core/clock.js';
-import { Bytes, Count } from './schemas.js';
+import { Bytes, Count } from '../api/schemas.js';
 
 const Bound = z.int().min(0).nullable();
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { guidOf } from '../../core/guid.js';
 import type { SortedPlace } from '../../core/sorted-page.js';
-import { fault } from './field-errors.js';
-import { Cursor } from './schemas.js';
+import { fault } from '../api/field-errors.js';
+import { Cursor } from '../api/schemas.js';
 
 const MAX_PAGE = 1_000;
 

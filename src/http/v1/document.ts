@@ -1,6 +1,6 @@
 // /api/v1/openapi.json and /api/v1/docs: the description of this API, for programs and for people.
+import { routesOf } from '../api/route.js';
 import { STYLE_HASH } from './document-page.js';
-import { routesOf } from './route.js';
 
 export interface ApiDocument {
   readonly json: string;

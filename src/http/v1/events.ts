@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Changed, ChangeSignal } from '../../core/stats/change-signal.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
+import { because } from '../api/problem-reasons.js';
+import { routesOf } from '../api/route.js';
 import type { Caller } from '../caller.js';
 import { Overview, presentOverview } from './overview.js';
-import { because } from './problem-reasons.js';
-import { routesOf } from './route.js';
 
 /** The data of `changed`, sent when an object of a list changed. The stream also sends `overview` every two seconds. */
 const ChangedEvent = z

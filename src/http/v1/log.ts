@@ -1,9 +1,9 @@
 // /api/v1/log: the newest lines of this daemon's log.
 import { z } from 'zod';
 import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/recent-log.js';
+import { routesOf } from '../api/route.js';
+import { pageOf, Time } from '../api/schemas.js';
 import { numberCursors } from './cursors.js';
-import { routesOf } from './route.js';
-import { pageOf, Time } from './schemas.js';
 import { withoutUndefined } from './without-undefined.js';
 
 const Level = z.enum(LOG_LEVELS);

@@ -5,13 +5,13 @@ import { setDrained } from '../../core/nodes/drain.js';
 import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
 import type { Reloadable } from '../../core/settings/setting.js';
 import type { ChangeSignal } from '../../core/stats/change-signal.js';
+import type { ProblemAnswer } from '../api/problem.js';
+import { because } from '../api/problem-reasons.js';
+import type { Answered } from '../api/route.js';
+import { routesOf } from '../api/route.js';
+import { BytesPerSecond, Count, Time } from '../api/schemas.js';
 import type { Caller } from '../caller.js';
 import { actorOf } from '../caller.js';
-import type { ProblemAnswer } from './problem.js';
-import { because } from './problem-reasons.js';
-import type { Answered } from './route.js';
-import { routesOf } from './route.js';
-import { BytesPerSecond, Count, Time } from './schemas.js';
 
 export const Node = z
   .object({

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made from the schemas that check the requests and describe the responses.
 import { z } from 'zod';
-import { Problem } from './problem.js';
-import type { Access, RouteDescription, RouteRequest } from './route.js';
+import { Problem } from '../api/problem.js';
+import type { Access, RouteDescription, RouteRequest } from '../api/route.js';
 import { routes } from './routes.js';
 
 type Json = Record<string, unknown>;

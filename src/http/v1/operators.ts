@@ -9,12 +9,12 @@ import type { OperatorRefusal, Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
 import { iso } from '../../core/iso-time.js';
+import { invalid, type ProblemAnswer } from '../api/problem.js';
+import { because } from '../api/problem-reasons.js';
+import { routesOf } from '../api/route.js';
+import { Count, Guid, IdParams, Time } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import { invalid, type ProblemAnswer } from './problem.js';
-import { because } from './problem-reasons.js';
-import { routesOf } from './route.js';
-import { Count, Guid, IdParams, Time } from './schemas.js';
 import { withoutUndefined } from './without-undefined.js';
 
 const Role = z.enum(ROLES).meta({

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { iso } from '../../core/iso-time.js';
 import type { History } from '../../core/stats/history.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
-import { routesOf } from './route.js';
-import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from './schemas.js';
+import { routesOf } from '../api/route.js';
+import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from '../api/schemas.js';
 
 export const Overview = z
   .object({

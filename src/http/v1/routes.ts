@@ -1,6 +1,7 @@
 // Every route of /api/v1, in the order of the OpenAPI document.
 import type { AuditStore } from '../../core/audit/audit.js';
 import type { Log } from '../../core/log.js';
+import type { Route } from '../api/route.js';
 import { accountRoutes } from './accounts/accounts.js';
 import { accountBatchRoutes } from './accounts/batch.js';
 import { accountBulkRoutes } from './accounts/bulk.js';
@@ -26,7 +27,6 @@ import { type LogDeps, logRoutes } from './log.js';
 import { type NodeDeps, nodeRoutes } from './nodes.js';
 import { type OperatorDeps, operatorRoutes } from './operators.js';
 import { type OverviewDeps, overviewRoutes } from './overview.js';
-import type { Route } from './route.js';
 import { type SecondFactorDeps, secondFactorRoutes } from './second-factor.js';
 import { type SessionDeps, sessionRoutes } from './session.js';
 import { type AdminPasswordDeps, adminPasswordRoutes } from './settings/admin-password.js';

@@ -9,14 +9,14 @@ import { ROLES } from '../../core/auth/roles.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
+import type { ProblemAnswer } from '../api/problem.js';
+import { routesOf, Scope } from '../api/route.js';
+import { Bytes, Count, Time } from '../api/schemas.js';
 import { type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import type { ProblemAnswer } from './problem.js';
-import { routesOf, Scope } from './route.js';
-import { Bytes, Count, Time } from './schemas.js';
 import { isGoodCode, principalOf, TotpOrRecovery } from './second-factor.js';
 import { LinkAddress, type LinkDeps, linkAddressFor } from './settings/public-address.js';
 

@@ -4,11 +4,11 @@ import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
 import type { Operators } from '../../core/auth/operators.js';
 import { fromIsoOrNull, iso, isoOrNull } from '../../core/iso-time.js';
 import type { ChangeSignal } from '../../core/stats/change-signal.js';
+import { invalid } from '../api/problem.js';
+import { because } from '../api/problem-reasons.js';
+import { routesOf, Scope } from '../api/route.js';
+import { Guid, IdParams, Time, TimeIn } from '../api/schemas.js';
 import { actorOf, type Caller } from '../caller.js';
-import { invalid } from './problem.js';
-import { because } from './problem-reasons.js';
-import { routesOf, Scope } from './route.js';
-import { Guid, IdParams, Time, TimeIn } from './schemas.js';
 
 const Token = z
   .object({

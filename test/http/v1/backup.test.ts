@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import type { HandlerInput, RouteRequest } from '../../../src/http/api/route.js';
 import type { Caller } from '../../../src/http/caller.js';
-import type { HandlerInput, RouteRequest } from '../../../src/http/v1/route.js';
 import { backupRoutes } from '../../../src/http/v1/settings/backup.js';
 
 test('a backup is closed when its download cannot be recorded', async () => {

@@ -4,11 +4,11 @@ import type { Account as StoredAccount } from '../../../core/accounts/account.js
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { fromIsoOrNull } from '../../../core/iso-time.js';
+import { matches } from '../../api/etag.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { type Answered, routesOf } from '../../api/route.js';
+import { Count, IdParams, pageOf } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { matches } from '../etag.js';
-import type { ProblemAnswer } from '../problem.js';
-import { type Answered, routesOf } from '../route.js';
-import { Count, IdParams, pageOf } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { matcherFor } from './filter.js';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
 import { isSchedule, storedSchedule } from '../../../core/accounts/schedule.js';
 import { isValidTag } from '../../../core/accounts/tags.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
-import { invalid, type ProblemAnswer } from '../problem.js';
-import { Guid, TimeIn } from '../schemas.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
 import {
   type AccountDeps,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/contacts.js';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/schedule.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
-import { Bytes, Count, Time } from '../schemas.js';
+import { Bytes, Count, Time } from '../../api/schemas.js';
 
 export const AccountLimits = z
   .object({

@@ -1,7 +1,7 @@
 // The report of an import: what became of each line.
 import { z } from 'zod';
 import { isoOrNull } from '../../../core/iso-time.js';
-import { Count, Time } from '../schemas.js';
+import { Count, Time } from '../../api/schemas.js';
 import { BudgetPreview } from './budget-preview.js';
 import { FileFormat } from './schemas.js';
 

@@ -6,15 +6,15 @@ import { type Cost, NO_COST, sumOf } from '../../../core/accounts/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { isTimeZone } from '../../../core/time-zone.js';
+import { fault } from '../../api/field-errors.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
+import { Flag } from '../../api/schemas.js';
+import { refuseCaller } from '../../api/serve.js';
 import { declaredBytes } from '../../body-bytes.js';
 import { actorOf, isSeller } from '../../caller.js';
 import type { RefuseNow } from '../../current-access.js';
-import { fault } from '../field-errors.js';
-import type { ProblemAnswer } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { routesOf } from '../route.js';
-import { Flag } from '../schemas.js';
-import { refuseCaller } from '../serve.js';
 import { budgetPreview } from './budget-preview.js';
 import {
   createReport,

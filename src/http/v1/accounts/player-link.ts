@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player-links.js';
 import { iso, isoOrNull } from '../../../core/iso-time.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
+import { IdParams, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { isServed, playerUrl } from '../../player/address.js';
 import type { PlayerPageSettings } from '../../player/settings.js';
-import type { ProblemAnswer } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { routesOf } from '../route.js';
-import { IdParams, Time } from '../schemas.js';
 import { NO_ACCOUNT } from './shared.js';
 
 const PlayerLink = z

@@ -4,7 +4,7 @@ import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { LimitUsage } from '../../../core/accounts/limits.js';
 import type { Schedules } from '../../../core/accounts/schedule.js';
 import { iso, isoOrNull } from '../../../core/iso-time.js';
-import { etagOf } from '../etag.js';
+import { etagOf } from '../../api/etag.js';
 
 export function presentAccount(
   view: AccountView,

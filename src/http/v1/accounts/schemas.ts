@@ -1,8 +1,8 @@
 // Schemas of accounts: the account, its filter, and its changes.
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
+import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import { sortedCursors } from '../cursors.js';
-import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../schemas.js';
 import {
   AccountLimits,
   AccountLimitsChange,

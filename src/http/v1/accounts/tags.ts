@@ -1,7 +1,7 @@
 // /api/v1/accounts/tags: the tags in use, for choosing among them.
 import { z } from 'zod';
-import { routesOf } from '../route.js';
-import { Count } from '../schemas.js';
+import { routesOf } from '../../api/route.js';
+import { Count } from '../../api/schemas.js';
 import { Tag } from './field-schemas.js';
 import type { AccountDeps } from './shared.js';
 

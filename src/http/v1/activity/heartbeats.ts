@@ -6,10 +6,10 @@ import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
 import { playedSpans } from '../../../core/heartbeats/timeline.js';
 import { fromIso, iso } from '../../../core/iso-time.js';
 import { stepsOf } from '../../../core/ranges.js';
+import { routesOf } from '../../api/route.js';
+import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
-import { routesOf } from '../route.js';
-import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
 
 const Protocol = z.enum(['tcp', 'udp']);

@@ -5,10 +5,10 @@ import type { Accounts } from '../../../core/accounts/accounts.js';
 import { LOGIN_OUTCOMES, type LoginFilter, type LoginStore } from '../../../core/accounts/login-log.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { iso } from '../../../core/iso-time.js';
+import { routesOf } from '../../api/route.js';
+import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
-import { routesOf } from '../route.js';
-import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
 
 const LoginOutcome = z.enum(LOGIN_OUTCOMES).meta({

@@ -10,10 +10,10 @@ import {
   type StoredNotice,
 } from '../../../core/notices/notice.js';
 import type { NoticesSetting } from '../../../core/notices/notice-settings.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
+import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
-import { because } from '../problem-reasons.js';
-import { routesOf } from '../route.js';
-import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 
 export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
 const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });

@@ -4,12 +4,12 @@ import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.j
 import { iso } from '../../../core/iso-time.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
+import { invalid } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
+import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { sortedCursors } from '../cursors.js';
-import { invalid } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { routesOf } from '../route.js';
-import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../schemas.js';
 import { pageSortedBy, type SortKeys } from '../sorted.js';
 
 const Protocol = z.enum(['tcp', 'udp']);

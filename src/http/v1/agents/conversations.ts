@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { SessionFilter } from '../../../core/agents/agent-session-store.js';
 import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
 import { iso } from '../../../core/iso-time.js';
+import { routesOf } from '../../api/route.js';
+import { Bytes, Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { conversationCursors } from '../cursors.js';
-import { routesOf } from '../route.js';
-import { Bytes, Count, Guid, openPageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { AgentFilter, type AgentRouteDeps, notFound, recordAction, SessionKey } from './shared.js';
 

@@ -1,11 +1,11 @@
 // /api/v1/runs: the runs of agents, with message, reply and delivery.
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { type Answered, routesOf } from '../../api/route.js';
+import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
-import type { ProblemAnswer } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { type Answered, routesOf } from '../route.js';
-import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { presentDelivery, presentRun } from './present.js';
 import {

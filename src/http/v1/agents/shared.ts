@@ -6,11 +6,11 @@ import type { RunStore } from '../../../core/agents/run-store.js';
 import type { AgentControl, QueuedAnswer } from '../../../core/agents/runs.js';
 import { SESSION_KEY } from '../../../core/agents/webhooks.js';
 import type { AuditAction, AuditStore } from '../../../core/audit/audit.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import type { Answered } from '../../api/route.js';
+import { Guid } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
-import { invalid, type ProblemAnswer } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import type { Answered } from '../route.js';
-import { Guid } from '../schemas.js';
 
 export interface RunDeps {
   readonly control: AgentControl;

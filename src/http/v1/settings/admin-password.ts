@@ -8,10 +8,10 @@ import type { ConsoleSessions } from '../../../core/auth/console-sessions.js';
 import type { Principals } from '../../../core/auth/principals.js';
 import type { Log } from '../../../core/log.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
+import { invalid } from '../../api/problem.js';
+import { routesOf } from '../../api/route.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
 import type { AdminAttempts } from '../../guards/attempts.js';
-import { invalid } from '../problem.js';
-import { routesOf } from '../route.js';
 import { principalOf } from '../second-factor.js';
 
 export interface AdminPasswordDeps {

@@ -2,9 +2,9 @@
 
 import type { Readable } from 'node:stream';
 import type { AuditStore } from '../../../core/audit/audit.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
-import { because } from '../problem-reasons.js';
-import { routesOf } from '../route.js';
 
 export interface BackupDeps {
   /** The file, or why there is none. */

@@ -1,7 +1,7 @@
 // /api/v1/settings/effective: the effective configuration.
 import { z } from 'zod';
-import { routesOf } from '../route.js';
-import { Bytes, Count, Time } from '../schemas.js';
+import { routesOf } from '../../api/route.js';
+import { Bytes, Count, Time } from '../../api/schemas.js';
 
 const EffectiveConfig = z
   .object({

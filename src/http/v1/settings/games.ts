@@ -8,10 +8,10 @@ import {
 import type { GameRulesSetting, RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
 import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
 import { parseIp } from '../../../core/ip.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, refuseChanged } from '../etag.js';
-import { invalid, type ProblemAnswer } from '../problem.js';
-import { type Answered, routesOf } from '../route.js';
 
 /** One rule. The first matching rule wins. Exactly one of `id` and `gameId`. */
 const GameRule = z

@@ -12,13 +12,13 @@ import {
 } from '../../../core/notices/notice-settings.js';
 import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
 import { isTimeZone } from '../../../core/time-zone.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import { fault, fieldError } from '../../api/field-errors.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
 import { NoticeChannel } from '../activity/notices.js';
-import { etagOf, refuseChanged } from '../etag.js';
-import { fault, fieldError } from '../field-errors.js';
-import type { ProblemAnswer } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { type Answered, routesOf } from '../route.js';
 
 const Url = z.string().max(2_000).refine(isHttpUrl, fault('url'));
 const MailAddress = z.string().max(254).refine(isMailAddress, fault('mail-address'));

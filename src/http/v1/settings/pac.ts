@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/pac.js';
 import type { PacSetting } from '../../../core/accounts/pac-setting.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import { fault } from '../../api/field-errors.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, refuseChanged } from '../etag.js';
-import { fault } from '../field-errors.js';
-import { type Answered, routesOf } from '../route.js';
 
 const PacWay = z.enum(['proxy', 'direct']).meta({ id: 'PacWay' });
 

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans.js';
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import { fault } from '../../api/field-errors.js';
+import { invalid } from '../../api/problem.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
-import { etagOf, refuseChanged } from '../etag.js';
-import { fault } from '../field-errors.js';
-import { invalid } from '../problem.js';
-import { type Answered, routesOf } from '../route.js';
 
 const PlanLimits = AccountLimits.omit({ egressClass: true }).meta({ id: 'PlanLimits' });
 

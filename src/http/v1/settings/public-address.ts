@@ -7,10 +7,10 @@ import {
   linkAddress,
 } from '../../../core/accounts/proxy-link.js';
 import type { PublicAddressSetting } from '../../../core/accounts/public-address-setting.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import { invalid } from '../../api/problem.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, refuseChanged } from '../etag.js';
-import { invalid } from '../problem.js';
-import { type Answered, routesOf } from '../route.js';
 
 /** The address in links, QR codes and files for players. */
 export const LinkAddress = z

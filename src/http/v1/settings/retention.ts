@@ -1,11 +1,11 @@
 // /api/v1/settings/retention: how long the daemon keeps data.
 import { z } from 'zod';
 import type { RetentionSetting } from '../../../core/settings/retention.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
-import { etagOf, refuseChanged } from '../etag.js';
-import type { ProblemAnswer } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { type Answered, routesOf } from '../route.js';
 
 /** null: the configuration file's value applies. Days are whole days. */
 const Retention = z

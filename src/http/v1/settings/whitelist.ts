@@ -7,14 +7,14 @@ import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-ex
 import type { WhitelistSetting } from '../../../core/auth/whitelist-setting.js';
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
+import { etagOf, ifMatchOf, refuseChanged } from '../../api/etag.js';
+import { sendProblem } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
+import { Flag } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { RefuseNow } from '../../current-access.js';
 import { kindOf } from '../../fields.js';
-import { etagOf, ifMatchOf, refuseChanged } from '../etag.js';
-import { sendProblem } from '../problem.js';
-import { because } from '../problem-reasons.js';
-import { routesOf } from '../route.js';
-import { Flag } from '../schemas.js';
 
 const Whitelist = z.object({ whitelist: z.string().max(65_536) }).meta({ id: 'Whitelist' });
 

@@ -1,4 +1,4 @@
-// A route of /api/v1: path, access, schemas and handler in one value.
+// A route of /api/v1 or of the player's page: path, access, schemas and handler in one value.
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { TOKEN_SCOPES } from '../../core/auth/token-scopes.js';

@@ -1,4 +1,4 @@
-// Shared schemas of /api/v1: times, ids, counts, pages.
+// Shared schemas of routes: times, ids, counts, pages.
 import { z } from 'zod';
 import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
 import { fault } from './field-errors.js';

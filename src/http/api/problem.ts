@@ -1,4 +1,4 @@
-// Failures of /api/v1 as RFC 9457 problems. One table maps each code to its status.
+// Failures of /api/v1 and the player's page as RFC 9457 problems. One table maps each code to its status.
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import { z } from 'zod';
