@@ -58,8 +58,6 @@ export interface ToAdd extends ToDo {
 export interface ToChange extends ToDo {
   readonly kind: 'replace' | 'keep';
   readonly account: Account;
-  /** The limits to set. */
-  readonly limits: Partial<AccountLimits>;
 }
 
 export type Plan = Settled | ToAdd | ToChange;
@@ -130,7 +128,6 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
       from,
       authorizedAddresses,
       allowedClients,
-      limits: missing(from.limits, existing.limits, kind),
       account: existing,
     };
   }
@@ -145,7 +142,7 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
     const planned = addresses.set(username, from);
     if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
     const { authorizedAddresses = NO_ADDRESSES, allowedClients = NO_ADDRESSES } = planned;
-    const limits = missing(from.limits, NO_LIMITS, 'add');
+    const limits = missingLimits(from.limits, NO_LIMITS, 'add');
     const account: Account = {
       id: idFor(from),
       username,
@@ -215,7 +212,7 @@ function settled(
 }
 
 /** The limits of `wanted` to set. With `keep`, only limits that the account does not have. */
-function missing(
+export function missingLimits(
   wanted: Partial<AccountLimits>,
   has: AccountLimits,
   kind: 'add' | 'replace' | 'keep',

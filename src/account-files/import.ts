@@ -10,6 +10,7 @@ import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
   type ImportedLine,
+  missingLimits,
   type Plan,
   type PlanDeps,
   type ToAdd,
@@ -70,7 +71,7 @@ function preview(plans: readonly Plan[], { onCost, now }: ImportDeps): ImportedL
 function costOfPlan(plan: ToAdd | ToChange, now: number): Cost {
   if (plan.kind === 'add') return costOf(null, plan.account, now);
   // A new password costs nothing, and its digest takes time.
-  const { password: _, ...change } = changeOf(plan);
+  const { password: _, ...change } = changeOf(plan, plan.account);
   return costOf(plan.account, withUpdate(plan.account, toUpdate(change)), now);
 }
 
@@ -117,7 +118,11 @@ function createWriter(deps: ImportDeps): Writer {
     failed: ({ kind }) => because(kind === 'keep' ? 'not-completed' : 'not-replaced'),
     work: (changed) =>
       accounts.patchMany(
-        changed.map((plan) => ({ id: plan.account.id, change: changeOf(plan), used: plan.from.usage })),
+        changed.map((plan) => ({
+          id: plan.account.id,
+          changeOf: (stored) => changeOf(plan, stored),
+          used: plan.from.usage,
+        })),
         by,
       ),
   });
@@ -232,7 +237,11 @@ function overBudget({ what, left }: OverBudget): Reason {
   return because(`over-budget-${what}`, { left: String(Math.floor(left * 100) / 100) });
 }
 
-function changeOf({ kind, from, limits, authorizedAddresses, allowedClients }: ToChange): AccountChange {
+function changeOf(
+  { kind, from, authorizedAddresses, allowedClients }: ToChange,
+  present: Account,
+): AccountChange {
+  const limits = missingLimits(from.limits, present.limits, kind);
   if (kind === 'keep') return { limits };
   const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, schedule } =
     from;
@@ -240,8 +249,8 @@ function changeOf({ kind, from, limits, authorizedAddresses, allowedClients }: T
   return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, ...limited };
 }
 
-function hasLimits({ limits }: ToChange): boolean {
-  return Object.keys(limits).length > 0;
+function hasLimits({ from, account, kind }: ToChange): boolean {
+  return Object.keys(missingLimits(from.limits, account.limits, kind)).length > 0;
 }
 
 function hasUsed({ from: { usage } }: ToChange): boolean {

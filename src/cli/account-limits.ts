@@ -58,7 +58,7 @@ function addSet(limits: Command, io: CommandIo): void {
         const loaded = await load(command, io);
         await withCore(loaded, async (core) => {
           const { id } = findAccount(core, nameOrId).account;
-          const changed = await core.accounts.patch(id, { limits: change }, cliActor());
+          const changed = await core.accounts.patch(id, () => ({ limits: change }), cliActor());
           if (!changed.ok && changed.reason === 'unknown-egress-class') {
             const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
             throw new CommandError(

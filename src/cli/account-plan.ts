@@ -1,8 +1,7 @@
 // `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
 import type { Command } from 'commander';
-import { type Account, hasSameTerms } from '../core/accounts/account.js';
+import type { Account } from '../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
-import { ChangedMeanwhile } from '../core/accounts/account-store.js';
 import { type PlanUse, planFor } from '../core/accounts/plans.js';
 import type { Core } from '../parts/core.js';
 import { expiryWords, findAccount } from './account-show.js';
@@ -40,9 +39,8 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
       const loaded = await load(invoked, io);
       await withCore(loaded, async (core) => {
         await core.usage.load();
-        const changes = names.map((name) =>
-          changeOf(core, findAccount(core, name).account, use, options.plan),
-        );
+        const accounts = new Set(names.map((name) => findAccount(core, name).account));
+        const changes = Array.from(accounts, (account) => changeOf(core, account, use, options.plan));
         show(io, changes);
         if (options.dryRun) return printLine(io.stdout, 'Nothing was written.');
         await confirm(
@@ -50,26 +48,30 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
           options.yes ?? false,
           `${countOf(changes.length, 'account')} will be changed as shown.`,
         );
-        const done = await core.accounts
-          .patchMany(
-            changes.map(({ before, change }) => ({
-              id: before.id,
-              change,
-              isCurrent: (stored: Account) => hasSameTerms(before, stored),
-            })),
-            cliActor(),
-          )
-          .catch((error: unknown) => {
-            if (!(error instanceof ChangedMeanwhile)) throw error;
-            throw new CommandError(
-              'Nothing was changed, because one of the accounts has changed since. Run the command again.',
-            );
-          });
-        if (done.length < new Set(changes.map(({ before }) => before.id)).size)
+        const done = await core.accounts.patchMany(
+          changes.map(({ before, change }) => ({
+            id: before.id,
+            changeOf(stored) {
+              if (hasSameTerms(before, stored)) return change;
+              throw new CommandError(
+                `Nothing was changed, because ${before.username} has changed since. Run the command again.`,
+              );
+            },
+          })),
+          cliActor(),
+        );
+        if (done.length < changes.length)
           throw new CommandError('Some of the accounts no longer exist; the others were changed.');
         printLine(io.stdout, `${countOf(done.length, 'account')} changed.`);
       });
     });
+}
+
+/** Whether the account still has what its change was computed from. */
+function hasSameTerms(before: Account, stored: Account): boolean {
+  const termsOf = ({ expiresAt, daysFromFirstLogin, plan, limits, quotaReset }: Account) =>
+    JSON.stringify([expiresAt, daysFromFirstLogin, plan, limits, quotaReset]);
+  return termsOf(before) === termsOf(stored);
 }
 
 interface Change {

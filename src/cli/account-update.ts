@@ -56,8 +56,11 @@ export function addUpdate(account: Command, io: CommandIo): void {
       const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
       await withCore(loaded, async (core) => {
         const { account: before } = findAccount(core, nameOrId);
-        const change = { ...changeOf(before, options), password: chosen?.password, expiresAt };
-        const updated = await core.accounts.patch(before.id, change, cliActor());
+        const updated = await core.accounts.patch(
+          before.id,
+          (stored) => ({ ...changeOf(stored, options), password: chosen?.password, expiresAt }),
+          cliActor(),
+        );
         if (!updated.ok) throw refused(updated);
         if (chosen !== undefined)
           return printCredentials(io, loaded.config, core, options, { ...updated.account, ...chosen });
@@ -74,18 +77,18 @@ function requireChange(options: UpdateOptions): void {
     throw new CommandError('No change given. See: pulsegate account update --help', 2);
 }
 
-/** Returns what the options change, without password and expiry. */
-function changeOf(before: Account, options: UpdateOptions): AccountPatch {
+/** Returns what the options change of the stored account, without password and expiry. */
+function changeOf(stored: Account, options: UpdateOptions): AccountPatch {
   const { authorize = [], authorizedAddresses, tag = [], untag = [] } = options;
   const isRetagged = options.tag !== undefined || options.untag !== undefined;
   const isReaddressed = options.authorize !== undefined || authorizedAddresses !== undefined;
   return {
     isEnabled: options.enable ? true : options.disable ? false : undefined,
     remarks: options.remarks === '' ? null : options.remarks,
-    tags: isRetagged ? changedTags(before.tags, { add: tag, remove: untag }) : undefined,
+    tags: isRetagged ? changedTags(stored.tags, { add: tag, remove: untag }) : undefined,
     contacts: contactsOf(options),
     authorizedAddresses: isReaddressed
-      ? [...(authorizedAddresses ?? before.authorizedAddresses), ...authorize]
+      ? [...(authorizedAddresses ?? stored.authorizedAddresses), ...authorize]
       : undefined,
     allowedClients: options.allowedClients,
     schedule: options.schedule,

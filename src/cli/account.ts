@@ -43,7 +43,7 @@ function addRename(account: Command, io: CommandIo): void {
       const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const { account: before } = findAccount(core, nameOrId);
-        const renamed = await core.accounts.patch(before.id, { username }, cliActor());
+        const renamed = await core.accounts.patch(before.id, () => ({ username }), cliActor());
         if (!renamed.ok) throw refused(renamed);
         if (options.json) printJson(io, presentFields(findAccount(core, before.id), Date.now()));
         else printLine(io.stdout, `Renamed ${before.username} to ${username}.`);

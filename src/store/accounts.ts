@@ -1,17 +1,12 @@
 // The accounts table, each account with its limits.
 import type { Knex } from 'knex';
-import { type Account, withUpdate } from '../core/accounts/account.js';
+import { type Account, type AccountUpdate, withUpdate } from '../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
-import {
-  type AccountStore,
-  ChangedMeanwhile,
-  type IsCurrent,
-  type StoredUpdate,
-  UsernameTaken,
-} from '../core/accounts/account-store.js';
+import { type AccountStore, type StoredUpdate, UsernameTaken } from '../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
-import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
+import { type Actor, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
+import { type Refuse, refuseNone } from '../core/settings/setting.js';
 import { type AccountRow, changedColumns, type JoinedRow, toAccount, toRow } from './account-rows.js';
 import { changeAccounts, checkOwners, ownOf } from './acting.js';
 import type { RecordActivity } from './activity.js';
@@ -84,59 +79,49 @@ export function createAccountStore(
     });
   }
 
-  async function updateMany(
-    updates: readonly StoredUpdate[],
-    by: Actor = DAEMON,
-    traffic: readonly TrafficOfDay[] = [],
-  ): Promise<Account[]> {
+  async function updateMany(updates: readonly StoredUpdate[], by: Actor = DAEMON): Promise<Account[]> {
     return changeAccounts(db, by, async (trx, operator) => {
       const ids = updates.map(({ id }) => id);
       // Not against nodes that write entries of these accounts: their transactions may take long.
       await locked(ids, trx).forNoKeyUpdate();
-      const before = ownOf(operator, await findMany(ids, trx));
-      const changed: Account[] = [];
-      const changes: { before: Account; after: Account }[] = [];
-      const limited: Account[] = [];
-      const addressed: Account[] = [];
-      const audit: (AuditRecord | null)[] = [];
-      for (const { id, fields, isCurrent } of updates) {
-        const old = before.get(id);
-        if (!old) continue;
-        requireCurrent(old, isCurrent);
-        const account = withUpdate(old, fields);
-        const row = changedColumns(account, fields);
-        if (Object.keys(row).length > 0) await updateRow(trx, id, row);
-        changed.push(account);
-        changes.push({ before: old, after: account });
-        audit.push(...changeAudit(by, old, account));
-        if (fields.limits || fields.quotaReset) limited.push(account);
-        if (fields.authorizedAddresses) addressed.push(account);
+      const changes = changesOf(updates, ownOf(operator, await findMany(ids, trx)));
+      for (const { fields, after } of changes) {
+        const row = changedColumns(after, fields);
+        if (Object.keys(row).length > 0) await updateRow(trx, after.id, row);
       }
+      const changed = changes.map(({ after }) => after);
+      const having = (isGiven: (fields: AccountUpdate) => unknown): Account[] =>
+        changes.filter(({ fields }) => isGiven(fields)).map(({ after }) => after);
+      const limited = having(({ limits, quotaReset }) => limits ?? quotaReset);
+      const addressed = having(({ authorizedAddresses }) => authorizedAddresses);
+      const traffic = changes.flatMap(({ after, trafficOf }) => trafficOf?.(after) ?? []);
+      const audit = changes.flatMap(({ before, after }) => changeAudit(by, before, after));
       await checkOwners(trx, operator, changes);
       await chargeSeller(trx, operator, changes, now());
       await removeLinksOfFormerOwners(trx, changes);
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);
-      await addTraffic(
-        trx,
-        traffic.filter(({ accountId }) => before.has(accountId)),
-      );
+      await addTraffic(trx, traffic);
       await recordChange(trx, ...changed.map(toChange));
       await recordAudit(trx, audit);
       return changed;
     });
   }
 
-  async function removeMany(
+  /** Locks the accounts that exist and that the operator may change, and removes them, or returns what `refuse` returns for one. */
+  function removeMany<Refusal = never>(
     ids: readonly string[],
     by: Actor = DAEMON,
-    isCurrent?: IsCurrent,
-  ): Promise<Account[]> {
+    refuse: Refuse<Account, Refusal> = refuseNone,
+  ): Promise<Account[] | Refusal> {
     return changeAccounts(db, by, async (trx, operator) => {
       await locked(ids, trx).forUpdate();
       const removed = [...ownOf(operator, await findMany(ids, trx)).values()];
       if (removed.length === 0) return [];
-      for (const account of removed) requireCurrent(account, isCurrent);
+      for (const account of removed) {
+        const refusal = refuse(account);
+        if (refusal !== null) return refusal;
+      }
       const removedIds = removed.map(({ id }) => id);
       // By id, because the user name in heartbeats may be a former one.
       await trx('heartbeats').whereIn('account_id', removedIds).delete();
@@ -179,10 +164,13 @@ export function createAccountStore(
     add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),
     addMany,
 
-    update: async (id, fields, by) => (await updateMany([{ id, fields }], by))[0] ?? null,
+    update: async (id, fields, by) => (await updateMany([{ id, fieldsOf: () => fields }], by))[0] ?? null,
     updateMany,
 
-    remove: async (id, by, isCurrent) => (await removeMany([id], by, isCurrent))[0] ?? null,
+    async remove(id, by, refuse) {
+      const removed = await removeMany([id], by, refuse);
+      return typeof removed === 'string' ? removed : (removed[0] ?? null);
+    },
     removeMany: (ids, by) => removeMany(ids, by),
 
     async saveLogins(logins) {
@@ -206,8 +194,14 @@ export function createAccountStore(
   };
 }
 
-function requireCurrent(stored: Account, isCurrent?: IsCurrent): void {
-  if (isCurrent && !isCurrent(stored)) throw new ChangedMeanwhile(`the account ${stored.id} has changed`);
+/** The changes that updates make of the stored accounts. */
+function changesOf(updates: readonly StoredUpdate[], stored: ReadonlyMap<string, Account>) {
+  return updates.flatMap(({ id, fieldsOf, trafficOf }) => {
+    const before = stored.get(id);
+    const fields = before && fieldsOf(before);
+    if (!before || !fields) return [];
+    return [{ before, after: withUpdate(before, fields), fields, trafficOf }];
+  });
 }
 
 /** Removes the secret addresses of accounts that get another owner, because the former owner knows them. */

@@ -47,7 +47,7 @@ async function startAdminWithTwoAccounts(t: TestContext): Promise<TestAdmin> {
     ['bob', '192.0.2.2'],
   ] as const) {
     const id = await admin.addAccount(name);
-    await admin.accounts.patch(id, { authorizedAddresses: [address] }, DAEMON);
+    await admin.accounts.patch(id, () => ({ authorizedAddresses: [address] }), DAEMON);
   }
   return admin;
 }
@@ -108,7 +108,7 @@ test('an address that another account gets during the import fails only the line
   const patch = (name: string, address: string) =>
     admin.accounts.patch(
       admin.accounts.getByUsername(name)?.account.id ?? '',
-      { authorizedAddresses: [address] },
+      () => ({ authorizedAddresses: [address] }),
       DAEMON,
     );
   const lines = async function* (): AsyncGenerator<Line> {

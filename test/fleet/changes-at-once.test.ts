@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
 import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
 import { connectPg } from '../../src/store/pg.js';
+import { runProcess } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import { ADMIN, type ApiAnswer, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
@@ -50,11 +51,11 @@ describe('two nodes', async () => {
   });
 
   /** Holds both requests between their reads and their writes of a table, until both wait to write it. */
-  async function atOnce(
+  async function atOnce<Answer>(
     table: string,
-    first: () => Promise<ApiAnswer>,
-    second: () => Promise<ApiAnswer>,
-  ): Promise<Answers> {
+    first: () => Promise<Answer>,
+    second: () => Promise<Answer>,
+  ): Promise<readonly [Answer, Answer]> {
     const lock = await db.transaction();
     await lock.raw('lock table ?? in exclusive mode', [table]);
     const answers = Promise.all([first(), second()]);
@@ -178,6 +179,21 @@ describe('two nodes', async () => {
         assert.deepEqual([expiresAt, [...(tags as string[])].sort()], [expiries[1], ['one', 'two']]);
       });
     }
+  });
+
+  test('tags and addresses that two commands add are all kept', async () => {
+    const id = await one.addAccount('fay', 'word');
+    const add = (tag: string, address: string) => async () => {
+      const options = ['--tag', tag, '--authorize', address, '--config', one.configFile];
+      const { code, stderr } = await runProcess('/', ['account', 'update', 'fay', ...options]);
+      assert.equal(code, 0, stderr);
+    };
+    await atOnce('accounts', add('vip', '198.51.100.1'), add('weekly', '198.51.100.2'));
+    await eventually(async () => {
+      const { tags, authorizedAddresses } = await getJson(one, `/api/v1/accounts/${id}`);
+      assert.deepEqual(tags, ['vip', 'weekly']);
+      assert.deepEqual(authorizedAddresses, ['198.51.100.1', '198.51.100.2']);
+    });
   });
 
   test('two addresses that a player adds are both authorized', async () => {

@@ -97,8 +97,8 @@ onEachEngine(
     assert.deepEqual(renamed, { ...one, username: 'ONE', remarks: 'new' });
     assert.equal(await store.accounts.getByUsername('one'), null);
     const taken = store.accounts.updateMany([
-      { id: one.id, fields: { remarks: 'lost' } },
-      { id: other.id, fields: { username: 'ONE' } },
+      { id: one.id, fieldsOf: () => ({ remarks: 'lost' }) },
+      { id: other.id, fieldsOf: () => ({ username: 'ONE' }) },
     ]);
     await assert.rejects(taken, UsernameTaken);
     assert.deepEqual(await store.accounts.get(one.id), renamed);
@@ -218,8 +218,8 @@ onEachEngine('an authorized address belongs to one account, also after concurren
   ]);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
   const exchanged = await store.accounts.updateMany([
-    { id: one.id, fields: { authorizedAddresses: ['192.0.2.1'] } },
-    { id: two.id, fields: { authorizedAddresses: ['198.51.100.9'] } },
+    { id: one.id, fieldsOf: () => ({ authorizedAddresses: ['192.0.2.1'] }) },
+    { id: two.id, fieldsOf: () => ({ authorizedAddresses: ['198.51.100.9'] }) },
   ]);
   assert.deepEqual(
     exchanged.map(({ authorizedAddresses }) => authorizedAddresses),

@@ -70,7 +70,10 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     add: [account, by],
     addMany: [[account], by, [traffic]],
     update: [SECRET, change, by],
-    updateMany: [[{ id: SECRET, fields: { ...change, quotaReset } }], by, [traffic]],
+    updateMany: [
+      [{ id: SECRET, fieldsOf: () => ({ ...change, quotaReset }), trafficOf: () => [traffic] }],
+      by,
+    ],
     remove: [SECRET, by],
     removeMany: [[SECRET], by],
     saveLogins: [[{ id: SECRET, at: N }]],

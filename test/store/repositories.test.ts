@@ -359,7 +359,7 @@ onEachEngine(
     await accounts.addMany([one, two], DAEMON);
     assert.deepEqual([await accounts.get(one.id), await accounts.get(two.id)], [one, two]);
     const quotaReset = { at: NOW, totalBytes: 2 ** 45 };
-    const updates = [two.id, randomUUID()].map((id) => ({ id, fields: { limits, quotaReset } }));
+    const updates = [two.id, randomUUID()].map((id) => ({ id, fieldsOf: () => ({ limits, quotaReset }) }));
     const changed = { ...two, limits, quotaReset };
     assert.deepEqual(await accounts.updateMany(updates, DAEMON), [changed]);
     assert.deepEqual(await accounts.getMany([two.id]), [changed]);

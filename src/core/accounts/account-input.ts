@@ -178,19 +178,6 @@ function waitOrExpiry({ daysFromFirstLogin, expiresAt }: AccountChange): {
   return { daysFromFirstLogin: expiresAt === undefined ? daysFromFirstLogin : null, expiresAt };
 }
 
-/** Merges the changes of each account; for a field in several changes, the last one wins. */
-export function mergeChanges<Change extends { readonly id: string; readonly change: AccountChange }>(
-  changes: readonly Change[],
-): Change[] {
-  const joined = new Map<string, Change>();
-  for (const each of changes) {
-    const given = Object.entries(each.change).filter(([, value]) => value !== undefined);
-    const change = { ...joined.get(each.id)?.change, ...Object.fromEntries(given) };
-    joined.set(each.id, { ...joined.get(each.id), ...each, change });
-  }
-  return [...joined.values()];
-}
-
 export function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === '';
 }

@@ -1,5 +1,6 @@
 // The database interface of accounts. `store/` implements it with knex.
 import type { Actor } from '../audit/audit.js';
+import type { Refuse } from '../settings/setting.js';
 import type { Account, AccountUpdate } from './account.js';
 import type { TrafficOfDay } from './limits.js';
 
@@ -7,14 +8,6 @@ import type { TrafficOfDay } from './limits.js';
 export class UsernameTaken extends Error {
   override readonly name = 'UsernameTaken';
 }
-
-/** A write was rolled back: the stored account is not the version to change. */
-export class ChangedMeanwhile extends Error {
-  override readonly name = 'ChangedMeanwhile';
-}
-
-/** Whether the stored account is the version to change. Another process may have changed it since this one read it. */
-export type IsCurrent = (stored: Account) => boolean;
 
 /** A write was rolled back: an authorized address overlaps one of another account. */
 export class AddressTaken extends Error {
@@ -27,10 +20,17 @@ export class AddressTaken extends Error {
   }
 }
 
+/**
+ * A change of a stored account. The functions run in the transaction that writes, while the account is locked, and again when the
+ * transaction is repeated. An exception rolls the transaction back.
+ */
 export interface StoredUpdate {
+  /** An account can be in one update of a transaction only. */
   readonly id: string;
-  readonly fields: AccountUpdate;
-  readonly isCurrent?: IsCurrent | undefined;
+  /** Returns the fields to write; null: none. */
+  readonly fieldsOf: (stored: Account) => AccountUpdate | null;
+  /** Returns traffic to add to the changed account. */
+  readonly trafficOf?: ((changed: Account) => readonly TrafficOfDay[]) | undefined;
 }
 
 /**
@@ -58,21 +58,19 @@ export interface AccountStore {
   /** Writes the given fields in one transaction and returns the updated account; null when it does not exist. */
   update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
   /**
-   * Updates accounts and adds to their traffic in one transaction. Returns the updated accounts; omits those that do not exist.
-   * Rejects with UsernameTaken and writes nothing when another account has one of the new names, and with ChangedMeanwhile when an
-   * `isCurrent` returns false.
+   * Updates accounts and adds to their traffic in one transaction. Returns the updated accounts; omits those that do not exist, and
+   * those without fields to write. Rejects with UsernameTaken and writes nothing when another account has one of the new names.
    */
-  updateMany(
-    updates: readonly StoredUpdate[],
-    by?: Actor,
-    traffic?: readonly TrafficOfDay[],
-  ): Promise<Account[]>;
+  updateMany(updates: readonly StoredUpdate[], by?: Actor): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
-   * On failure nothing is changed. Returns the removed account; null when it does not exist. Rejects with ChangedMeanwhile when
-   * `isCurrent` returns false.
+   * On failure nothing is changed. Returns the removed account, null when it does not exist, or what `refuse` returns for it.
    */
-  remove(id: string, by?: Actor, isCurrent?: IsCurrent): Promise<Account | null>;
+  remove<Refusal extends string = never>(
+    id: string,
+    by?: Actor,
+    refuse?: Refuse<Account, Refusal>,
+  ): Promise<Account | Refusal | null>;
   /** Removes accounts in one transaction; returns those that existed. */
   removeMany(ids: readonly string[], by?: Actor): Promise<Account[]>;
   /** Writes the times of the latest logins of many accounts; ignores unknown ids. */

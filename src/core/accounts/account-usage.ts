@@ -62,13 +62,13 @@ export interface AccountUsage {
   afterWriting<T>(work: () => Promise<T>): Promise<T>;
   /** Reads traffic sums for the given periods. Call it within `afterWriting`. */
   read(accounts: readonly Counting[]): Promise<StoredTraffic>;
-  /** Continues counting an account from sums that were read for its current period and reset. */
-  countFrom(account: Counting, stored: StoredTraffic): void;
   /**
-   * Another process has changed this account: reads its sums again soon, and waits for nothing. Call it before the directory gets
-   * the account. If its period or reset is another one, `isOverQuota` keeps its result until the sums are read.
+   * The account was added or changed: reads its sums again soon, and waits for nothing. Call it before the directory gets the
+   * account. If its period or reset is another one, `isOverQuota` keeps its result until the sums are read.
    */
   countAnew(account: Counting): void;
+  /** Resolves when the sums that `countAnew` announced are read, or could not be read: the next `flush` tries again then. */
+  counted(): Promise<void>;
 }
 
 export function createAccountUsage(deps: {
@@ -273,7 +273,6 @@ export function createAccountUsage(deps: {
         return work();
       }),
     read,
-    countFrom,
 
     countAnew(account) {
       const before = directory.byId(account.id);
@@ -284,5 +283,7 @@ export function createAccountUsage(deps: {
       outdated.add(account.id);
       writeAndReadSoon();
     },
+
+    counted: () => inTurn('traffic', async () => {}),
   };
 }

@@ -2,12 +2,13 @@
 // directory (which notifies its listeners) and the heartbeat pool.
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
+import type { Refuse } from '../settings/setting.js';
 import type { Account } from './account.js';
-import type { AccountStore, IsCurrent, StoredUpdate } from './account-store.js';
+import type { AccountStore, StoredUpdate } from './account-store.js';
 import type { AccountUsage } from './account-usage.js';
 import type { AccountDirectory } from './directory.js';
 import { trafficOf } from './imported-traffic.js';
-import type { CountedTraffic, TrafficOfDay } from './limits.js';
+import type { CountedTraffic } from './limits.js';
 
 /** The usage that an import brings; ignored for an account with traffic on this server. */
 export interface Imported {
@@ -19,7 +20,7 @@ export interface ImportedAccount extends Imported {
   readonly account: Account;
 }
 
-interface Update extends Imported, StoredUpdate {}
+interface Update extends Imported, Pick<StoredUpdate, 'id' | 'fieldsOf'> {}
 
 /** The part of the heartbeat pool that accounts need. */
 export interface AccountPool {
@@ -32,7 +33,7 @@ export interface AccountPool {
 export interface AccountWriteDeps {
   readonly store: AccountStore;
   readonly directory: AccountDirectory;
-  readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'countAnew' | 'hasUsed'>;
+  readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countAnew' | 'counted' | 'hasUsed'>;
   readonly pool: AccountPool;
   readonly now: Clock;
 }
@@ -40,13 +41,17 @@ export interface AccountWriteDeps {
 /** Each call rejects, and changes nothing, when the database cannot be written. Call one at a time for an account. */
 export interface AccountWrites {
   /** Returns the added accounts; the names of the others are taken. */
-  add(entries: readonly ImportedAccount[], by?: Actor): Promise<Account[]>;
-  /** Returns the accounts that exist, with the change. */
-  update(updates: readonly Update[], by?: Actor): Promise<Account[]>;
+  add(entries: readonly ImportedAccount[], by?: Actor): Promise<readonly Account[]>;
+  /** Returns the changed accounts. `fieldsOf` gets the stored account with its newest login. */
+  update(updates: readonly Update[], by?: Actor): Promise<readonly Account[]>;
   /** Starts the quota period of an account again; false when it does not exist. */
   resetUsage(id: string, by: Actor): Promise<boolean>;
-  /** Removes an account with its heartbeats; returns it, or null when it does not exist. */
-  remove(id: string, by?: Actor, isCurrent?: IsCurrent): Promise<Account | null>;
+  /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refuse` returns for it. */
+  remove<Refusal extends string>(
+    id: string,
+    by: Actor | undefined,
+    refuse: Refuse<Account, Refusal>,
+  ): Promise<Account | Refusal | null>;
   /** Removes accounts; returns those that existed. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
   /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
@@ -54,8 +59,15 @@ export interface AccountWrites {
 }
 
 export function createAccountWrites({ store, directory, usage, pool, now }: AccountWriteDeps): AccountWrites {
-  function put(accounts: Account[]): Account[] {
+  /** Puts stored accounts into the directory. Resolves when the usage of those that `isCounted` selects is counted. */
+  async function put(
+    accounts: readonly Account[],
+    isCounted: (account: Account) => boolean,
+  ): Promise<readonly Account[]> {
+    const counted = accounts.filter(isCounted);
+    for (const account of counted) usage.countAnew(account);
     for (const account of accounts) directory.put(account);
+    if (counted.length > 0) await usage.counted();
     return accounts;
   }
 
@@ -64,74 +76,63 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
     pool.remove(id);
   }
 
-  /** The updates that change what counts as used: another quota period, or usage from an import. */
-  function recountedBy(updates: readonly Update[]) {
-    return updates.flatMap(({ id, fields, used }) => {
-      const before = directory.byId(id);
-      if (!before) return [];
-      const limits = { ...before.limits, ...fields.limits };
-      const isOtherPeriod = limits.quotaPeriod !== before.limits.quotaPeriod;
-      if (!isOtherPeriod && !hasTraffic(used)) return [];
-      return [{ id, limits, quotaReset: before.quotaReset, used }];
-    });
+  /** Whether the quota of a stored account counts other traffic than that of the account in memory. */
+  function isCountedOtherwise({ id, limits, quotaReset }: Account): boolean {
+    const before = directory.byId(id);
+    return limits.quotaPeriod !== before?.limits.quotaPeriod || quotaReset?.at !== before.quotaReset?.at;
   }
 
   return {
     async add(entries, by) {
       if (entries.length === 0) return [];
-      const imported = entries.flatMap(({ account, used }) =>
-        hasTraffic(used) ? [trafficOf(account, used, now())] : [],
+      const accounts = entries.map(({ account }) => account);
+      const traffic = entries.flatMap(({ account, used }) => trafficOf(account, used, now()));
+      const imported = new Set(traffic.map(({ accountId }) => accountId));
+      const addedIds = await store.addMany(accounts, by, traffic);
+      return put(
+        accounts.filter(({ id }) => addedIds.has(id)),
+        ({ id }) => imported.has(id),
       );
-      const stored = new Map(imported.map(({ sums }) => [sums.accountId, sums]));
-      const write = async (): Promise<Account[]> => {
-        const accounts = entries.map(({ account }) => account);
-        const days = imported.flatMap((each) => each.days);
-        const addedIds = await store.addMany(accounts, by, days);
-        const added = accounts.filter(({ id }) => addedIds.has(id));
-        for (const account of added) if (stored.has(account.id)) usage.countFrom(account, stored);
-        return put(added);
-      };
-      return imported.length === 0 ? write() : usage.afterWriting(write);
     },
 
     async update(updates, by) {
       if (updates.length === 0) return [];
-      const recounted = recountedBy(updates);
-      if (recounted.length === 0) return put(await store.updateMany(updates, by));
-      return usage.afterWriting(async () => {
-        const stored = new Map(await usage.read(recounted));
-        const traffic: TrafficOfDay[] = [];
-        for (const { used, ...account } of recounted) {
-          if (!hasTraffic(used) || usage.hasUsed(account.id)) continue;
-          const { days, sums } = trafficOf(account, used, now());
-          traffic.push(...days);
-          stored.set(account.id, sums);
-        }
-        const changed = await store.updateMany(updates, by, traffic);
-        const ids = new Set(recounted.map(({ id }) => id));
-        for (const account of changed) if (ids.has(account.id)) usage.countFrom(account, stored);
-        return put(changed);
-      });
+      const imported = new Set<string>();
+      const write = (): Promise<Account[]> =>
+        store.updateMany(
+          updates.map(({ id, fieldsOf, used }) => ({
+            id,
+            fieldsOf: (stored) => fieldsOf(directory.withNewestLogin(stored)),
+            trafficOf(changed) {
+              const traffic = usage.hasUsed(id) ? [] : trafficOf(changed, used, now());
+              if (traffic.length > 0) imported.add(id);
+              return traffic;
+            },
+          })),
+          by,
+        );
+      const changed = await (updates.some(({ used }) => used) ? usage.afterWriting(write) : write());
+      return put(changed, (account) => imported.has(account.id) || isCountedOtherwise(account));
     },
 
-    resetUsage: (id, by) =>
-      usage.afterWriting(async () => {
+    async resetUsage(id, by) {
+      const account = await usage.afterWriting(async () => {
         const before = directory.byId(id);
-        if (!before) return false;
-        const stored = await usage.read([before]);
-        const { bytesUp = 0, bytesDown = 0 } = stored.get(id) ?? {};
+        if (!before) return undefined;
+        const { bytesUp = 0, bytesDown = 0 } = (await usage.read([before])).get(id) ?? {};
         const quotaReset = { at: now(), totalBytes: bytesUp + bytesDown };
-        const [account] = await store.updateMany([{ id, fields: { quotaReset } }], by);
-        if (!account) return false;
-        usage.countFrom(account, stored);
-        directory.put(account);
-        return true;
-      }),
+        const [changed] = await store.updateMany([{ id, fieldsOf: () => ({ quotaReset }) }], by);
+        return changed;
+      });
+      if (!account) return false;
+      await put([account], isCountedOtherwise);
+      return true;
+    },
 
-    async remove(id, by, isCurrent) {
-      const account = await store.remove(id, by, isCurrent);
-      if (account) forget(id);
-      return account;
+    async remove(id, by, refuse) {
+      const removed = await store.remove(id, by, refuse);
+      if (removed !== null && typeof removed !== 'string') forget(id);
+      return removed;
     },
 
     async removeMany(ids, by) {
@@ -154,8 +155,4 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
       }
     },
   };
-}
-
-function hasTraffic(used: CountedTraffic | undefined): used is CountedTraffic {
-  return used !== undefined && used.totalBytesUp + used.totalBytesDown > 0;
 }

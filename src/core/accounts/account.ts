@@ -111,16 +111,6 @@ export function withUpdate(account: Account, fields: AccountUpdate): Account {
   };
 }
 
-/**
- * Whether a change that was computed from `before` (an extension, a renewal, an added tag) is right for `stored` too: what it was
- * computed from is the same.
- */
-export function hasSameTerms(before: Account, stored: Account): boolean {
-  const termsOf = ({ expiresAt, daysFromFirstLogin, plan, limits, tags }: Account) =>
-    JSON.stringify([expiresAt, daysFromFirstLogin, plan, limits, tags]);
-  return termsOf(before) === termsOf(stored);
-}
-
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */
 export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boolean {
   return account.expiresAt !== null && account.expiresAt <= now;

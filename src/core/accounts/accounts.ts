@@ -4,6 +4,7 @@
 
 import type { Actor } from '../audit/audit.js';
 import { DAY_MS } from '../clock.js';
+import { type Refuse, refuseNone } from '../settings/setting.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidUsername } from './account.js';
@@ -15,7 +16,6 @@ import {
   type ChangedAccount,
   type HasEgressClass,
   isBlank,
-  mergeChanges,
   type NewAccount,
   type RenameRefusal,
   refuseChange,
@@ -23,7 +23,7 @@ import {
   toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
-import { ChangedMeanwhile, type IsCurrent, UsernameTaken } from './account-store.js';
+import { UsernameTaken } from './account-store.js';
 import { type AccountViews, createAccountViews } from './account-views.js';
 import {
   type AccountWriteDeps,
@@ -38,18 +38,25 @@ import { NO_LIMITS } from './limits.js';
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;
 export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
-export type PatchResult = Done | Refused<UpdateRefusal | RenameRefusal | 'changed-meanwhile'>;
+export type PatchRefusal = UpdateRefusal | RenameRefusal | 'changed-meanwhile';
+export type PatchResult = Done | Refused<PatchRefusal>;
 
 export interface AddManyResult {
   readonly added: readonly { readonly index: number; readonly account: Account }[];
   readonly refused: readonly { readonly index: number; readonly reason: AddRefusal }[];
 }
 
+/**
+ * Returns the change of a stored account, or why it is refused. Runs in the transaction that writes the change, while the account is
+ * locked, and again when the transaction is repeated.
+ */
+export type ChangeOf = (stored: Account) => AccountPatch | Refused<PatchRefusal>;
+
 /** A change of an account among many; by an import with its usage on another server. */
 export interface ImportedChange extends Imported {
   readonly id: string;
-  readonly change: AccountChange;
-  readonly isCurrent?: IsCurrent;
+  /** As `ChangeOf`; null: the account stays as it is. An exception of it rolls back the changes of all accounts. */
+  readonly changeOf: (stored: Account) => AccountChange | null;
 }
 
 interface Done {
@@ -57,7 +64,7 @@ interface Done {
   /** The account after the change, or before its removal. */
   readonly account: Account;
 }
-interface Refused<Reason> {
+export interface Refused<Reason> {
   readonly ok: false;
   readonly reason: Reason;
   /** Set for 'invalid-addresses', 'invalid-allowed-clients' and 'address-taken'. */
@@ -70,11 +77,8 @@ export interface Accounts extends AccountViews {
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Overwrites every field except the limits. Ends live sessions when the account is disabled or the password changes. */
   update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
-  /**
-   * Removes an account with its heartbeat data, and ends its live sessions; refused with 'changed-meanwhile' when `isCurrent` returns
-   * false for the stored account.
-   */
-  remove(id: string, by?: Actor, isCurrent?: IsCurrent): Promise<RemoveResult>;
+  /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
+  remove(id: string, by?: Actor, refuse?: Refuse<Account, 'changed-meanwhile'>): Promise<RemoveResult>;
   /**
    * Creates accounts in one transaction; use at most some hundreds per call. Returns the index of each refused account; the others
    * are created.
@@ -84,20 +88,17 @@ export interface Accounts extends AccountViews {
    * Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. Rejects with
    * AddressTaken, and adds none, when another account has one of their authorized addresses.
    */
-  addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
+  addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<readonly Account[]>;
   /**
-   * Changes only the given fields and limits. When `isCurrent` returns false for the stored account, the change is refused with
-   * 'changed-meanwhile'.
-   * A new user name ends live sessions; the account keeps its heartbeats and history.
+   * Changes only the given fields and limits. A new user name ends live sessions; the account keeps its heartbeats and history.
    */
-  patch(id: string, change: AccountPatch, by: Actor, isCurrent?: IsCurrent): Promise<PatchResult>;
+  patch(id: string, changeOf: ChangeOf, by: Actor): Promise<PatchResult>;
   /**
-   * Changes accounts in one transaction, and merges several changes of one account. The result omits accounts that do not exist and
-   * accounts whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the authorized
-   * addresses, which `readAuthorizedAddresses` must have read, and with ChangedMeanwhile when an `isCurrent` returns false for the
-   * stored account.
+   * Changes accounts in one transaction, each at most once. The result omits accounts that do not exist, stay as they are, or whose
+   * change is refused. Rejects with AddressTaken, and changes none, when another account has one of the authorized addresses, which
+   * `readAuthorizedAddresses` must have read.
    */
-  patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
+  patchMany(changes: readonly ImportedChange[], by: Actor): Promise<readonly Account[]>;
   /**
    * Sets the expiry of an account that waits for its first login, which was at `at` (ms since the epoch). Does nothing for other
    * accounts.
@@ -142,18 +143,14 @@ export function createAccounts(
     return directory.byUsername(username) ? 'username-taken' : null;
   }
 
-  async function changeOne(
-    id: string,
-    fields: AccountUpdate,
-    by?: Actor,
-    isCurrent?: IsCurrent,
-  ): Promise<UpdateResult> {
-    try {
-      const [account] = await writes.update([{ id, fields, isCurrent }], by);
-      return account ? { ok: true, account } : refused('not-found');
-    } catch (error) {
-      return addressCheck.refuseTaken(error);
-    }
+  /** Returns the fields of a change to write, or why the stored account cannot be changed in this way. */
+  function fieldsOf(stored: Account, change: ReturnType<ChangeOf>): AccountUpdate | Refused<PatchRefusal> {
+    if ('ok' in change) return change;
+    const refusal =
+      refuseChange(change, stored.limits, hasEgressClass) ?? refuseRenaming(stored, change.username);
+    if (refusal) return refused(refusal);
+    const addresses = addressCheck.read(change, stored.id);
+    return addresses.ok ? toUpdate({ ...change, ...addresses.lists }) : addresses;
   }
 
   async function addMany(inputs: readonly NewAccount[], by?: Actor): Promise<AddManyResult> {
@@ -199,31 +196,34 @@ export function createAccounts(
 
     async update(id, input, by) {
       const change = { ...input, password: isBlank(input.password) ? undefined : input.password };
-      const limits = directory.byId(id)?.limits ?? NO_LIMITS;
-      const refusal = refuseChange(change, limits, hasEgressClass);
+      const refusal = refuseChange(change, NO_LIMITS, hasEgressClass);
       if (refusal) return refused(refusal);
       const { isEnabled, remarks, expiresAt, password } = change;
       const fields = toUpdate({ isEnabled, remarks, expiresAt, password });
-      return inTurn(id, () => changeOne(id, fields, by));
+      return inTurn(id, async () => {
+        const [account] = await writes.update([{ id, fieldsOf: () => fields }], by);
+        return account ? { ok: true, account } : refused('not-found');
+      });
     },
 
-    patch: (id, change, by, isCurrent) =>
+    patch: (id, changeOf, by) =>
       inTurn(id, async () => {
-        const before = directory.byId(id);
-        if (!before) return refused('not-found');
-        const refusal = refuseChange(change, before.limits, hasEgressClass);
-        if (refusal) return refused(refusal);
-        const renaming = refuseRenaming(before, change.username);
-        if (renaming) return refused(renaming);
-        const addresses = addressCheck.read(change, id);
-        if (!addresses.ok) return addresses;
-        const fields = toUpdate({ ...change, ...addresses.lists });
-        // Another process may have just added the account: ask the database.
-        return changeOne(id, fields, by, isCurrent).catch((error: unknown) => {
+        if (!directory.byId(id)) return refused('not-found');
+        const outcome: { refusal: Refused<PatchRefusal> } = { refusal: refused('not-found') };
+        const update = (stored: Account): AccountUpdate | null => {
+          const fields = fieldsOf(stored, changeOf(stored));
+          if (!('ok' in fields)) return fields;
+          outcome.refusal = fields;
+          return null;
+        };
+        try {
+          const [account] = await writes.update([{ id, fieldsOf: update }], by);
+          return account ? { ok: true, account } : outcome.refusal;
+        } catch (error) {
+          // Another process may have just given the name or an address to another account.
           if (error instanceof UsernameTaken) return refused('username-taken');
-          if (error instanceof ChangedMeanwhile) return refused('changed-meanwhile');
-          throw error;
-        });
+          return addressCheck.refuseTaken(error);
+        }
       }),
 
     patchMany: (changes, by) =>
@@ -231,51 +231,43 @@ export function createAccounts(
         inTurn,
         changes.map(({ id }) => id),
         () => {
-          const updates = mergeChanges(changes).flatMap(({ id, change, used, isCurrent }) => {
-            const before = directory.byId(id);
-            if (!before || refuseChange(change, before.limits, hasEgressClass) !== null) return [];
-            return [{ id, fields: toUpdate(change), used, isCurrent }];
-          });
+          const updates = changes.map(({ id, changeOf, used }) => ({
+            ...{ id, used },
+            fieldsOf(stored: Account) {
+              const change = changeOf(stored);
+              const isRefused =
+                change === null || refuseChange(change, stored.limits, hasEgressClass) !== null;
+              return isRefused ? null : toUpdate(change);
+            },
+          }));
           return writes.update(updates, by);
         },
       ),
 
     firstLogin: (id, at) =>
       inTurn(id, async () => {
-        for (;;) {
-          const days = directory.byId(id)?.daysFromFirstLogin ?? null;
-          if (days === null) return;
-          const expiresAt = toWireDate(at + days * DAY_MS);
-          const isCurrent: IsCurrent = (stored) => stored.daysFromFirstLogin === days;
-          const fields = { expiresAt, daysFromFirstLogin: null };
-          try {
-            return void (await writes.update([{ id, fields, isCurrent }]));
-          } catch (error) {
-            if (!(error instanceof ChangedMeanwhile)) throw error;
-            // Another process has set the days or the expiry, for example at a login to another node.
-            await writes.refresh([id]);
-          }
-        }
+        if (directory.byId(id)?.daysFromFirstLogin == null) return;
+        const fieldsOf = ({ daysFromFirstLogin: days }: Account): AccountUpdate | null =>
+          days === null ? null : { expiresAt: toWireDate(at + days * DAY_MS), daysFromFirstLogin: null };
+        const [changed] = await writes.update([{ id, fieldsOf }]);
+        // Another process has set the expiry, for example at a login to another node.
+        if (!changed) await writes.refresh([id]);
       }),
 
     resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),
     removeMany: (ids, by) => inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
 
-    remove: (id, by, isCurrent) =>
+    remove: (id, by, refuse = refuseNone) =>
       inTurn(id, async () => {
-        try {
-          const account = await writes.remove(id, by, isCurrent);
-          return account ? { ok: true, account } : refused('not-found');
-        } catch (error) {
-          if (error instanceof ChangedMeanwhile) return refused('changed-meanwhile');
-          throw error;
-        }
+        const removed = await writes.remove(id, by, refuse);
+        if (typeof removed === 'string') return refused(removed);
+        return removed ? { ok: true, account: removed } : refused('not-found');
       }),
 
     refresh: (ids) => inTurnOfAll(inTurn, ids, () => writes.refresh(ids)),
   };
 }
 
-function refused<Reason>(reason: Reason): Refused<Reason> {
+export function refused<Reason>(reason: Reason): Refused<Reason> {
   return { ok: false, reason };
 }

@@ -61,15 +61,19 @@ export class AccountDirectory {
   /** Adds or replaces an account with its current state in the database. */
   put(account: Account): void {
     const before = this.#byId.get(account.id) ?? null;
-    // A login that is not yet written is newer than the login time in the database.
-    const lastLoginAt = latest(account.lastLoginAt, before?.lastLoginAt ?? null);
-    const after = { ...account, lastLoginAt };
+    const after = this.withNewestLogin(account);
     if (before && before.username !== after.username && this.#byName.get(before.username) === before)
       this.#byName.delete(before.username);
     if (before) this.#byAddress.remove(before.id, before.authorizedAddresses);
     this.#set(after);
     this.#byAddress.add(after.id, after.authorizedAddresses);
     this.#publish({ id: account.id, before, after });
+  }
+
+  /** A stored account with its newest login: one that is not yet written is newer than the login time in the database. */
+  withNewestLogin(stored: Account): Account {
+    const known = this.#byId.get(stored.id)?.lastLoginAt ?? null;
+    return { ...stored, lastLoginAt: latest(stored.lastLoginAt, known) };
   }
 
   remove(id: string): void {

@@ -1,17 +1,20 @@
 // The usage that an imported account brings along from another server.
 import type { Account } from './account.js';
-import { type CountedTraffic, dayOf, firstDay, type TrafficOfDay, type TrafficSums } from './limits.js';
+import { type CountedTraffic, dayOf, firstDay, type TrafficOfDay } from './limits.js';
 
 /**
- * Converts the usage of another server into traffic per day and sums: the usage of the period counts as today's traffic, the rest
- * as traffic of the day before the period.
+ * Converts the usage of another server into traffic per day: the usage of the period counts as today's traffic, the rest as traffic
+ * of the day before the period.
  */
 export function trafficOf(
   { id: accountId, limits }: Pick<Account, 'id' | 'limits'>,
-  { totalBytesUp, totalBytesDown, periodBytes }: CountedTraffic,
+  used: CountedTraffic | undefined,
   at: number,
-): { readonly days: readonly TrafficOfDay[]; readonly sums: TrafficSums } {
+): readonly TrafficOfDay[] {
+  if (!used) return [];
+  const { totalBytesUp, totalBytesDown, periodBytes } = used;
   const total = totalBytesUp + totalBytesDown;
+  if (total === 0) return [];
   const ofPeriod = Math.min(periodBytes, total);
   const periodUp = Math.min(ofPeriod, totalBytesUp);
   const periodDown = ofPeriod - periodUp;
@@ -19,16 +22,8 @@ export function trafficOf(
   const first = firstDay(limits.quotaPeriod, at);
   const bytesUp = totalBytesUp - periodUp;
   const bytesDown = totalBytesDown - periodDown;
-  return {
-    days: [
-      { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
-      { accountId, day: (first ?? today) - 1, bytesUp, bytesDown, sessions: 0 },
-    ],
-    sums: {
-      accountId,
-      bytesUp: totalBytesUp,
-      bytesDown: totalBytesDown,
-      bytesSince: first === null ? total : ofPeriod,
-    },
-  };
+  return [
+    { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
+    { accountId, day: (first ?? today) - 1, bytesUp, bytesDown, sessions: 0 },
+  ];
 }

@@ -1,6 +1,6 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
 import type { Account } from './account.js';
-import type { Accounts } from './accounts.js';
+import type { Accounts, ChangeOf } from './accounts.js';
 import type { AddressRefusal } from './address-list.js';
 import { readAuthorizedAddresses } from './authorized-addresses.js';
 
@@ -47,8 +47,14 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
       ),
 
     update: async (id, input, by) => (owns(id) ? accounts.update(id, input, by) : NOT_FOUND),
-    patch: async (id, change, by, isCurrent) =>
-      owns(id) ? (refuseAddresses(change) ?? accounts.patch(id, change, by, isCurrent)) : NOT_FOUND,
+    async patch(id, changeOf, by) {
+      if (!owns(id)) return NOT_FOUND;
+      const ownChangeOf: ChangeOf = (stored) => {
+        const change = changeOf(stored);
+        return 'ok' in change ? change : (refuseAddresses(change) ?? change);
+      };
+      return accounts.patch(id, ownChangeOf, by);
+    },
     patchMany: (changes, by) =>
       accounts.patchMany(
         changes.filter(({ id }) => owns(id)),
@@ -56,7 +62,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
       ),
     resetUsage: async (id, by) => owns(id) && accounts.resetUsage(id, by),
     firstLogin: async (id, at) => (owns(id) ? accounts.firstLogin(id, at) : undefined),
-    remove: async (id, by, isCurrent) => (owns(id) ? accounts.remove(id, by, isCurrent) : NOT_FOUND),
+    remove: async (id, by, refuse) => (owns(id) ? accounts.remove(id, by, refuse) : NOT_FOUND),
     removeMany: (ids, by) => accounts.removeMany(ownIds(ids), by),
     refresh: (ids) => accounts.refresh(ownIds(ids)),
   };

@@ -74,5 +74,5 @@ async function run(action: FormAction, accounts: Accounts, by: ReturnType<typeof
   if (action.kind === 'delete') return accounts.remove(account.id, by);
   const { username, password, fields } = action;
   const change = { username, password, ...fields };
-  return accounts.patch(account.id, change, by);
+  return accounts.patch(account.id, () => change, by);
 }

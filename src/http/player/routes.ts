@@ -47,7 +47,7 @@ export const playerRoutes = [
       if ('problem' in account) return account;
       const { id, username } = account;
       const password = body.password ?? randomPassword();
-      const changed = await deps.accounts.patch(id, { password }, actorOf(ctx, account));
+      const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(ctx, account));
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
@@ -87,7 +87,7 @@ export const playerRoutes = [
       if ('problem' in account) return account;
       const own = ownNetwork(ctx, deps);
       if (own === null) return UNKNOWN_ADDRESS;
-      return changeAddresses(ctx, account, (present) => [...present, own], deps);
+      return changeAddresses(ctx, account, (stored) => [...stored, own], deps);
     },
   ),
   route(
@@ -103,7 +103,7 @@ export const playerRoutes = [
     async ({ ctx, body }, deps) => {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
-      const without = (present: Addresses) => present.filter((each) => each !== body.address);
+      const without = (stored: Addresses) => stored.filter((each) => each !== body.address);
       return changeAddresses(ctx, account, without, deps);
     },
   ),
@@ -171,27 +171,18 @@ const actorOf = ({ state }: PlayerContext, { username }: Account): Actor => ({
 
 type Addresses = Account['authorizedAddresses'];
 
-/** How often a change is made again because another request or daemon has changed the addresses meanwhile. */
-const MAX_TRIES = 5;
-
 /** Saves what `next` returns for the stored addresses. */
 async function changeAddresses(
   ctx: PlayerContext,
-  { id }: Account,
-  next: (present: Addresses) => Addresses,
+  account: Account,
+  next: (stored: Addresses) => Addresses,
   deps: PlayerDeps,
 ): Promise<Answered | ProblemAnswer> {
-  const { accounts } = deps;
-  for (let tries = 1; ; tries++) {
-    const account = playerOf(ctx, deps);
-    if (!account) return GONE;
-    const present = account.authorizedAddresses;
-    const isCurrent = (stored: Account) => stored.authorizedAddresses.join() === present.join();
-    const change = { authorizedAddresses: next(present) };
-    const changed = await accounts.patch(id, change, actorOf(ctx, account), isCurrent);
-    if (changed.ok) return shown(ctx, changed.account, deps);
-    // `explained` would name the other account, so the answer omits the explanation.
-    if (changed.reason !== 'changed-meanwhile' || tries === MAX_TRIES) return PATCH_PROBLEMS[changed.reason];
-    await accounts.refresh([id]);
-  }
+  const changed = await deps.accounts.patch(
+    account.id,
+    ({ authorizedAddresses }) => ({ authorizedAddresses: next(authorizedAddresses) }),
+    actorOf(ctx, account),
+  );
+  // `explained` would name the other account, so the answer omits the explanation.
+  return changed.ok ? shown(ctx, changed.account, deps) : PATCH_PROBLEMS[changed.reason];
 }

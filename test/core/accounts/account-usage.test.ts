@@ -44,13 +44,13 @@ async function setUp(t: TestContext, sharedStore?: Store) {
     sessions,
     usage,
     accounts,
-    addMany: async (count: number): Promise<Account[]> =>
+    addMany: async (count: number): Promise<readonly Account[]> =>
       accounts.addImported(
         Array.from({ length: count }, () => ({ account: account() })),
         DAEMON,
       ),
     setLimits: async (id: string, limits: Partial<AccountLimits>): Promise<void> => {
-      assert.ok((await accounts.patch(id, { limits }, DAEMON)).ok);
+      assert.ok((await accounts.patch(id, () => ({ limits }), DAEMON)).ok);
     },
     isOver: (id: string): boolean => usage.isOverQuota(accountOf(id)),
     periodBytes: (id: string): number => usage.lastView(accountOf(id)).periodBytes,
@@ -148,7 +148,7 @@ test('a change by another process does not wait for a write of traffic, and the 
   second.setTime(NEXT_DAY);
   second.transfer(id, 1);
   const writing = second.usage.flush();
-  await first.accounts.patch(id, { remarks: 'by the day', limits: DAILY }, DAEMON);
+  await first.accounts.patch(id, () => ({ remarks: 'by the day', limits: DAILY }), DAEMON);
   await second.accounts.refresh([id]);
   assert.equal(second.accounts.get(id)?.account.remarks, 'by the day');
   assert.deepEqual(overQuota, [false], 'the traffic of the month does not count for the day');
@@ -181,7 +181,7 @@ test('a new quota period counts its past traffic immediately; a reset starts fro
   transfer(id, 30);
   await setLimits(id, { quotaBytes: 100 });
   assert.deepEqual([periodBytes(id), isOver(id)], [100, true], 'the month');
-  await accounts.patch(id, { limits: { quotaPeriod: 'day' }, remarks: 'by the day' }, DAEMON);
+  await accounts.patch(id, () => ({ limits: { quotaPeriod: 'day' }, remarks: 'by the day' }), DAEMON);
   assert.deepEqual([periodBytes(id), isOver(id)], [30, false], 'the day');
   assert.ok(await accounts.resetUsage(id, DAEMON));
   assert.equal(periodBytes(id), 0);
@@ -203,7 +203,7 @@ test('imported usage is stored with the account, counts immediately, and is igno
   transfer(withTraffic.id, 7);
   const change = { limits: { maxSessions: 3 } };
   await accounts.patchMany(
-    [unused, withTraffic].map(({ id }) => ({ id, change, used })),
+    [unused, withTraffic].map(({ id }) => ({ id, changeOf: () => change, used })),
     DAEMON,
   );
   assert.deepEqual(

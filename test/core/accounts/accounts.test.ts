@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
-import { type AccountStore, ChangedMeanwhile } from '../../../src/core/accounts/account-store.js';
+import type { AccountStore } from '../../../src/core/accounts/account-store.js';
 import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
 import { NO_CONTACTS } from '../../../src/core/accounts/contacts.js';
@@ -46,10 +46,10 @@ function setUp() {
     update: async () => null,
     updateMany: (updates) =>
       reply(`update ${updates.length}`, () =>
-        updates.flatMap(({ id, fields, isCurrent = () => true }) => {
+        updates.flatMap(({ id, fieldsOf }) => {
           const row = rows.get(id);
-          if (!row) return [];
-          if (!isCurrent(row)) throw new ChangedMeanwhile(id);
+          const fields = row && fieldsOf(row);
+          if (!row || !fields) return [];
           const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
           const updated = {
             ...row,
@@ -282,27 +282,11 @@ test('a view carries the statistics of the pool', async () => {
   }
 });
 
-test('a bulk change that lists an account twice applies both changes in one write', async () => {
-  const { accounts, calls } = setUp();
-  const added = await accounts.add({ ...ACCOUNT_DEFAULTS, username: 'a', password: 'b' });
-  assert.ok(added.ok);
-  const { id } = added.account;
-  const by = { name: 'test', via: 'cli', address: null } as const;
-  const changed = await accounts.patchMany(
-    [
-      { id, change: { remarks: 'first', isEnabled: false } },
-      { id, change: { remarks: 'last', expiresAt: undefined } },
-    ],
-    by,
-  );
-  assert.deepEqual(
-    changed.map(({ remarks, isEnabled }) => [remarks, isEnabled]),
-    [['last', false]],
-  );
-  assert.equal(calls.at(-1), 'update 1');
-  await accounts.refresh([id, id]);
-  await accounts.removeMany([id, id], by);
-  assert.equal((await accounts.update(id, ACCOUNT_DEFAULTS)).ok, true, 'nothing waits for its turn for ever');
+test('an account that is listed twice waits for its turn once', async () => {
+  const { accounts } = setUp();
+  await accounts.add(player);
+  await accounts.refresh(['id-1', 'id-1']);
+  assert.ok((await accounts.update('id-1', ACCOUNT_DEFAULTS)).ok, 'nothing waits for its turn for ever');
 });
 
 test('a change of record and limits is one write and one event', async () => {
@@ -313,7 +297,7 @@ test('a change of record and limits is one write and one event', async () => {
     remarks: 'r',
     limits: { maxSessions: 2, quotaPeriod: 'day', egressClass: 'friends' },
   } as const;
-  const changed = await accounts.patch('id-1', change, by);
+  const changed = await accounts.patch('id-1', () => change, by);
   assert.deepEqual(calls, ['add', 'update 1']);
   assert.deepEqual(
     changes.map(({ before, after }) => [
@@ -330,20 +314,21 @@ test('a change of record and limits is one write and one event', async () => {
 });
 
 test('an unknown egress class is refused, unless the account already has it', async () => {
-  const { accounts, rows, calls } = setUp();
+  const { accounts, rows } = setUp();
   const by = { name: 'test', via: 'cli', address: null } as const;
   const reason = 'unknown-egress-class';
   const limits = { egressClass: 'strangers' };
   assert.deepEqual(await accounts.add({ ...player, limits }), { ok: false, reason });
   await accounts.add(player);
-  assert.deepEqual(await accounts.patch('id-1', { limits }, by), { ok: false, reason });
-  assert.deepEqual(await accounts.patchMany([{ id: 'id-1', change: { remarks: 'r', limits } }], by), []);
+  assert.deepEqual(await accounts.patch('id-1', () => ({ limits }), by), { ok: false, reason });
+  const changeOf = () => ({ remarks: 'r', limits });
+  assert.deepEqual(await accounts.patchMany([{ id: 'id-1', changeOf }], by), []);
   const row = rows.get('id-1');
   assert.ok(row);
   rows.set('id-1', { ...row, limits: { ...NO_LIMITS, ...limits } });
   await accounts.refresh(['id-1']);
-  assert.ok((await accounts.patch('id-1', { limits: { ...limits, maxSessions: 3 } }, by)).ok);
-  assert.deepEqual(calls, ['add', 'getMany', 'update 1']);
+  assert.ok((await accounts.patch('id-1', () => ({ limits: { ...limits, maxSessions: 3 } }), by)).ok);
+  assert.deepEqual(rows.get('id-1')?.limits, { ...NO_LIMITS, ...limits, maxSessions: 3 });
 });
 
 for (const [what, stored, expiresAt] of [

@@ -77,12 +77,12 @@ test('the account service refuses dates outside the range from every caller, and
     const results = [
       await accounts.add({ ...wrong, username: 'b', password: 'b' }, by),
       await accounts.update(id, wrong, by),
-      await accounts.patch(id, { expiresAt }, by),
+      await accounts.patch(id, () => ({ expiresAt }), by),
     ];
     for (const result of results) assert.deepEqual(result, { ok: false, reason: 'invalid-expiry' });
     const { refused } = await accounts.addMany([{ ...wrong, username: 'b', password: 'b' }], by);
     assert.deepEqual(refused, [{ index: 0, reason: 'invalid-expiry' }]);
-    assert.deepEqual(await accounts.patchMany([{ id, change: { expiresAt } }], by), []);
+    assert.deepEqual(await accounts.patchMany([{ id, changeOf: () => ({ expiresAt }) }], by), []);
   }
   assert.deepEqual(
     (await store.accounts.all()).map(({ username, expiresAt }) => [username, expiresAt]),

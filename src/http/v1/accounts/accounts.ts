@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
+import { refused } from '../../../core/accounts/accounts.js';
 import { fromIsoOrNull } from '../../../core/iso-time.js';
 import { matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
@@ -141,8 +142,10 @@ export const accountRoutes = [
       const fields = { username, isEnabled, remarks, tags, expiresAt, owner, schedule };
       const addresses = { authorizedAddresses, allowedClients };
       const change = { ...fields, ...addresses, limits: limitsOf(body), contacts: contactsOf(body) };
-      const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
-        isCurrent(account, ifMatch),
+      const changed = await accounts.patch(
+        id,
+        (stored) => (isCurrent(stored, ifMatch) ? change : refused('changed-meanwhile')),
+        actorOf(caller),
       );
       if (!changed.ok) return explained(PATCH_PROBLEMS[changed.reason], changed);
       return shownAccount(deps, id);
@@ -170,8 +173,8 @@ export const accountRoutes = [
       const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;
       const sessionsEnded = deps.sessions.countOf(id);
-      const removed = await deps.accounts.remove(id, actorOf(caller), (account) =>
-        isCurrent(account, ifMatch),
+      const removed = await deps.accounts.remove(id, actorOf(caller), (stored) =>
+        isCurrent(stored, ifMatch) ? null : 'changed-meanwhile',
       );
       if (!removed.ok) return PATCH_PROBLEMS[removed.reason];
       return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };

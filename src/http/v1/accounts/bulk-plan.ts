@@ -66,7 +66,7 @@ function changeFor(
     case 'plan': {
       const plan = plans.byName(action.plan ?? account.plan ?? '');
       if (!plan) return 'no-plan';
-      const change = planFor(account, plan, action.use, usage.view(account), at);
+      const change = planFor(account, plan, action.use, usage.lastView(account), at);
       return withPlan(account, change, at);
     }
     case 'hand-over': {
@@ -100,7 +100,10 @@ export function costOfPlanned({ view: { account }, change }: Planned, now: numbe
   return costOf(account, withUpdate(account, toUpdate(rest)), now);
 }
 
-/** Returns the planned change of an account, with the sessions that it ends, or the reason to skip the account. */
+/**
+ * Returns the planned change of an account, with the sessions that it ends, or the reason to skip the account. Count the sessions
+ * before.
+ */
 export function plannedFor(
   deps: PlanDeps,
   view: AccountView,

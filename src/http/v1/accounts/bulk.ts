@@ -116,7 +116,8 @@ export const accountBulkRoutes = [
       }
       const refused = refuseAction(deps, action, caller);
       if (refused) return refused;
-      const { planned, skipped } = plansFor(deps, body);
+      const stored = asStored(deps, action);
+      const { planned, skipped } = plansFor(deps, body, stored);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
         const counts = { expected: expectedCount, now: planned.length };
         return { problem: 'conflict', ...because('preview-outdated', counts) };
@@ -125,7 +126,7 @@ export const accountBulkRoutes = [
         const costs = () => sumOf(planned.map((each) => costOfPlanned(each, deps.now())));
         return result(body, planned, skipped, [], await budgetPreview(deps, caller, costs));
       }
-      const written = await write(deps, planned, action, actorOf(caller));
+      const written = await write(deps, planned, stored, actorOf(caller));
       const credentials = written.changed.flatMap((each) => newCredentials(deps, ctx.hostname, each));
       return result(body, written.changed, [...skipped, ...written.skipped], credentials);
     },
@@ -145,11 +146,12 @@ const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): Skip
 /** Plans the change of each account that the request selects. */
 function plansFor(
   deps: BulkDeps,
-  { ids, filter, action: wanted }: BulkRequest,
+  { ids, filter }: BulkRequest,
+  action: BulkAction,
 ): Skipping & { readonly planned: readonly Planned[] } {
-  const { accounts, now } = deps;
+  const { accounts, sessions, now } = deps;
   const at = now();
-  const action = asStored(deps, wanted);
+  sessions.count();
   const skipped: SkippedAccount[] = [];
   const planned: Planned[] = [];
   const plan = (view: AccountView): void => {

@@ -33,7 +33,7 @@ export const credentialRoutes = [
     async ({ params, body, caller, ctx }, deps) => {
       const id = params.id.toLowerCase();
       const password = body.password ?? randomPassword();
-      const changed = await deps.accounts.patch(id, { password }, actorOf(caller));
+      const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(caller));
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
       const { username } = changed.account;
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };

@@ -1,8 +1,7 @@
 // /api/v1/accounts/{id}/limits: the limits and the usage of an account.
 import { z } from 'zod';
-import type { Account } from '../../../core/accounts/account.js';
 import type { AccountUsage as UsageOfAccounts } from '../../../core/accounts/account-usage.js';
-import type { Accounts } from '../../../core/accounts/accounts.js';
+import { type Accounts, refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/limits.js';
 import { etagOf, matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
@@ -58,11 +57,14 @@ export const limitRoutes = [
       const id = params.id.toLowerCase();
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
-      const isCurrent = ({ limits }: Account): boolean => matches(ifMatch, etagOf(limits));
       const wrong = refuseEgressClass(deps, body, caller, present.limits.egressClass, 'body');
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);
-      const changed = await accounts.patch(id, { limits }, actorOf(caller), isCurrent);
+      const changed = await accounts.patch(
+        id,
+        (stored) => (matches(ifMatch, etagOf(stored.limits)) ? { limits } : refused('changed-meanwhile')),
+        actorOf(caller),
+      );
       if (changed.ok) return shown(deps, id);
       if (changed.reason === 'changed-meanwhile') return CHANGED_MEANWHILE;
       return changed.reason === 'not-found' ? NO_ACCOUNT : unknownEgressClass('body');

@@ -1,0 +1,88 @@
+// Changes that are computed from the stored account or operator: another process may have changed it since this one read it.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../src/core/accounts/account.js';
+import { DAEMON } from '../../src/core/audit/audit.js';
+import { createOperators } from '../../src/core/auth/operators.js';
+import type { Store } from '../../src/store/store.js';
+import { onEachEngine } from './engines.js';
+import { account } from './helpers.js';
+
+onEachEngine('changes that two processes compute from an account at once are all made', async (open) => {
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
+  const { id } = await addAnn(store);
+  const added = Array.from({ length: 20 }, (_, number) => String(number + 10));
+  const adding = added.map((tag, index) =>
+    (index % 2 === 0 ? store : other).accounts.updateMany([
+      { id, fieldsOf: ({ tags }) => ({ tags: [...tags, tag] }) },
+    ]),
+  );
+  await Promise.all(adding);
+  const ann = await store.accounts.get(id);
+  assert.deepEqual([...(ann?.tags ?? [])].sort(), added);
+});
+
+onEachEngine('changes and a removal are decided on the stored account, all or none', async (open) => {
+  const { store } = await open();
+  const { id } = await addAnn(store);
+  const bob = account({ username: 'bob' });
+  await store.accounts.add(bob);
+  const tagBob = { id: bob.id, fieldsOf: () => ({ tags: ['new'] }) };
+  const none = await store.accounts.updateMany([{ id, fieldsOf: () => null }]);
+  assert.deepEqual(none, []);
+  const refuse = ({ remarks }: Account): never => {
+    throw new Error(`not with these remarks: ${remarks}`);
+  };
+  await assert.rejects(store.accounts.updateMany([tagBob, { id, fieldsOf: refuse }]), /remarks: first/);
+  assert.deepEqual((await store.accounts.get(bob.id))?.tags, [], 'the other change is rolled back');
+  const unlessFirst = ({ remarks }: Account) => (remarks === 'first' ? 'kept' : null);
+  assert.equal(await store.accounts.remove(id, DAEMON, unlessFirst), 'kept');
+  await store.accounts.update(id, { remarks: 'second' });
+  const removed = await store.accounts.remove(id, DAEMON, unlessFirst);
+  assert.equal(typeof removed === 'object' && removed?.id, id);
+  assert.equal(await store.accounts.remove(id, DAEMON, unlessFirst), null);
+});
+
+async function addAnn(store: Store): Promise<Account> {
+  const ann = account({ username: 'ann', remarks: 'first' });
+  await store.accounts.add(ann);
+  return ann;
+}
+
+onEachEngine('a change of an operator keeps what another process has changed of it', async (open) => {
+  const { store, database } = await open();
+  const { store: other } = await open({ database });
+  const [here, there] = [store, other].map(operatorsOf);
+  assert.ok(here && there);
+  const added = await here.create({ name: 'kim', password: 'a good password', role: 'seller' }, DAEMON);
+  assert.ok(added.ok);
+  const { id } = added.operator;
+  await there.reload();
+  const budget = { accounts: 1 };
+  await there.change(id, { isEnabled: false, password: 'another password', budget }, DAEMON);
+  const renamed = await here.change(id, { name: 'lee', budget: { days: 2 } }, DAEMON);
+  assert.ok(renamed.ok);
+  assert.deepEqual(
+    [renamed.operator.name, renamed.operator.isEnabled, renamed.operator.budget],
+    ['lee', false, { accounts: 1, days: 2, bytes: null }],
+  );
+  await there.reload();
+  assert.deepEqual(there.get(id), renamed.operator);
+  assert.deepEqual(await here.setPassword(id, 'a good password', 'a new password', DAEMON), {
+    ok: false,
+    reason: 'wrong-password',
+  });
+  assert.ok((await here.setPassword(id, 'another password', 'a new password', DAEMON)).ok);
+  await here.create({ name: 'max', password: 'a good password', role: 'viewer' }, DAEMON);
+  const taken = await there.change(id, { name: 'max' }, DAEMON);
+  assert.deepEqual(taken, { ok: false, reason: 'name-taken' }, 'this process has not read of the name yet');
+});
+
+const operatorsOf = (store: Store) =>
+  createOperators({
+    store: store.operators,
+    isReserved: () => false,
+    newId: randomUUID,
+    now: () => 0,
+  });
