@@ -42,6 +42,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { config, source, log, recentLog, given, sockets } = options;
   const startedAt = Date.now();
   const tls = readCertificate(config.admin.tls, log, startedAt);
+  const priority = createPriorityPart(config, log);
   const tlsListeners = createTlsListenersPart(config, log);
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
@@ -81,7 +82,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     load: () => stats.load(),
     refuse: (isRefusing) => plane.refuse(isRefusing),
   });
-  await use(createPriorityPart(config, log));
+  await use(priority);
   // Stored last: a failed start has not shown the password, so the next start generates a new one.
   const isShown = (await firstRun?.store()) ?? false;
 

@@ -1,11 +1,12 @@
 // The priority of the control plane: players come first when the processors are busy.
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
-import { yieldToPlayers } from '../proxy/thread-priority.js';
+import { preparePriorities, yieldToPlayers } from '../proxy/thread-priority.js';
 import type { Part } from './lifecycle.js';
 
-/** Starts when all threads of players run. */
+/** Created before the threads of players, and started when all of them run. */
 export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part {
+  if (controlPlaneNice > 0) preparePriorities();
   return {
     name: 'priority',
     start() {

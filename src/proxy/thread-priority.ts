@@ -2,7 +2,7 @@
 // processors are busy: an export, a search or an import then waits for players, and not they for it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 const IS_LINUX = process.platform === 'linux';
 const PREFIX = 'players:';
@@ -11,8 +11,15 @@ const MAX_NICE = 19;
 /** Under this key a thread finds the nice value that the process was started with. */
 const INITIAL_NICE = 'pulsegate.initial-nice';
 
-// A nice value belongs to a thread on Linux (setpriority(2)), and a new thread has that of the thread which starts it.
-if (isMainThread) setEnvironmentData(INITIAL_NICE, getPriority());
+/**
+ * For the main thread, before it starts the threads that serve players, if it will call `yieldToPlayers`. Otherwise these threads
+ * get no names: a thread that has a name costs the kernel much at the end of the process, because its entry in /proc is removed by
+ * the thread and by the parent process at the same time.
+ */
+export function preparePriorities(): void {
+  // A nice value belongs to a thread on Linux (setpriority(2)), and a new thread has that of the thread which starts it.
+  setEnvironmentData(INITIAL_NICE, getPriority());
+}
 
 /**
  * For a thread that serves players, before anything else. A thread that is started later than `yieldToPlayers` also takes back the
@@ -21,14 +28,14 @@ if (isMainThread) setEnvironmentData(INITIAL_NICE, getPriority());
  * @returns false when it could not
  */
 export function prioritizeThread(name: string): boolean {
-  if (!IS_LINUX) return true;
+  const nice = getEnvironmentData(INITIAL_NICE);
+  if (!IS_LINUX || typeof nice !== 'number') return true;
   try {
     writeFileSync('/proc/thread-self/comm', PREFIX + name);
   } catch {
     // Without /proc the main thread gives up nothing.
   }
-  const nice = getEnvironmentData(INITIAL_NICE);
-  if (typeof nice !== 'number' || nice === getPriority()) return true;
+  if (nice === getPriority()) return true;
   try {
     setPriority(nice);
     return true;

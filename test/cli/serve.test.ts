@@ -14,7 +14,9 @@ import { BIN, plainEnvironment, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { suiteScope } from '../helpers/suite.js';
 
-const FREE_PORTS = 'socks: { port: 0 }\nadmin: { port: 0, host: 127.0.0.1 }\nshutdownGrace: 1s';
+// The control plane keeps the normal priority beside other tests.
+const FREE_PORTS =
+  'socks: { port: 0 }\nadmin: { port: 0, host: 127.0.0.1 }\nshutdownGrace: 1s\ncontrolPlaneNice: 0';
 
 interface ServeOptions {
   readonly args?: readonly string[];

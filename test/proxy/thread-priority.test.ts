@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { describe, it } from 'node:test';
-import { yieldToPlayers } from '../../src/proxy/thread-priority.js';
+import { preparePriorities, yieldToPlayers } from '../../src/proxy/thread-priority.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { greeting, login, RawClient } from '../helpers/socks-client.js';
@@ -32,21 +32,27 @@ const nicesOf = (some: readonly Thread[]) => [...new Set(some.map(({ nice }) => 
 describe('the priority of threads', { skip: process.platform !== 'linux' }, () => {
   const initial = getPriority();
 
-  for (const controlPlaneNice of [5, 0]) {
-    it(`controlPlaneNice ${controlPlaneNice} is added to all threads except those that serve players`, async (t) => {
-      const daemon = await startTestDaemon(t, { config: { controlPlaneNice, socks: { workers: 1 } } });
-      const all = threads(daemon.pid);
-      const players = all.filter(servesPlayers);
-      assert.deepEqual(players.map(({ name }) => name).sort(), ['players:0', 'players:dns']);
-      assert.deepEqual(nicesOf(players), [initial]);
-      const others = all.filter((thread) => !servesPlayers(thread));
-      assert.ok(others.length >= 5, JSON.stringify(all));
-      assert.deepEqual(nicesOf(others), [Math.min(19, initial + controlPlaneNice)]);
-    });
-  }
+  it('controlPlaneNice is added to all threads except those that serve players', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { controlPlaneNice: 5, socks: { workers: 1 } } });
+    const all = threads(daemon.pid);
+    const players = all.filter(servesPlayers);
+    assert.deepEqual(players.map(({ name }) => name).sort(), ['players:0', 'players:dns']);
+    assert.deepEqual(nicesOf(players), [initial]);
+    const others = all.filter((thread) => !servesPlayers(thread));
+    assert.ok(others.length >= 5, JSON.stringify(all));
+    assert.deepEqual(nicesOf(others), [Math.min(19, initial + 5)]);
+  });
+
+  it('with controlPlaneNice 0 no thread has a name or another priority', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { controlPlaneNice: 0 } });
+    const all = threads(daemon.pid);
+    assert.deepEqual(all.filter(servesPlayers), []);
+    assert.deepEqual(nicesOf(all), [initial]);
+  });
 
   // This test is the last one, because this process cannot regain the priority that it gives up.
   it('a restarted worker regains its priority, or logs that it cannot', async (t) => {
+    preparePriorities();
     const world = await startPlane(t, ['player', 'throw']);
     assert.ok(yieldToPlayers(1));
     const client = await RawClient.connect(world.port);
