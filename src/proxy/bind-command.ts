@@ -5,8 +5,8 @@ import { resolveName } from './connect-command.js';
 import { permittedAddresses } from './egress.js';
 import { Reply } from './protocols/socks5.js';
 import type { AuthorizedRequest, RunningCommand } from './running-command.js';
-import type { Session } from './session.js';
 import { readTarget } from './target.js';
+import type { WorkerSession } from './worker-session.js';
 
 export function startBind(running: RunningCommand, authorized: AuthorizedRequest): void {
   const { account, egress, request } = authorized;
@@ -37,7 +37,7 @@ export function startBind(running: RunningCommand, authorized: AuthorizedRequest
 function listenForPeer(
   running: RunningCommand,
   { egress }: AuthorizedRequest,
-  session: Session,
+  session: WorkerSession,
   expected: readonly string[] | null,
   isIpv6: boolean,
 ): void {

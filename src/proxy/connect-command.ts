@@ -8,10 +8,10 @@ import { permittedAddresses } from './egress.js';
 import type { Endpoint, Stream } from './io/io.js';
 import { Reply, replyForErrno } from './protocols/socks5.js';
 import type { AuthorizedRequest, RunningCommand } from './running-command.js';
-import type { Session } from './session.js';
 import { readTarget } from './target.js';
 import { askUpstream } from './upstreams/ask.js';
 import type { Upstream } from './upstreams/rules.js';
+import type { WorkerSession } from './worker-session.js';
 
 /** The reply when the name of a destination has no address. */
 const REPLY_BY_RESOLVE_FAILURE = {
@@ -43,7 +43,7 @@ export function startConnect(running: RunningCommand, authorized: AuthorizedRequ
 /** Resolves the name of the session's destination; refuses the client when the name is denied or cannot be resolved. */
 export function resolveName(
   running: RunningCommand,
-  session: Session,
+  session: WorkerSession,
   egress: EgressPolicy,
   found: (addresses: readonly string[]) => void,
 ): void {
@@ -63,10 +63,10 @@ export function resolveName(
 
 class ConnectCommand {
   readonly #running: RunningCommand;
-  readonly #session: Session;
+  readonly #session: WorkerSession;
   readonly #egress: EgressPolicy;
 
-  constructor(running: RunningCommand, session: Session, egress: EgressPolicy) {
+  constructor(running: RunningCommand, session: WorkerSession, egress: EgressPolicy) {
     this.#running = running;
     this.#session = session;
     this.#egress = egress;

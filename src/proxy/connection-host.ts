@@ -3,18 +3,18 @@ import type { EgressPolicy } from '../core/egress/egress.js';
 import type { IpBytes } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
-import type { Account } from './account.js';
 import type { Resolve } from './dns/resolve.js';
 import type { Handshakes } from './handshakes.js';
 import type { Endpoint, Stream } from './io/io.js';
 import type { Logins } from './logins.js';
-import type { Permits } from './permits.js';
 import type { FragmentMemory } from './protocols/fragments.js';
 import type { ProxySources } from './protocols/proxy-header.js';
 import type { RelayedHost } from './relayed.js';
-import type { Session, SessionRequest } from './session.js';
 import type { ProxySettings } from './settings.js';
 import type { Upstreams } from './upstreams/rules.js';
+import type { WorkerAccount } from './worker-account.js';
+import type { WorkerPermits } from './worker-permits.js';
+import type { SessionRequest, WorkerSession } from './worker-session.js';
 
 /** Properties of a connection that its listener determines. */
 export interface Arrival {
@@ -62,20 +62,20 @@ export interface ConnectionHost extends RelayedHost {
   readonly log: Log;
   readonly handshakes: Pick<Handshakes, 'add' | 'setSource' | 'delete'>;
   readonly logins: Logins;
-  readonly permits: Pick<Permits, 'acquire'>;
+  readonly permits: Pick<WorkerPermits, 'acquire'>;
   readonly connections: OpenConnections;
   /** Whether PROXY headers of this peer are trusted. */
   readonly isTrustedProxy: ProxySources;
   /** Whether the account has not been removed since its login. */
-  isStillKnown(account: Account): boolean;
+  isStillKnown(account: WorkerAccount): boolean;
   /** The egress policy of an account; null when the configuration no longer has its egress class. */
-  egressOf(account: Account): EgressPolicy | null;
+  egressOf(account: WorkerAccount): EgressPolicy | null;
   readonly resolve: Resolve;
   readonly upstreams: Upstreams;
   /** Null: no slot is free. */
-  openSession(request: SessionRequest): Session | null;
+  openSession(request: SessionRequest): WorkerSession | null;
   /** Live UDP associations of an account. */
-  associations(account: Account): number;
+  associations(account: WorkerAccount): number;
   /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
   isLocalAddress(ip: IpBytes): boolean;
   readonly fragmentMemory: FragmentMemory;

@@ -13,12 +13,10 @@
 import { includesAddress } from '../core/accounts/address-list.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { sourceOf } from '../core/source.js';
-import type { Account } from './account.js';
 import { startBind } from './bind-command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './connection-host.js';
 import type { Endpoint, Stream, StreamListener, Timer } from './io/io.js';
-import type { Permit, PermitRequest } from './permits.js';
 import type { ClientProtocol, HandshakeStep } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import { protocolOf } from './protocols/first-byte.js';
@@ -27,6 +25,8 @@ import { parseProxyHeader, UNIX_CLIENT } from './protocols/proxy-header.js';
 import { METHODS_REFUSED, Reply, type ReplyCode } from './protocols/socks5.js';
 import { type AuthorizedRequest, type CommandOwner, RunningCommand } from './running-command.js';
 import { associate } from './udp/associate.js';
+import type { WorkerAccount } from './worker-account.js';
+import type { Permit, PermitRequest } from './worker-permits.js';
 
 /** How long a refused client may take to close its side, in ms. */
 const LINGER_MS = 1_000;
@@ -56,7 +56,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #isGreeted = false;
   /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
   #sent: Buffer | null = null;
-  #account: Account | null = null;
+  #account: WorkerAccount | null = null;
   /** The pending request for a permit, in the stage 'permit'. */
   #permitRequest: PermitRequest | null = null;
   #command: RunningCommand | null = null;
@@ -238,7 +238,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     });
   }
 
-  #permitted(protocol: ClientProtocol, step: RequestStep, account: Account, permit: Permit): void {
+  #permitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount, permit: Permit): void {
     // The account may have changed meanwhile.
     const egress = this.#authorize(account);
     if (typeof egress === 'number') this.#refuseWith(egress);
@@ -247,7 +247,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   }
 
   /** The egress policy for a session of the account, or the reply that refuses the session. Reports why. */
-  #authorize(account: Account): EgressPolicy | ReplyCode {
+  #authorize(account: WorkerAccount): EgressPolicy | ReplyCode {
     const { record } = account;
     // The account may have been changed between its login and its request.
     if (this.host.logins.wouldRefuse(account, this.client) || !this.host.isStillKnown(account))

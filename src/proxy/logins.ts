@@ -13,16 +13,16 @@ import type { Schedules } from '../core/accounts/schedule.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/printable.js';
-import type { Account } from './account.js';
-import type { Accounts } from './accounts.js';
 import type { AuthorizedClients } from './authorized-clients.js';
 import type { Events } from './events.js';
 import type { Endpoint } from './io/io.js';
 import type { LoginGuard } from './login-guard.js';
 import { type ProxySources, UNIX_CLIENT } from './protocols/proxy-header.js';
+import type { WorkerAccount } from './worker-account.js';
+import type { WorkerAccounts } from './worker-accounts.js';
 
 export interface LoginsOptions {
-  readonly accounts: Accounts;
+  readonly accounts: WorkerAccounts;
   readonly authorized: AuthorizedClients;
   readonly isTrustedProxy: ProxySources;
   /** Reads pending messages of the control plane, so that a login uses every change that was acknowledged before it. */
@@ -35,7 +35,7 @@ export interface LoginsOptions {
 
 export class Logins {
   readonly #options: LoginsOptions;
-  readonly #check: ReturnType<typeof createLogin<Account['record']>>;
+  readonly #check: ReturnType<typeof createLogin<WorkerAccount['record']>>;
   #refusedUnchecked = 0;
   #withoutCredentials = 0;
 
@@ -52,7 +52,7 @@ export class Logins {
   /**
    * Null: refused. A blocked login is checked like any other, so that it takes as long, and is always refused.
    */
-  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
+  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): WorkerAccount | null {
     const { accounts, guard, events, readMessages } = this.#options;
     readMessages();
     // Clients of a Unix socket have no address by which to count them.
@@ -85,7 +85,7 @@ export class Logins {
   }
 
   /** Logs in without a password, from an authorized address. Null: refused. */
-  logInByAddress({ address }: Endpoint, username: Uint8Array): Account | null {
+  logInByAddress({ address }: Endpoint, username: Uint8Array): WorkerAccount | null {
     const { accounts, guard, events } = this.#options;
     const name = Buffer.from(username).toString();
     const shown = printable(name);
@@ -119,21 +119,21 @@ export class Logins {
   }
 
   /** Whether a login of the account from this address would be refused now. */
-  wouldRefuse(account: Account, { address }: Endpoint): boolean {
+  wouldRefuse(account: WorkerAccount, { address }: Endpoint): boolean {
     return this.#refusalOf(account, address) !== null;
   }
 
-  #refusalOf({ record }: Account, address: string): AccountRefusal | null {
+  #refusalOf({ record }: WorkerAccount, address: string): AccountRefusal | null {
     return refuseAccount(record, address, this.#options.schedules, Date.now());
   }
 
   /** Which limit refuses a further session of the account from this address now, by the sessions of this worker; null: none. */
-  limitRefusal(account: Account, { address }: Endpoint): LimitRefusal | null {
+  limitRefusal(account: WorkerAccount, { address }: Endpoint): LimitRefusal | null {
     return this.#options.accounts.refusal(account, address);
   }
 
   /** Reports that a limit of the account has refused a session. */
-  reportLimit({ record }: Account, { address }: Endpoint, reason: LimitRefusal): void {
+  reportLimit({ record }: WorkerAccount, { address }: Endpoint, reason: LimitRefusal): void {
     const { events, log } = this.#options;
     events.login(reason, record.username, record.id, address);
     log.info({ account: record.username, client: address, reason }, 'session refused');
@@ -176,7 +176,7 @@ export class Logins {
     events.login(reason, shown, account?.record.id ?? null, client);
   }
 
-  #rehash(account: Account, password: Uint8Array): void {
+  #rehash(account: WorkerAccount, password: Uint8Array): void {
     const { id, passwordHash: before } = account.record;
     const salted = hashPassword(password);
     this.#options.accounts.rehashed(account, salted);

@@ -2,8 +2,8 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
 import type { ResolverMessage, ResolverStart } from './dns/messages.js';
+import { RecentDeaths } from './plane-restarts.js';
 import type { PlaneWorker } from './plane-worker.js';
-import { RecentDeaths } from './worker-restarts.js';
 
 export class PlaneResolver {
   readonly #workers: readonly PlaneWorker[];

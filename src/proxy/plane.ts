@@ -16,11 +16,11 @@ import { PlaneAccounts } from './plane-accounts.js';
 import { type ListenResult, PlaneListeners } from './plane-listeners.js';
 import { PlaneMemory } from './plane-memory.js';
 import { PlaneResolver } from './plane-resolver.js';
+import { PlaneRestarts } from './plane-restarts.js';
 import { PlaneWatch } from './plane-watch.js';
 import { PlaneWorker } from './plane-worker.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 import type { Gauges } from './shared.js';
-import { WorkerRestarts } from './worker-restarts.js';
 
 /** Time limit for stopping a worker, in ms. */
 const STOP_MS = 5_000;
@@ -58,7 +58,7 @@ export class ProxyPlane {
   readonly #memory: PlaneMemory;
   readonly #gauges: Gauges;
   readonly #workers: PlaneWorker[] = [];
-  readonly #restarts: WorkerRestarts;
+  readonly #restarts: PlaneRestarts;
   readonly #watch: PlaneWatch;
   readonly #accounts: PlaneAccounts;
   readonly #resolver: PlaneResolver;
@@ -81,7 +81,7 @@ export class ProxyPlane {
       stuckMs: options.stuckMs,
       onTerminateFailed: () => options.onBroken({ hasStuckThread: true }),
     });
-    this.#restarts = new WorkerRestarts(this.#workers, options.workers);
+    this.#restarts = new PlaneRestarts(this.#workers, options.workers);
     this.#listeners = new PlaneListeners(this.#workers, options.workers, options);
     this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
     this.#resolver = new PlaneResolver(

@@ -4,8 +4,8 @@ import type { SessionEnd } from '../core/sessions/session.js';
 import type { Endpoint, Io, Relay, RelayEnd, RelayOwner, Stream } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { OwnPorts } from './own-ports.js';
-import type { Session, SessionOwner } from './session.js';
 import type { ProxySettings } from './settings.js';
+import type { SessionOwner, WorkerSession } from './worker-session.js';
 
 /** What it uses of its worker. */
 export interface RelayedHost {
@@ -17,7 +17,7 @@ export interface RelayedHost {
 }
 
 export interface RelayedOptions {
-  readonly session: Session;
+  readonly session: WorkerSession;
   readonly destination: Stream;
   /** The local port of `destination`, counted in own-ports.ts. */
   readonly outboundPort: number;
@@ -28,7 +28,7 @@ const NOT_CHECKED = -1;
 
 export class Relayed implements SessionOwner, RelayOwner {
   readonly #host: RelayedHost;
-  readonly #session: Session;
+  readonly #session: WorkerSession;
   readonly #destination: Stream;
   readonly #relay: Relay;
   readonly outboundPort: number;

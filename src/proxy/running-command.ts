@@ -2,18 +2,18 @@
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatHostPort } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
-import type { Account } from './account.js';
 import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
 import { HttpExchange } from './http-exchange.js';
 import type { Attempt, Endpoint, RelayOwner, Stream } from './io/io.js';
-import type { Permit } from './permits.js';
 import type { ClientProtocol } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
 import { Reply, type ReplyCode } from './protocols/socks5.js';
 import { Relayed } from './relayed.js';
-import type { Session, SessionOwner } from './session.js';
+import type { WorkerAccount } from './worker-account.js';
+import type { Permit } from './worker-permits.js';
+import type { SessionOwner, WorkerSession } from './worker-session.js';
 
 const NOTHING = new Uint8Array(0);
 /** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */
@@ -21,7 +21,7 @@ const MAX_EARLY_BYTES = 64 * 1024;
 
 /** The input of a command. */
 export interface AuthorizedRequest {
-  readonly account: Account;
+  readonly account: WorkerAccount;
   readonly egress: EgressPolicy;
   readonly request: ClientRequest;
   /** For its session; null: none is needed. */
@@ -56,7 +56,7 @@ export class RunningCommand implements SessionOwner {
   readonly forward: ForwardedRequest | null;
   readonly #connection: CommandOwner;
   readonly #protocol: ClientProtocol;
-  #session: Session | null = null;
+  #session: WorkerSession | null = null;
   /** A connection attempt, or a wait for a peer. */
   #attempt: Attempt | null = null;
   /** What the client sent after its request. */
@@ -88,7 +88,7 @@ export class RunningCommand implements SessionOwner {
     { account, permit }: AuthorizedRequest,
     host: string,
     port: number,
-  ): Session | null {
+  ): WorkerSession | null {
     const session = this.host.openSession({
       command: kind,
       clientProtocol: this.#protocol.name,
@@ -134,7 +134,12 @@ export class RunningCommand implements SessionOwner {
   }
 
   /** Relays between client and destination. The relay replaces the connection. */
-  relay(session: Session, destination: Stream, outboundPort: number, inspect: PayloadInspector | null): void {
+  relay(
+    session: WorkerSession,
+    destination: Stream,
+    outboundPort: number,
+    inspect: PayloadInspector | null,
+  ): void {
     this.#isOver = true;
     const early = this.#early;
     new Relayed(this.host, { session, destination, outboundPort }, (owner) =>
@@ -154,7 +159,7 @@ export class RunningCommand implements SessionOwner {
 
   /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
   exchange(
-    session: Session,
+    session: WorkerSession,
     destination: Stream,
     outboundPort: number,
     request: ForwardedRequest,
@@ -214,7 +219,7 @@ export class RunningCommand implements SessionOwner {
   }
 
   /** Ends the session before it is relayed, and sends the client `reply`. `reason` is for the log. */
-  fail(session: Session, reply: ReplyCode, reason: string): void {
+  fail(session: WorkerSession, reply: ReplyCode, reason: string): void {
     if (session.isEnded) return;
     this.#attempt?.cancel();
     this.#attempt = null;
@@ -230,17 +235,17 @@ export class RunningCommand implements SessionOwner {
     this.#connection.refuse(this.#protocol.reply(code));
   }
 
-  refuseDestination(account: Account, host: string, port: number, reason: string): void {
+  refuseDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
     this.#logDestination(account, host, port, reason);
     this.refuseWith(Reply.notAllowedByRuleset);
   }
 
-  logRefusal({ account, destination }: Session, reason: string): void {
+  logRefusal({ account, destination }: WorkerSession, reason: string): void {
     this.#logDestination(account, destination.host, destination.port, reason);
   }
 
   /** Logs why a destination could not be reached. */
-  #logDestination(account: Account, host: string, port: number, reason: string): void {
+  #logDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
     this.host.log.info(
       {
         account: account.record.username,

@@ -7,8 +7,6 @@ import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.j
 import type { IpBytes } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import { compilePattern } from '../games-pattern.js';
-import type { Account } from './account.js';
-import { Accounts } from './accounts.js';
 import { AuthorizedClients } from './authorized-clients.js';
 import type { ConnectionHost } from './connection-host.js';
 import { Connections } from './connections.js';
@@ -24,18 +22,20 @@ import { createLoginGuard, type LoginGuard } from './login-guard.js';
 import { Logins } from './logins.js';
 import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from './messages.js';
 import { createOwnPorts, type OwnPorts } from './own-ports.js';
-import { Permits } from './permits.js';
 import { createFragmentMemory, type FragmentMemory } from './protocols/fragments.js';
 import { createProxySources, type ProxySources } from './protocols/proxy-header.js';
 import { Relayed } from './relayed.js';
-import type { Session, SessionRequest } from './session.js';
 import { viewSessionCounts } from './session-counts.js';
-import { Sessions } from './sessions.js';
 import type { ProxySettings } from './settings.js';
 import { type Gauges, viewGauges } from './shared.js';
 import { SourceTable } from './source-table.js';
 import { createUpstreams, type Upstreams } from './upstreams/rules.js';
+import type { WorkerAccount } from './worker-account.js';
+import { WorkerAccounts } from './worker-accounts.js';
 import { type Listen, WorkerListeners } from './worker-listeners.js';
+import { WorkerPermits } from './worker-permits.js';
+import type { SessionRequest, WorkerSession } from './worker-session.js';
+import { WorkerSessions } from './worker-sessions.js';
 
 /** How often time limits of sessions and expiry of accounts are checked, in ms. */
 const TICK_MS = 1_000;
@@ -75,13 +75,13 @@ export class ProxyWorker implements ConnectionHost {
   readonly isTrustedProxy: ProxySources;
   readonly handshakes: Handshakes;
   readonly logins: Logins;
-  readonly permits: Permits;
+  readonly permits: WorkerPermits;
   readonly connections: Connections;
   readonly #deps: WorkerDeps;
   readonly #gauges: Gauges;
-  readonly #accounts: Accounts;
+  readonly #accounts: WorkerAccounts;
   readonly #authorized = new AuthorizedClients();
-  readonly #sessions: Sessions;
+  readonly #sessions: WorkerSessions;
   readonly #guard: LoginGuard;
   readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly #listeners: WorkerListeners;
@@ -114,9 +114,9 @@ export class ProxyWorker implements ConnectionHost {
     });
     this.log = createEventLog(this.events);
     const schedules = createSchedules(settings.timeZone);
-    this.#accounts = new Accounts({ io, egressOf: this.#egressOf, schedules });
-    this.permits = new Permits(this.events);
-    this.#sessions = new Sessions({
+    this.#accounts = new WorkerAccounts({ io, egressOf: this.#egressOf, schedules });
+    this.permits = new WorkerPermits(this.events);
+    this.#sessions = new WorkerSessions({
       accounts: this.#accounts,
       counts: viewSessionCounts(shared.sessionCounts),
       events: this.events,
@@ -263,19 +263,19 @@ export class ProxyWorker implements ConnectionHost {
 
   // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  openSession(request: SessionRequest): Session | null {
+  openSession(request: SessionRequest): WorkerSession | null {
     return this.#sessions.open(request);
   }
 
-  isStillKnown(account: Account): boolean {
+  isStillKnown(account: WorkerAccount): boolean {
     return this.#accounts.byId(account.record.id) === account;
   }
 
-  associations(account: Account): number {
+  associations(account: WorkerAccount): number {
     return this.#accounts.associations(account);
   }
 
-  egressOf(account: Account): EgressPolicy | null {
+  egressOf(account: WorkerAccount): EgressPolicy | null {
     return this.#egressOf(account.record.limits.egressClass);
   }
 

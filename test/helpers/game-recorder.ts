@@ -3,12 +3,12 @@ import type { GameRules } from '../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createRecorder } from '../../src/core/heartbeats/heartbeat-recorder.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
-import type { Account } from '../../src/proxy/account.js';
-import type { Accounts } from '../../src/proxy/accounts.js';
 import type { PayloadInspector } from '../../src/proxy/game-watch.js';
-import { Permits } from '../../src/proxy/permits.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
-import { type LiveSession, Sessions } from '../../src/proxy/sessions.js';
+import type { WorkerAccount } from '../../src/proxy/worker-account.js';
+import type { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
+import { WorkerPermits } from '../../src/proxy/worker-permits.js';
+import { type LiveSession, WorkerSessions } from '../../src/proxy/worker-sessions.js';
 import type { FakeSession } from './fake-session.js';
 
 /** A destination `game:<id>` represents the game with this id. */
@@ -30,8 +30,8 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
   const observed = new Map<number, FakeSession>();
   let opening: FakeSession | null = null;
 
-  const sessions = new Sessions({
-    accounts: { sessionOpened() {}, sessionOver() {} } as unknown as Accounts,
+  const sessions = new WorkerSessions({
+    accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
     counts: viewSessionCounts(allocateSessionCounts(16_384)),
     events: {
       sessionOpened({ slot, gameId }) {
@@ -58,7 +58,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         }
       },
     },
-    permits: new Permits({ push() {} }),
+    permits: new WorkerPermits({ push() {} }),
     games: () => ({
       start: (flow) =>
         flow.host.startsWith(GAME) ? { gameId: flow.host.slice(GAME.length) } : rules.start(flow),
@@ -112,4 +112,4 @@ const ACCOUNT = {
   record: { id: 'a1', username: 'player' },
   rates: null,
   sessions: new Set(),
-} as unknown as Account;
+} as unknown as WorkerAccount;

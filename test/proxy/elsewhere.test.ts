@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/schedule.js';
-import { Accounts } from '../../src/proxy/accounts.js';
+import { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
 import { accountRecord } from './plane-world.js';
 
 const BYTES = 1_000_000;
@@ -11,7 +11,7 @@ const BYTES = 1_000_000;
 test('each node where the account is active has the same share of its rate', () => {
   let nowMs = 0;
   const io = { now: () => nowMs, timer: () => ({ clear: () => undefined }) };
-  const accounts = new Accounts({ io, egressOf: () => null, schedules: createSchedules('UTC') });
+  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules: createSchedules('UTC') });
   const record = accountRecord('ann');
   const limited = { ...record, limits: { ...record.limits, bytesPerSecondDown: BYTES } };
   accounts.put({ ...limited, otherNodes: 2 }, 0);

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/schedule.js';
-import type { AccountSession } from '../../src/proxy/account.js';
-import { Accounts } from '../../src/proxy/accounts.js';
 import type { AccountRecord } from '../../src/proxy/settings.js';
+import type { AccountSession } from '../../src/proxy/worker-account.js';
+import { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
 import { accountRecord } from './plane-world.js';
 
 function setUp() {
   const io = { now: () => 0, timer: () => ({ clear: () => undefined }) };
   const schedules = createSchedules('Asia/Shanghai');
-  const accounts = new Accounts({ io, egressOf: () => null, schedules });
+  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules });
   const ended: string[] = [];
   function open(username: string, schedule: string | null, now: number): void {
     const record = { ...accountRecord(username), schedule };

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SessionSummary } from '../../src/core/sessions/session.js';
-import type { Account } from '../../src/proxy/account.js';
-import type { Accounts } from '../../src/proxy/accounts.js';
 import type { SessionFacts } from '../../src/proxy/messages.js';
-import { Permits } from '../../src/proxy/permits.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
-import { Sessions } from '../../src/proxy/sessions.js';
+import type { WorkerAccount } from '../../src/proxy/worker-account.js';
+import type { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
+import { WorkerPermits } from '../../src/proxy/worker-permits.js';
+import { WorkerSessions } from '../../src/proxy/worker-sessions.js';
 
 const FIVE_MINUTES = 300_000;
 
@@ -17,15 +17,15 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
   const ticks: number[] = [];
   const opened: SessionFacts[] = [];
   const closed: SessionSummary[] = [];
-  const sessions = new Sessions({
-    accounts: { sessionOpened() {}, sessionOver() {} } as unknown as Accounts,
+  const sessions = new WorkerSessions({
+    accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
     counts: viewSessionCounts(allocateSessionCounts(4)),
     events: {
       sessionOpened: (session) => void opened.push(session),
       sessionClosed: (_id, _destination, _via, summary) => void closed.push(summary),
       sessionChanged() {},
     },
-    permits: new Permits({ push() {} }),
+    permits: new WorkerPermits({ push() {} }),
     games: () => ({ start: () => null }),
     gameIntervalMs: 1_000,
     now: () => monotonicMs,
@@ -39,7 +39,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
       record: { id: 'a', username: 'player' },
       rates: null,
       sessions: new Set(),
-    } as unknown as Account,
+    } as unknown as WorkerAccount,
     client: { address: '192.0.2.1', port: 40_000 },
     destination: { host: 'game.example', port: 443 },
     owner: { end() {}, tick: (nowMs) => void ticks.push(nowMs), setRates() {} },

@@ -2,16 +2,16 @@
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
-import type { Account } from '../account.js';
 import type { ConnectionHost } from '../connection-host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Endpoint, Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
-import type { Permit } from '../permits.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';
 import type { ReplyCode } from '../protocols/socks5.js';
-import type { Session, SessionOwner } from '../session.js';
+import type { WorkerAccount } from '../worker-account.js';
+import type { Permit } from '../worker-permits.js';
+import type { SessionOwner, WorkerSession } from '../worker-session.js';
 import { type AccountDecisions, decisionsOf } from './decisions.js';
 import { Destinations } from './destinations.js';
 import { UnsolicitedSources } from './unsolicited.js';
@@ -28,7 +28,7 @@ export interface AssociationOptions {
 }
 
 interface Open {
-  readonly session: Session;
+  readonly session: WorkerSession;
   readonly relay: DatagramRelay;
   readonly destinations: Destinations;
   readonly unsolicited: UnsolicitedSources;
@@ -43,7 +43,7 @@ export interface AssociateRequest {
   readonly isUnix: boolean;
   /** The account was found by the client's address. */
   readonly isByAddress: boolean;
-  readonly account: Account;
+  readonly account: WorkerAccount;
   /** For its session; null: none is needed. */
   readonly permit: Permit | null;
   readonly egress: EgressPolicy;
@@ -97,7 +97,7 @@ export class Association implements SessionOwner, StreamListener {
   }
 
   /** The relay is open: from now on `session` and the control connection own the association. */
-  start(session: Session, relay: DatagramRelay): void {
+  start(session: WorkerSession, relay: DatagramRelay): void {
     const { context, request } = this.#options;
     const { io, settings } = context;
     const { account, client, egress, stream } = request;

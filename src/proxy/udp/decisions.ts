@@ -1,7 +1,7 @@
 // Limits the decisions per second of an account: new destinations, unknown senders, fragments. Datagrams with a route, a
 // source or a recent verdict need no decision. A flood to or from an account therefore costs at most this many decisions.
-import type { Account } from '../account.js';
 import type { Io } from '../io/io.js';
+import type { WorkerAccount } from '../worker-account.js';
 
 /** The burst after a pause, as part of a second. */
 const BURST_S = 0.25;
@@ -42,9 +42,13 @@ export interface AccountDecisions {
   readonly ofOthers: Decisions;
 }
 
-const byAccount = new WeakMap<Account, AccountDecisions>();
+const byAccount = new WeakMap<WorkerAccount, AccountDecisions>();
 
-export function decisionsOf(account: Account, perSecond: number, io: Pick<Io, 'now'>): AccountDecisions {
+export function decisionsOf(
+  account: WorkerAccount,
+  perSecond: number,
+  io: Pick<Io, 'now'>,
+): AccountDecisions {
   const decisions = byAccount.get(account) ?? {
     ofClients: new Decisions(perSecond, io),
     ofOthers: new Decisions(perSecond, io),

@@ -1,24 +1,24 @@
 // The live sessions of one worker: opens and counts them, applies time limits, and reports them to the control plane.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
 import type { SessionEnd, SessionSummary } from '../core/sessions/session.js';
-import type { Account } from './account.js';
-import type { Accounts } from './accounts.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { Events } from './events.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { SessionFacts } from './messages.js';
-import type { Permit, Permits } from './permits.js';
-import type { DatagramSummary, Session, SessionOwner, SessionRequest } from './session.js';
 import { type SessionCounts, SlotPool } from './session-counts.js';
 import { type GamesOwner, SessionGames } from './session-games.js';
+import type { WorkerAccount } from './worker-account.js';
+import type { WorkerAccounts } from './worker-accounts.js';
+import type { Permit, WorkerPermits } from './worker-permits.js';
+import type { DatagramSummary, SessionOwner, SessionRequest, WorkerSession } from './worker-session.js';
 
-export interface SessionsOptions {
-  readonly accounts: Accounts;
+export interface WorkerSessionsOptions {
+  readonly accounts: WorkerAccounts;
   readonly counts: SessionCounts;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionClosed' | 'sessionChanged'>;
-  readonly permits: Pick<Permits, 'hold'>;
+  readonly permits: Pick<WorkerPermits, 'hold'>;
   /** The present game rules. */
   readonly games: () => GameRules;
   /** Minimum time between two reports of a session's GameIDs, in ms. */
@@ -29,13 +29,13 @@ export interface SessionsOptions {
   readonly date: () => number;
 }
 
-export class Sessions {
-  readonly options: SessionsOptions;
+export class WorkerSessions {
+  readonly options: WorkerSessionsOptions;
   /** By slot. */
   readonly #sessions: (LiveSession | undefined)[] = [];
   readonly #slots: SlotPool;
 
-  constructor(options: SessionsOptions) {
+  constructor(options: WorkerSessionsOptions) {
     this.options = options;
     this.#slots = new SlotPool(options.counts);
   }
@@ -79,14 +79,14 @@ export class Sessions {
 }
 
 /** Kept small: there are thousands of sessions. */
-export class LiveSession implements Session, GamesOwner {
-  readonly account: Account;
+export class LiveSession implements WorkerSession, GamesOwner {
+  readonly account: WorkerAccount;
   readonly command: SessionCommand;
   readonly #clientProtocol: SessionRequest['clientProtocol'];
   readonly client: Endpoint;
   readonly isByAddress: boolean;
   readonly slot: number;
-  readonly #sessions: Sessions;
+  readonly #sessions: WorkerSessions;
   readonly #openedMs: number;
   #permit: Permit | null;
   #owner: SessionOwner;
@@ -98,7 +98,7 @@ export class LiveSession implements Session, GamesOwner {
   /** Null until a game rule matches. */
   #games: SessionGames | null = null;
 
-  constructor(request: SessionRequest, slot: number, sessions: Sessions) {
+  constructor(request: SessionRequest, slot: number, sessions: WorkerSessions) {
     this.account = request.account;
     this.command = request.command;
     this.#clientProtocol = request.clientProtocol;

@@ -8,13 +8,13 @@ import type { Schedules } from '../core/accounts/schedule.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
-import type { Account, AccountSession } from './account.js';
 import type { Io } from './io/io.js';
 import { type AccountRates, createSharedRate } from './io/rates.js';
 import type { AccountRecord } from './settings.js';
+import type { AccountSession, WorkerAccount } from './worker-account.js';
 
-/** Every `Account` of this worker is an entry. Only `Accounts` changes it, so the others see it read-only. */
-interface Entry extends Account {
+/** Every `WorkerAccount` is an entry. Only `WorkerAccounts` changes it, so the others see it read-only. */
+interface Entry extends WorkerAccount {
   record: AccountRecord;
   rates: AccountRates | null;
   sessions: Set<AccountSession>;
@@ -23,29 +23,29 @@ interface Entry extends Account {
 /** Most accounts have no session: they share this. */
 const NO_SESSIONS: ReadonlySet<AccountSession> = new Set();
 
-export interface AccountsOptions {
+export interface WorkerAccountsOptions {
   readonly io: Pick<Io, 'now' | 'timer'>;
   /** The policy of an egress class; null: the configuration has no such class. */
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly schedules: Pick<Schedules, 'isOpen'>;
 }
 
-export class Accounts {
-  readonly #options: AccountsOptions;
+export class WorkerAccounts {
+  readonly #options: WorkerAccountsOptions;
   readonly #byName = new Map<string, Entry>();
   readonly #byId = new Map<string, Entry>();
   /** Those with a live session. */
   readonly #active = new Set<Entry>();
 
-  constructor(options: AccountsOptions) {
+  constructor(options: WorkerAccountsOptions) {
     this.#options = options;
   }
 
-  byUsername(username: string): Account | undefined {
+  byUsername(username: string): WorkerAccount | undefined {
     return this.#byName.get(username);
   }
 
-  byId(id: string): Account | undefined {
+  byId(id: string): WorkerAccount | undefined {
     return this.#byId.get(id);
   }
 
@@ -82,7 +82,7 @@ export class Accounts {
   }
 
   /** Replaces an imported hash by a salted hash of the same password; sessions continue. */
-  rehashed(account: Account, passwordHash: string): void {
+  rehashed(account: WorkerAccount, passwordHash: string): void {
     const entry = this.#byId.get(account.record.id);
     if (entry) entry.record = { ...entry.record, passwordHash };
   }
@@ -107,7 +107,7 @@ export class Accounts {
    * Why an account may have no further session from this address now, by the sessions of this worker; null: it may. The limits are
    * the same as in `HeldPermits.refusal`, which counts permits.
    */
-  refusal({ record, sessions }: Account, clientAddress: string): LimitRefusal | null {
+  refusal({ record, sessions }: WorkerAccount, clientAddress: string): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = record.limits;
     if (record.isOverQuota) return 'over-quota';
     if (maxSessions !== null && sessions.size >= maxSessions) return 'too-many-sessions';
@@ -120,20 +120,20 @@ export class Accounts {
   }
 
   /** Number of live sessions of the account that are UDP associations. */
-  associations({ sessions }: Account): number {
+  associations({ sessions }: WorkerAccount): number {
     let count = 0;
     for (const { command } of sessions) if (command === 'udp-associate') count += 1;
     return count;
   }
 
-  sessionOpened(account: Account, session: AccountSession): void {
+  sessionOpened(account: WorkerAccount, session: AccountSession): void {
     const entry = account as Entry;
     if (entry.sessions === NO_SESSIONS) entry.sessions = new Set();
     entry.sessions.add(session);
     this.#active.add(entry);
   }
 
-  sessionOver(account: Account, session: AccountSession): void {
+  sessionOver(account: WorkerAccount, session: AccountSession): void {
     const entry = account as Entry;
     entry.sessions.delete(session);
     if (entry.sessions.size > 0) return;
@@ -199,7 +199,7 @@ export class Accounts {
 }
 
 /** Ends sessions of clients whose address the account no longer allows, or no longer has without credentials. */
-function endRefusedClients({ record, sessions }: Account): void {
+function endRefusedClients({ record, sessions }: WorkerAccount): void {
   for (const session of [...sessions]) {
     const { isByAddress, client } = session;
     if (!isAllowedClient(record.allowedClients, client.address)) session.end('client-not-allowed');
@@ -208,7 +208,7 @@ function endRefusedClients({ record, sessions }: Account): void {
   }
 }
 
-function endAll({ sessions }: Account, reason: SessionEnd): void {
+function endAll({ sessions }: WorkerAccount, reason: SessionEnd): void {
   for (const session of [...sessions]) session.end(reason);
 }
 

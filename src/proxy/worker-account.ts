@@ -19,7 +19,7 @@ export interface AccountSession {
 }
 
 /** An account in its worker. `record` is replaced when the operator changes the account. */
-export interface Account {
+export interface WorkerAccount {
   readonly record: AccountRecord;
   /** The rates from the account's limits; null: none. */
   readonly rates: AccountRates | null;

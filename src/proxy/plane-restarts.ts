@@ -28,7 +28,7 @@ export interface Restart {
   readonly pauseMs: number;
 }
 
-export class WorkerRestarts {
+export class PlaneRestarts {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
   /** By worker. */

@@ -1,12 +1,12 @@
 // One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from its request to its
 // end. It belongs to an account of this worker, and counts its bytes in shared memory.
 import type { ClientProtocolName, SessionEnd } from '../core/sessions/session.js';
-import type { Account } from './account.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
-import type { Permit } from './permits.js';
+import type { WorkerAccount } from './worker-account.js';
+import type { Permit } from './worker-permits.js';
 
 /** The object that transfers the session's bytes. */
 export interface SessionOwner {
@@ -22,7 +22,7 @@ export interface SessionRequest {
   readonly clientProtocol: ClientProtocolName;
   /** Its account was found by its address. */
   readonly isByAddress: boolean;
-  readonly account: Account;
+  readonly account: WorkerAccount;
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };
   readonly owner: SessionOwner;
@@ -37,8 +37,8 @@ export interface DatagramSummary {
   readonly dropped: Readonly<Record<string, number>>;
 }
 
-export interface Session {
-  readonly account: Account;
+export interface WorkerSession {
+  readonly account: WorkerAccount;
   readonly command: SessionCommand;
   readonly client: Endpoint;
   readonly destination: Destination;

@@ -1,9 +1,9 @@
 // The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { SessionEnd } from '../core/sessions/session.js';
-import type { Account } from './account.js';
 import type { Events } from './events.js';
 import type { Endpoint } from './io/io.js';
+import type { WorkerAccount } from './worker-account.js';
 
 /** The right of one session to be open. */
 export class Permit {
@@ -49,7 +49,7 @@ export interface PermitRequest {
   cancel(): void;
 }
 
-export class Permits {
+export class WorkerPermits {
   readonly #events: Pick<Events, 'push'>;
   readonly #waiting = new Map<number, (answer: PermitAnswer) => void>();
   /** Permits that have not been released. */
@@ -61,7 +61,7 @@ export class Permits {
   }
 
   /** Calls `done` later, unless the request is cancelled before. */
-  acquire({ record }: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitRequest {
+  acquire({ record }: WorkerAccount, client: Endpoint, done: (answer: PermitAnswer) => void): PermitRequest {
     const token = this.#nextToken();
     this.#waiting.set(token, done);
     this.#events.push({ kind: 'permit-wanted', token, accountId: record.id, client: client.address });
@@ -78,7 +78,7 @@ export class Permits {
   }
 
   /** For a session that is already open. */
-  hold({ record }: Account, client: Endpoint, session: PermittedSession): Permit {
+  hold({ record }: WorkerAccount, client: Endpoint, session: PermittedSession): Permit {
     const token = this.#nextToken();
     const permit = this.#opened(token);
     permit.use(session);

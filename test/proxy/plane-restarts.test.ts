@@ -1,7 +1,7 @@
 // Threads that die: a few deaths within a minute cause no delay, more do.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { RecentDeaths } from '../../src/proxy/worker-restarts.js';
+import { RecentDeaths } from '../../src/proxy/plane-restarts.js';
 
 it('a thread is restarted at once three times within a minute, and then after a second', () => {
   const deaths = new RecentDeaths();
