@@ -1,6 +1,5 @@
 // The public address in proxy links: the configuration's, until an operator saves another one.
-import { type Actor, differences } from '../audit/audit.js';
-import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
+import { createReplacedSetting, type Reloadable, type Replace } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import type { PublicAddress } from './proxy-link.js';
 
@@ -11,12 +10,7 @@ export interface PublicAddressSetting extends Reloadable {
   current(): PublicAddress;
   /** The value saved in the console; null when the configuration applies. */
   saved(): PublicAddress;
-  /** Saves the address, unless `refuse` returns a refusal for the stored one, which it then returns. */
-  save<Refusal = never>(
-    address: PublicAddress,
-    by: Actor,
-    refuse?: Refuse<PublicAddress, Refusal>,
-  ): Promise<Refusal | null>;
+  readonly save: Replace<PublicAddress>;
 }
 
 const NOTHING: PublicAddress = { host: null, port: null };
@@ -29,9 +23,11 @@ export function createPublicAddressSetting({
   /** The value from the configuration. */
   ofFile: PublicAddress;
 }): PublicAddressSetting {
-  const setting = createSetting<PublicAddress>({
+  const setting = createReplacedSetting<PublicAddress>({
     store: settings,
     key: PUBLIC_ADDRESS_KEY,
+    name: 'public-address',
+    shown: (address) => ({ ...address }),
     initial: NOTHING,
     parse: (text) => ({ ...NOTHING, ...(text === '' ? {} : (JSON.parse(text) as Partial<PublicAddress>)) }),
     format: (address) => JSON.stringify(address),
@@ -44,13 +40,6 @@ export function createPublicAddressSetting({
       return { host: host ?? ofFile.host, port: port ?? ofFile.port };
     },
     saved: setting.value,
-
-    save: (value, by, refuse = refuseNone) =>
-      setting.save((stored) => {
-        const { before, after, differs } = differences({ ...stored }, { ...value });
-        if (!differs) return null;
-        const object = { type: 'settings', id: PUBLIC_ADDRESS_KEY, name: 'public-address' } as const;
-        return { value, audit: { by, action: 'settings.public-address', object, before, after } };
-      }, refuse),
+    save: setting.replace,
   };
 }

@@ -1,6 +1,5 @@
 // The retention setting: the values of the configuration file, until an operator saves others.
-import { type Actor, differences } from '../audit/audit.js';
-import { createSetting, type Refuse, type Reloadable, refuseNone } from './setting.js';
+import { createReplacedSetting, type Reloadable, type Replace } from './setting.js';
 import type { SettingStore } from './setting-store.js';
 
 const RETENTION_KEY = 'retention';
@@ -18,12 +17,7 @@ export interface RetentionSetting extends Reloadable {
   current(): Retention;
   /** The names of the values that an operator saved and that differ from the configuration file. */
   saved(): ReadonlySet<keyof Retention>;
-  /** Saves the values, unless `refuse` returns a refusal for the stored ones, which it then returns. */
-  save<Refusal = never>(
-    retention: Retention,
-    by: Actor,
-    refuse?: Refuse<Retention, Refusal>,
-  ): Promise<Refusal | null>;
+  readonly save: Replace<Retention>;
   onChanged(listener: (retention: Retention) => void): void;
 }
 
@@ -34,9 +28,11 @@ export function createRetentionSetting({
   settings: SettingStore;
   ofFile: Retention;
 }): RetentionSetting {
-  const setting = createSetting<Retention>({
+  const setting = createReplacedSetting<Retention>({
     store: settings,
     key: RETENTION_KEY,
+    name: 'retention',
+    shown: (retention) => ({ ...retention }),
     initial: ofFile,
     parse: (text) => (text === '' ? ofFile : { ...ofFile, ...(JSON.parse(text) as Partial<Retention>) }),
     format: (retention) => JSON.stringify(retention),
@@ -50,14 +46,7 @@ export function createRetentionSetting({
       return new Set(names.filter((name) => setting.value()[name] !== ofFile[name]));
     },
 
-    save: (value, by, refuse = refuseNone) =>
-      setting.save((stored) => {
-        const { before, after, differs } = differences({ ...stored }, { ...value });
-        if (!differs) return null;
-        const object = { type: 'settings', id: RETENTION_KEY, name: 'retention' } as const;
-        return { value, audit: { by, action: 'settings.retention', object, before, after } };
-      }, refuse),
-
+    save: setting.replace,
     onChanged: setting.onChanged,
   };
 }

@@ -1,6 +1,6 @@
 // A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
 // same moment: each change starts from the stored value, and is made again when another one came first.
-import type { AuditRecord } from '../audit/audit.js';
+import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import { createTurns } from '../turns.js';
 import type { SettingStore } from './setting-store.js';
 
@@ -131,6 +131,34 @@ export function createSetting<Value>(options: SettingOptions<Value>): Setting<Va
 
     onChanged: (listener) => void listeners.push(listener),
   };
+}
+
+/** Saves a whole value, unless `refuse` returns a refusal for the stored one, which it then returns. */
+export type Replace<Value> = <Refusal = never>(
+  value: Value,
+  by: Actor,
+  refuse?: Refuse<Value, Refusal>,
+) => Promise<Refusal | null>;
+
+/** A setting that is only replaced as a whole. The audit log contains the fields that differ. */
+export function createReplacedSetting<Value>({
+  name,
+  shown,
+  ...options
+}: SettingOptions<Value> & {
+  /** Of the setting in the audit log. */
+  readonly name: 'pac' | 'public-address' | 'retention';
+  /** The fields for the audit log. Writes nothing when none differs. */
+  readonly shown: (value: Value) => Readonly<Record<string, unknown>>;
+}): Setting<Value> & { readonly replace: Replace<Value> } {
+  const setting = createSetting(options);
+  const object = { type: 'settings', id: options.key, name } as const;
+  const replace: Replace<Value> = (value, by, refuse = refuseNone) =>
+    setting.save((stored) => {
+      const { before, after, differs } = differences(shown(stored), shown(value));
+      return differs ? { value, audit: { by, action: `settings.${name}`, object, before, after } } : null;
+    }, refuse);
+  return { ...setting, replace };
 }
 
 /** Refuses no change. */
