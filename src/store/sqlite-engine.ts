@@ -97,6 +97,7 @@ async function open(
       isFault,
       close: () =>
         everyStep(
+          () => check?.endScan(),
           () => closeAll(db, reads, scans),
           async () => check?.close(),
           async () => lock?.release(),

@@ -52,6 +52,20 @@ test('a second daemon is refused with the process of the first; a command is not
   await next.close();
 });
 
+// The time limit of the readers is longer than that of the test.
+test('a scan for damage that runs does not delay the close', { timeout: 60_000 }, async (t) => {
+  const dataDir = await tempDir(t);
+  const reading = { readers: 2, timeoutMs: 120_000 };
+  const store = await openDaemonStore({ ...options(dataDir), reading });
+  const beside = connectBeside(t, join(dataDir, 'pulsegate.db'));
+  // So many that the scan still runs after the check.
+  await beside.transaction(async (trx) => {
+    for (let table = 0; table < 500; table += 1) await trx.raw(`create table t${table} (x)`);
+  });
+  assert.equal(await store.check(), null);
+  await store.close();
+});
+
 test('leftovers of a crash, such as a process id and a journal, do not prevent a start', async (t) => {
   const dataDir = await tempDir(t);
   await (await openDaemonStore(options(dataDir))).close();
