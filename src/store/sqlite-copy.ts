@@ -1,9 +1,8 @@
 // A SQLite file as source or target of a copy.
 import { codeOf, StartError } from '../core/errors.js';
 import type { CopySide } from './copied-tables.js';
-import { lockForDaemon } from './daemon-lock.js';
 import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
-import { sqliteFile } from './sqlite-files.js';
+import { lockSqlite, sqliteFile } from './sqlite-files.js';
 
 /**
  * Locks the data folder, so that no daemon runs on it until `close`. @throws StartError `daemon-running`, and the errors of
@@ -13,7 +12,7 @@ export async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> 
   const where = sqliteFile(options.dataDir);
   const { db, close } = await openSqlite(options, { is: 'command' });
   try {
-    const lock = await lockForDaemon(options.dataDir, `The database ${where}`, options.client);
+    const lock = await lockSqlite(where, options.client);
     return {
       where,
       // SQLite has only one writing transaction at a time.

@@ -5,7 +5,7 @@ import { codeOf } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
 import { recordNoActivity } from './activity.js';
 import { isAlwaysNew } from './batches.js';
-import { type DaemonLock, lockForDaemon } from './daemon-lock.js';
+import type { DaemonLock } from './daemon-lock.js';
 import { prepareFolder } from './data-folder.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { migrateOnlyNew, type Target } from './migrate.js';
@@ -16,7 +16,7 @@ import { createSqliteCheck } from './sqlite-check.js';
 import { accessOf } from './sqlite-client.js';
 import type { SqliteClientName } from './sqlite-driver.js';
 import { toStartError } from './sqlite-errors.js';
-import { prepareFile, requireFile, sqliteFile } from './sqlite-files.js';
+import { lockSqlite, prepareFile, requireFile, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
 import { sqliteLoginSearch } from './sqlite-login-search.js';
 import { migrateWithCopy } from './sqlite-migrate.js';
@@ -41,7 +41,7 @@ export async function openSqlite(options: SqliteOptions, opener: Opener): Promis
   try {
     if (opener.is === 'daemon') {
       await prepareFolder(options.dataDir);
-      lock = await lockForDaemon(options.dataDir, `The database ${file}`, options.client);
+      lock = await lockSqlite(file, options.client);
     }
     return await open(options, file, opener, lock);
   } catch (error) {

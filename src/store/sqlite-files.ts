@@ -1,8 +1,10 @@
 // The path of the SQLite file, and its permissions: other users cannot read it.
-import { chmod, stat } from 'node:fs/promises';
+import { chmod, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { codeOf, StartError } from '../core/errors.js';
+import { type DaemonLock, lockForDaemon } from './daemon-lock.js';
 import { createPrivate, GROUP_AND_OTHERS, giveToFolderOwner } from './data-folder.js';
+import type { SqliteClientName } from './sqlite-driver.js';
 
 /** The database file of a data folder, as an absolute path. */
 export function sqliteFile(dataDir: string): string {
@@ -29,6 +31,12 @@ export async function requireFile(file: string): Promise<void> {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
   throw new StartError('database-missing', `There is no database in ${folder}.`);
+}
+
+/** Locks the database for this process. A symbolic link leads to the same lock as the file. @throws as `lockForDaemon` */
+export async function lockSqlite(file: string, client: SqliteClientName): Promise<DaemonLock> {
+  const found = await realpath(file).catch(() => file);
+  return lockForDaemon(dirname(found), `The database ${file}`, client);
 }
 
 /**

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.js';
 import { codeOf, StartError } from '../core/errors.js';
-import { lockForDaemon } from './daemon-lock.js';
 import { giveToFolderOwner, prepareFolder } from './data-folder.js';
 import { missingMigrations } from './migrate.js';
 import { countRestored, dropRestored, type Keep, type RestoredContents } from './restored-contents.js';
@@ -13,7 +12,7 @@ import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
 import type { SqliteClientName } from './sqlite-driver.js';
 import { toStartError } from './sqlite-errors.js';
-import { sqliteFile } from './sqlite-files.js';
+import { lockSqlite, sqliteFile } from './sqlite-files.js';
 
 /** How long to wait for other processes: long enough for a short command, in ms. */
 const LOCK_WAIT_MS = 1000;
@@ -53,7 +52,7 @@ export async function restoreStore({ client, dataDir, from, now, keep }: Restore
     await copyChecked(client, from, copy);
     await giveToFolderOwner(copy);
     const { found, kept } = await dropFromCopy(client, copy, now, keep ?? (async () => KEEP_NOTHING));
-    const lock = await lockForDaemon(dataDir, `The database ${file}`, client);
+    const lock = await lockSqlite(file, client);
     try {
       const aside = `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`;
       return { replaced: await replace(client, file, copy, aside), found, kept };

@@ -1,6 +1,6 @@
 // What only the daemon does with a database: it locks the data folder against other daemons, and copies the database before a migration.
 import assert from 'node:assert/strict';
-import { open, readFile, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { migratorConfig } from '../../src/store/migrate.js';
@@ -43,6 +43,9 @@ test('a second daemon is refused with the process of the first; a command is not
     assert.match(error.message, new RegExp(`another daemon \\(process ${process.pid}\\)`));
     return true;
   });
+  const elsewhere = await tempDir(t);
+  await symlink(join(dataDir, 'pulsegate.db'), join(elsewhere, 'pulsegate.db'));
+  await assert.rejects(openDaemonStore(options(elsewhere)), { code: 'daemon-running' });
   const command = await openStore(options(dataDir));
   await command.settings.set('by', 'command');
   assert.equal(await first.settings.get('by'), 'command');
