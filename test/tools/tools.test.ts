@@ -1,12 +1,13 @@
 // The tools of contributors: `npm start`, and the runner of these tests.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { PROJECT, plainEnvironment } from '../helpers/daemon.js';
 import { endOfProcessesIn } from '../helpers/processes.js';
 
@@ -41,7 +42,7 @@ test('the runner passes a file whose tests pass', async (t) => {
 test('the runner fails a file that leaves a process running, and kills the process', async (t) => {
   const { failed, output } = await runAsTest(
     t,
-    `import { spawn } from 'node:child_process';
+    `import { execFile, spawn } from 'node:child_process';
     spawn('sleep', ['1000'], { detached: true, stdio: 'inherit' }).unref();`,
   );
   assert.equal(failed, true);
@@ -82,4 +83,17 @@ test('SIGTERM to npm start ends the daemon', async (t) => {
   assert.deepEqual(await endOfProcessesIn(folder), [], 'no process is left');
   await closed;
   assert.equal(messages.at(-1), 'stopped');
+});
+
+test('the package has neither screenshots nor source maps nor sources', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: PROJECT,
+  });
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const paths = files.map(({ path }) => path);
+  assert.ok(paths.includes('dist/program/cli.js'));
+  assert.deepEqual(
+    paths.filter((path) => /\.(png|map|tsx?)$/.test(path)),
+    [],
+  );
 });
