@@ -28,8 +28,9 @@ function tooOld() {
 function missing() {
   var fs = require('fs');
   if (fs.existsSync(path.join(root, 'dist', 'program', 'cli.js'))) return null;
-  // A published package contains the built program (dist). A git clone contains src instead.
-  if (!fs.existsSync(path.join(root, 'src'))) return 'is incomplete: dist is missing. Reinstall the package.';
+  // A published package contains the built program (dist), and of src only documentation. A git clone contains its sources.
+  if (!fs.existsSync(path.join(root, 'src', 'cli.ts')))
+    return 'is incomplete: dist is missing. Reinstall the package.';
   return 'is not built yet. Run: cd ' + root + ' && npm ci && npm run build';
 }
 

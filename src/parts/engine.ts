@@ -16,7 +16,9 @@ export function engineHere(
   try {
     return { name: 'native', libc: loadLibc() };
   } catch (cause) {
-    return { name: 'node', cause, reason: cause instanceof Error ? cause.message : String(cause) };
+    // Node adds a list of files to the message of a missing module.
+    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    return { name: 'node', cause, reason };
   }
 }
 

@@ -61,7 +61,7 @@ describe('bin/pulsegate.js', () => {
       code: 1,
       stderr: `pulsegate is not built yet. Run: cd ${clone} && npm ci && npm run build\n`,
     });
-    const damaged = await start(await install(t, {}));
+    const damaged = await start(await install(t, { 'src/README.md': '' }));
     assert.equal(damaged.stderr, 'pulsegate is incomplete: dist is missing. Reinstall the package.\n');
   });
 
@@ -122,6 +122,7 @@ describe('a missing part of sqlite3', () => {
        const load = Module._load;
        Module._load = function (name, ...rest) {
          if (name === 'bindings') return () => { throw new Error('Could not locate the bindings file. Tried:\\n → …'); };
+         if (name === 'koffi') throw new Error("Cannot find module 'koffi'\\nRequire stack:\\n- …");
          return load.call(this, name, ...rest);
        };`,
     );
@@ -140,6 +141,10 @@ describe('a missing part of sqlite3', () => {
     const found = findings.find(({ check }) => check === 'sqlite3');
     assert.equal(found?.state, 'stop');
     assert.match(found?.text ?? '', expected);
+    assert.ok(
+      findings.every(({ text }) => !text.includes('\n')),
+      doctor.stdout,
+    );
     await assert.rejects(readFile(join(cli.folder, 'data/pulsegate.db')));
   });
 });
