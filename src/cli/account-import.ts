@@ -86,7 +86,7 @@ export function addImport(account: Command, io: CommandIo): void {
           if (file === STDIO) await withStdin(io, loaded.config.dataDir, work);
           else await work(() => createReadStream(file));
         },
-        { mayCreate: true },
+        { mayCreate: !options.dryRun },
       );
     });
 }

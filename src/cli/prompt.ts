@@ -1,5 +1,6 @@
 // Prompts on the terminal: passwords without echo, and confirmations.
 import { createInterface } from 'node:readline';
+import { StringDecoder } from 'node:string_decoder';
 import { CommandError, type CommandIo } from './command.js';
 
 const MAX_PASSWORD_BYTES = 4096;
@@ -55,10 +56,16 @@ function askHidden({ stdin, stderr }: CommandIo, question: string): Promise<stri
       stderr.write('\n');
       settle();
     };
+    // The bytes of a character may come in several chunks, and a chunk may answer the next question too.
+    const decoder = new StringDecoder('utf8');
     const read = (chunk: Buffer) => {
-      for (const char of chunk.toString('utf8')) {
-        if (ENTER.test(char) || char === CTRL_D) return finish(() => resolve(typed.join('')));
+      const chars = [...decoder.write(chunk)];
+      for (const [index, char] of chars.entries()) {
         if (char === CTRL_C) return finish(() => reject(cancelled()));
+        if (ENTER.test(char) || char === CTRL_D) {
+          finish(() => resolve(typed.join('')));
+          return stdin.unshift(Buffer.from(chars.slice(index + 1).join('')));
+        }
         typed = edited(typed, char);
       }
     };

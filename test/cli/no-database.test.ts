@@ -13,6 +13,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['account', 'update', 'x', '--disable'],
   ['account', 'remove', 'x', '--yes'],
   ['account', 'export'],
+  ['account', 'import', '-', '--dry-run'],
   ['whitelist', 'show'],
   ['whitelist', 'set', '10.0.*'],
   ['whitelist', 'check', '10.0.0.1'],

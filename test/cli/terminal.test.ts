@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
+import type { CommandIo } from '../../src/cli/command.js';
+import { readNewPassword } from '../../src/cli/prompt.js';
 import { type CommandLine, commandLine } from '../helpers/command.js';
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { needs } from '../helpers/programs.js';
@@ -69,6 +72,19 @@ describe('on a terminal', needs('python3'), () => {
     assert.equal(code, 0, shown);
     assert.match(shown, /link +socks5h:\/\/typed@127\.0\.0\.1:1080 +\(without the password\)/);
     assert.doesNotMatch(shown, /hunter/);
+  });
+
+  it('both passwords may come at once, and the bytes of a character one by one', async () => {
+    const twice = await runOnTerminal(
+      ['account', 'add', 'pasted'],
+      [['New password: ', 'hunter2\rhunter2\r']],
+    );
+    assert.equal(twice.code, 0, twice.shown);
+    const { stdin, stderr } = { stdin: new PassThrough(), stderr: new PassThrough() };
+    const io = { stdin: Object.assign(stdin, { isTTY: true }), stderr } as unknown as CommandIo;
+    const password = readNewPassword(io, false, '');
+    for (const byte of Buffer.from('密码\r密码\r')) stdin.write(Buffer.of(byte));
+    assert.equal(await password, '密码');
   });
 
   it('two different passwords are refused', async () => {
