@@ -10,7 +10,7 @@ import { codeOf } from '../core/errors.js';
 export interface Access {
   /** How long a query waits for the lock of another process, in ms. */
   readonly waitMs: number;
-  /** The connection is being closed: queries no longer wait. */
+  /** The connections are being closed: queries no longer wait, and no new work begins. */
   isClosing: boolean;
   /** Writes are refused: the open file is no longer at its path. */
   isRefused: boolean;
@@ -87,9 +87,19 @@ export class ImmediateSqliteClient extends SqliteClient {
     return (connection as { readonly open: boolean }).open;
   }
 
+  // The pool would let a query that comes while it is being destroyed wait until `acquireConnectionTimeout`.
+  override async acquireConnection(): Promise<unknown> {
+    this.refuseWhenClosing();
+    return super.acquireConnection();
+  }
+
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     if (this.access.isRefused && isWrite(statement)) throw writeRefused();
     return waitForLock(this.access, () => super._query(connection, statement));
+  }
+
+  protected refuseWhenClosing(): void {
+    if (this.access.isClosing) throw new Error('the database is being closed');
   }
 
   override destroy(): Promise<void> {

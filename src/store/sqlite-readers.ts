@@ -13,15 +13,20 @@ interface RawConnection {
   interrupt(): void;
 }
 
+/** While the connections are being closed. */
+const INTERRUPT_EVERY_MS = 10;
+
 type ReaderConfig = SqliteConfig & { readonly timeoutMs: number };
 
 class ReadingClient extends ImmediateSqliteClient {
   readonly #busy = new Set<RawConnection>();
 
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
+    this.refuseWhenClosing();
     const { timeoutMs } = this.config as ReaderConfig;
     const reader = connection as RawConnection;
-    const timer = setTimeout(() => reader.interrupt(), timeoutMs);
+    // Again and again, because an interrupt that comes before the query has begun in its thread has no effect.
+    const timer = setInterval(() => reader.interrupt(), timeoutMs);
     this.#busy.add(reader);
     try {
       return await super._query(connection, statement);
@@ -31,15 +36,17 @@ class ReadingClient extends ImmediateSqliteClient {
         cause: error,
       });
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
       this.#busy.delete(reader);
     }
   }
 
-  /** Interrupts running searches, so that the stop does not wait for them. */
+  /** Interrupts running searches, and refuses further ones, so that the stop does not wait for them. */
   override destroy(): Promise<void> {
-    for (const reader of this.#busy) reader.interrupt();
-    return super.destroy();
+    const timer = setInterval(() => {
+      for (const reader of this.#busy) reader.interrupt();
+    }, INTERRUPT_EVERY_MS);
+    return super.destroy().finally(() => clearInterval(timer));
   }
 
   override acquireConnection(): Promise<unknown> {

@@ -1,7 +1,9 @@
 // Lists and searches on connections that only read: they delay no write, have a time limit, and find every part of a text.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Knex } from 'knex';
 import type { Context } from 'koa';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import { QueryTooSlowError } from '../../src/core/errors.js';
@@ -57,6 +59,24 @@ test('a query that runs or waits too long is cancelled, and the next one works',
   await eventually(async () => assert.deepEqual(await reads.raw('select 1 as one'), [{ one: 1 }]));
   await assert.rejects(reads('accounts').delete(), { code: 'SQLITE_READONLY' });
 });
+
+// The pool let the second query wait for a connection that never came, until the time limit of the queries: 3 seconds at a stop.
+for (const [when, begin] of [
+  ['runs', (reads: Knex) => once(reads, 'query')],
+  ['begins', async () => {}],
+] as const)
+  test(`closing does not wait for work whose query ${when}`, { timeout: 30_000 }, async (t) => {
+    const { file } = await openTestStore(t);
+    const reads = connectReaders(sqliteClient, file, { readers: 1, timeoutMs: 60_000 });
+    await reads.raw('select 1');
+    const begun = begin(reads);
+    const work = reads.raw(LONG).then(
+      () => assert.fail('the query ended'),
+      () => reads.raw('select 2'),
+    );
+    await begun;
+    await Promise.all([reads.destroy(), assert.rejects(work, /the database is being closed/)]);
+  });
 
 test('a search that an index serves does not wait for one that reads every row', async (t) => {
   const { store, file } = await openTestStore(t);
