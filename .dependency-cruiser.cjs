@@ -95,7 +95,7 @@ module.exports = {
       from: { path: '^src/proxy/protocols/' },
       to: {
         path: '^src/|^node:',
-        pathNot: '^src/(core|proxy/protocols)/|^src/proxy/io/io\\.ts$|^node:module$',
+        pathNot: '^src/(core|proxy/protocols)/|^node:module$',
       },
     },
     onlyUser(

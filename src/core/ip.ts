@@ -4,6 +4,12 @@
 /** 4 bytes (IPv4) or 16 bytes (IPv6), network order. */
 export type IpBytes = Uint8Array;
 
+/** An IP address (IPv4-mapped ones as IPv4, a link-local one with its zone) and a port; '' and 0 for a Unix socket. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** A block of addresses of one family: `bytes` with every bit past `length` cleared. */
 export interface Cidr {
   readonly bytes: IpBytes;

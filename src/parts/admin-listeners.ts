@@ -2,11 +2,11 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { StartError } from '../core/errors.js';
-import { formatHostPort } from '../core/ip.js';
+import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { ProxyPlane } from '../proxy/plane.js';
 import type { GivenSocket } from '../systemd-sockets.js';
 import type { Part } from './lifecycle.js';
-import { type Endpoint, type Listening, listenOn, openServer } from './listen.js';
+import { type Listening, listenOn, openServer } from './listen.js';
 
 export interface AdminListenersPart extends Part {
   /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */

@@ -3,12 +3,7 @@
 import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { codeOf, StartError } from '../core/errors.js';
-import { formatHostPort } from '../core/ip.js';
-
-export interface Endpoint {
-  readonly address: string;
-  readonly port: number;
-}
+import { type Endpoint, formatHostPort } from '../core/ip.js';
 
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */

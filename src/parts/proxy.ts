@@ -167,7 +167,7 @@ function observe({
     sessions,
     permits: liveSessions.permits,
     penalty: penalties.publish,
-    logins(outcome, username, accountId, client, count, at) {
+    logins({ outcome, username, accountId, client, count, at }) {
       if (outcome === 'success' && accountId !== null) {
         directory.loggedIn(accountId, at);
         firstLogins.loggedIn(accountId, at);

@@ -2,14 +2,14 @@
 import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
-import { formatHostPort } from '../core/ip.js';
+import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { Libc } from '../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../proxy/messages.js';
 import type { ProxyPlane } from '../proxy/plane.js';
 import type { GivenSocket } from '../systemd-sockets.js';
 import type { Part } from './lifecycle.js';
-import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
+import { type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves, and how its connections begin. */

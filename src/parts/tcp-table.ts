@@ -1,8 +1,7 @@
 // The system's table of TCP sockets on this machine, of every program (proc(5), /proc/pid/net/tcp).
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
-import { type IpBytes, parseIp, unmap } from '../core/ip.js';
-import type { SocketEnd } from '../core/sessions/outbound.js';
+import { type Endpoint, type IpBytes, parseIp, unmap } from '../core/ip.js';
 
 /** The tables of this process's network namespace. The path contains `self` because systemd's ProcSubset= hides /proc/net. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
@@ -12,7 +11,7 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
  * Returns whether a socket on this machine is connected from `local` to `remote` (both unmapped); null where the system has no such
  * table, as outside Linux. Each call reads the whole table, so call it rarely.
  */
-export async function isConnectedHere(local: SocketEnd, remote: SocketEnd): Promise<boolean | null> {
+export async function isConnectedHere(local: Endpoint, remote: Endpoint): Promise<boolean | null> {
   const rows = rowsOf(local, remote);
   try {
     const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1')));
@@ -23,7 +22,7 @@ export async function isConnectedHere(local: SocketEnd, remote: SocketEnd): Prom
 }
 
 /** Returns the table's text of a socket, as an IPv4 socket and as an IPv6 socket. */
-function rowsOf(local: SocketEnd, remote: SocketEnd): string[] {
+function rowsOf(local: Endpoint, remote: Endpoint): string[] {
   const ips = [parseIp(local.address), parseIp(remote.address)];
   const [from, to] = ips.map((ip) => ip && unmap(ip));
   if (!from || !to) return [];

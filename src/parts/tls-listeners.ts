@@ -3,14 +3,14 @@
 import { join } from 'node:path';
 import type { Config, TlsPair } from '../config.js';
 import { StartError } from '../core/errors.js';
-import { formatHostPort } from '../core/ip.js';
+import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import { isSocketPath } from '../core/socket-path.js';
 import { TlsGateway } from '../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../proxy/tls/messages.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
 import type { Part } from './lifecycle.js';
-import { type Endpoint, type Listening, listenOn, type Opened } from './listen.js';
+import { type Listening, listenOn, type Opened } from './listen.js';
 import { readCertificate } from './tls.js';
 
 export interface TlsListenersPart extends Part {

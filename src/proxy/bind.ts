@@ -1,8 +1,9 @@
 // Waits for the peer of a BIND (RFC 1928 §4, §6): one connection from the host that the client names.
 import type { EgressPolicy } from '../core/egress/egress.js';
-import { normalizeAddress, parseIp } from '../core/ip.js';
+import { type Endpoint, normalizeAddress, parseIp } from '../core/ip.js';
+import type { Timer } from '../core/timers.js';
 import { candidatePorts } from './io/candidate-ports.js';
-import type { Endpoint, Io, ListenResult, Stream, Timer } from './io/io.js';
+import type { Io, ListenResult, Stream } from './io/io.js';
 import type { OwnPorts } from './own-ports.js';
 import { Reply, type ReplyCode, replyForErrno } from './protocols/socks5.js';
 import type { BindSettings } from './settings.js';

@@ -1,11 +1,11 @@
 // CONNECT (RFC 1928 §4): resolves the destination, applies the egress rules to its addresses, and connects to a permitted
 // one, directly or through an upstream proxy.
 import type { EgressPolicy } from '../core/egress/egress.js';
-import { formatHostPort, parseIp } from '../core/ip.js';
+import { type Endpoint, formatHostPort, parseIp } from '../core/ip.js';
 import { sourceOf } from '../core/source.js';
 import { dial } from './dial.js';
 import { permittedAddresses } from './egress.js';
-import type { Endpoint, Stream } from './io/io.js';
+import type { Stream } from './io/io.js';
 import { Reply, replyForErrno } from './protocols/socks5.js';
 import type { AuthorizedRequest, RunningCommand } from './running-command.js';
 import { readTarget } from './target.js';

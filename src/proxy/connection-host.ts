@@ -1,11 +1,11 @@
 // The interface between a connection and its worker. Everything is passed in: src/proxy uses no global state.
 import type { EgressPolicy } from '../core/egress/egress.js';
-import type { IpBytes } from '../core/ip.js';
+import type { Endpoint, IpBytes } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import type { Resolve } from './dns/resolve.js';
 import type { Handshakes } from './handshakes.js';
-import type { Endpoint, Stream } from './io/io.js';
+import type { Stream } from './io/io.js';
 import type { Logins } from './logins.js';
 import type { FragmentMemory } from './protocols/fragments.js';
 import type { ProxySources } from './protocols/proxy-header.js';

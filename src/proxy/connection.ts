@@ -12,11 +12,13 @@
 // The file is long so that all stages, and what each must release, are in one place.
 import { includesAddress } from '../core/accounts/address-list.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
+import type { Endpoint } from '../core/ip.js';
 import { sourceOf } from '../core/source.js';
+import type { Timer } from '../core/timers.js';
 import { startBind } from './bind-command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './connection-host.js';
-import type { Endpoint, Stream, StreamListener, Timer } from './io/io.js';
+import type { Stream, StreamListener } from './io/io.js';
 import type { ClientProtocol, HandshakeStep } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import { protocolOf } from './protocols/first-byte.js';

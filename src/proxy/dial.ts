@@ -1,6 +1,7 @@
 // Connects to a destination with several addresses: RFC 8305 ("happy eyeballs") §4 and §5. Every attempt continues until one
 // of them succeeds, so that a slow address is not given up for one that does not respond.
-import type { Attempt, Io, Stream, Timer } from './io/io.js';
+import type { Timer } from '../core/timers.js';
+import type { Attempt, Io, Stream } from './io/io.js';
 
 /** How long an attempt runs alone before the next one starts beside it, in ms (RFC 8305 §5 recommends 250). */
 const ATTEMPT_DELAY_MS = 250;

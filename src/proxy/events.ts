@@ -4,9 +4,8 @@
 
 import type { LoginOutcome } from '../core/accounts/login-log.js';
 import type { Log } from '../core/log.js';
-import type { SessionSummary } from '../core/sessions/session.js';
-import type { Destination } from './destination.js';
-import type { SessionFacts, WorkerEvent } from './messages.js';
+import type { Destination, SessionSummary } from '../core/sessions/session.js';
+import type { LoginsEvent, SessionFacts, WorkerEvent } from './messages.js';
 
 /** Maximum delay of an event, in ms. Batching pays because a message costs more than its content. */
 const MAX_DELAY_MS = 25;
@@ -36,15 +35,7 @@ export interface EventsOptions {
 export type SessionChange = Extract<WorkerEvent, { kind: 'session-destination' | 'session-game' }>;
 
 /** Equal logins of one batch. */
-interface LoginGroup {
-  readonly kind: 'logins';
-  readonly outcome: LoginOutcome;
-  readonly username: string;
-  readonly accountId: string | null;
-  readonly client: string;
-  count: number;
-  at: number;
-}
+type LoginGroup = { -readonly [Field in keyof LoginsEvent]: LoginsEvent[Field] };
 
 export class Events {
   readonly #options: EventsOptions;

@@ -2,8 +2,7 @@
 
 import type { GameRules, PayloadMatcher, PayloadVerdict } from '../core/heartbeats/game-rules.js';
 import { parseIp } from '../core/ip.js';
-import type { Protocol } from '../core/sessions/session.js';
-import type { Destination } from './destination.js';
+import type { Destination, Protocol } from '../core/sessions/session.js';
 
 /** Destinations of one session whose first bytes may be under inspection at once; each holds up to `maxBytes` of its rule. */
 const MAX_INSPECTED = 16;

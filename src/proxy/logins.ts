@@ -11,11 +11,11 @@ import {
 import { hashPassword } from '../core/accounts/password.js';
 import type { Schedules } from '../core/accounts/schedule.js';
 import type { Penalty } from '../core/auth/penalties.js';
+import type { Endpoint } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/printable.js';
 import type { AuthorizedClients } from './authorized-clients.js';
 import type { Events } from './events.js';
-import type { Endpoint } from './io/io.js';
 import type { LoginGuard } from './login-guard.js';
 import { type ProxySources, UNIX_CLIENT } from './protocols/proxy-header.js';
 import type { WorkerAccount } from './worker-account.js';

@@ -4,9 +4,15 @@ import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginOutcome } from '../core/accounts/login-log.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
-import type { ClientProtocolName, SessionEnd, SessionSummary } from '../core/sessions/session.js';
+import type { Endpoint } from '../core/ip.js';
+import type {
+  ClientProtocolName,
+  Destination,
+  SessionCommand,
+  SessionEnd,
+  SessionSummary,
+} from '../core/sessions/session.js';
 import type { AuthorizedAccount } from './authorized-clients.js';
-import type { Destination, SessionCommand } from './destination.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 
 /** Parameters of a new worker. */
@@ -107,7 +113,7 @@ export type WorkerMessage =
 /** A connection on its way to the worker of its account. */
 export interface PassedConnection {
   readonly fd: number;
-  readonly client: { readonly address: string; readonly port: number };
+  readonly client: Endpoint;
   readonly isProxied: boolean;
   readonly isUnix: boolean;
   readonly protocols: readonly ClientProtocolName[];
@@ -121,7 +127,7 @@ export interface SessionFacts {
   readonly username: string;
   readonly command: SessionCommand;
   readonly clientProtocol: ClientProtocolName;
-  readonly client: { readonly address: string; readonly port: number };
+  readonly client: Endpoint;
   readonly destination: Destination;
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
@@ -131,6 +137,17 @@ export interface SessionFacts {
   /** Index of its byte counts, and a number that distinguishes it from earlier sessions in this slot. Live sessions have different slots. */
   readonly slot: number;
   readonly generation: number;
+}
+
+/** `count` equal logins, the last of them `at` (ms since the epoch). */
+export interface LoginsEvent {
+  readonly kind: 'logins';
+  readonly outcome: LoginOutcome;
+  readonly username: string;
+  readonly accountId: string | null;
+  readonly client: string;
+  readonly count: number;
+  readonly at: number;
 }
 
 /** Worker to control plane. */
@@ -168,16 +185,7 @@ export type WorkerEvent =
   | { readonly kind: 'permit-released'; readonly token: number }
   /** Too many logins of a source have failed: the other nodes must refuse it too. */
   | { readonly kind: 'penalty'; readonly penalty: Penalty }
-  /** `count` logins of one kind, the last of them `at` (ms since the epoch). */
-  | {
-      readonly kind: 'logins';
-      readonly outcome: LoginOutcome;
-      readonly username: string;
-      readonly accountId: string | null;
-      readonly client: string;
-      readonly count: number;
-      readonly at: number;
-    }
+  | LoginsEvent
   /** A login with an imported hash succeeded: store the salted hash of the same password. */
   | {
       readonly kind: 'rehashed';
@@ -195,7 +203,7 @@ export type WorkerEvent =
   | {
       readonly kind: 'outbound';
       readonly token: number;
-      readonly remotes: readonly { readonly address: string; readonly port: number }[];
+      readonly remotes: readonly Endpoint[];
     }
   /** Number of log lines that were dropped because the control plane was behind. */
   | { readonly kind: 'dropped'; readonly lines: number };

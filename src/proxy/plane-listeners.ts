@@ -1,4 +1,5 @@
 // The players' listeners, in the main thread: which listeners exist, and which workers accept from them.
+import type { Endpoint } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { Libc } from './io/native/libc.js';
 import { ListenRetries } from './listen-retries.js';
@@ -6,7 +7,7 @@ import type { ListenerSpec } from './messages.js';
 import type { ListenEvent, PlaneWorker } from './plane-worker.js';
 
 /** The bound address, or why there is none. */
-export type ListenResult = { readonly address: string; readonly port: number } | { readonly code: string };
+export type ListenResult = Endpoint | { readonly code: string };
 
 export class PlaneListeners {
   readonly #workers: readonly PlaneWorker[];

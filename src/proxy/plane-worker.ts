@@ -192,10 +192,8 @@ export class PlaneWorker implements SessionWorker {
         session.gameId = event.summary.gameId;
         return this.#closeSession(session, event.summary);
       }
-      case 'logins': {
-        const { outcome, username, accountId, client, count, at } = event;
-        return observer.logins(outcome, username, accountId, client, count, at);
-      }
+      case 'logins':
+        return observer.logins(event);
       case 'permit-wanted':
         return this.#permits.wanted(event.token, event.accountId, event.client);
       case 'permit-held':

@@ -3,10 +3,10 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
+import type { Endpoint } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { SessionEnd } from '../core/sessions/session.js';
 import type { ResolverSettings } from './dns/messages.js';
-import type { Endpoint } from './io/io.js';
 import type { Libc } from './io/native/libc.js';
 import type { ListenerSpec, WorkerEvent } from './messages.js';
 import type { ProxyObserver } from './observer.js';

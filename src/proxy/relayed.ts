@@ -1,7 +1,8 @@
 // A session while its bytes are relayed, from the reply to its end: time limits, rates, and the end. It replaces the object
 // of the connection, so that thousands of idle sessions use little memory.
+import type { Endpoint } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
-import type { Endpoint, Io, Relay, RelayEnd, RelayOwner, Stream } from './io/io.js';
+import type { Io, Relay, RelayEnd, RelayOwner, Stream } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { OwnPorts } from './own-ports.js';
 import type { ProxySettings } from './settings.js';

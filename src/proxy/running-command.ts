@@ -1,11 +1,11 @@
 // A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
 import type { EgressPolicy } from '../core/egress/egress.js';
-import { formatHostPort } from '../core/ip.js';
+import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
 import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
 import { HttpExchange } from './http-exchange.js';
-import type { Attempt, Endpoint, RelayOwner, Stream } from './io/io.js';
+import type { Attempt, RelayOwner, Stream } from './io/io.js';
 import type { ClientProtocol } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';

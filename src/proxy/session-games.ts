@@ -1,7 +1,6 @@
 // The GameIDs of one session: detected by the operator's rules, and reported at most once per interval.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
-import type { Protocol } from '../core/sessions/session.js';
-import type { Destination } from './destination.js';
+import type { Destination, Protocol } from '../core/sessions/session.js';
 import { GameWatch, type PayloadInspector } from './game-watch.js';
 
 export interface SessionGamesOptions {

@@ -1,7 +1,6 @@
 // An account in its worker, with its live sessions.
-import type { SessionEnd } from '../core/sessions/session.js';
-import type { Destination, SessionCommand } from './destination.js';
-import type { Endpoint } from './io/io.js';
+import type { Endpoint } from '../core/ip.js';
+import type { Destination, SessionCommand, SessionEnd } from '../core/sessions/session.js';
 import type { AccountRates } from './io/rates.js';
 import type { AccountRecord } from './settings.js';
 

@@ -1,8 +1,8 @@
 // The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
 import type { LimitRefusal } from '../core/accounts/limits.js';
+import type { Endpoint } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
 import type { Events } from './events.js';
-import type { Endpoint } from './io/io.js';
 import type { WorkerAccount } from './worker-account.js';
 
 /** The right of one session to be open. */

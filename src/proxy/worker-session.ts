@@ -1,9 +1,13 @@
 // One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from its request to its
 // end. It belongs to an account of this worker, and counts its bytes in shared memory.
-import type { ClientProtocolName, SessionEnd } from '../core/sessions/session.js';
-import type { Destination, SessionCommand } from './destination.js';
+import type { Endpoint } from '../core/ip.js';
+import type {
+  ClientProtocolName,
+  Destination,
+  SessionCommand,
+  SessionEnd,
+} from '../core/sessions/session.js';
 import type { PayloadInspector } from './game-watch.js';
-import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { WorkerAccount } from './worker-account.js';
 import type { Permit } from './worker-permits.js';

@@ -1,10 +1,9 @@
 // The live sessions of one worker: opens and counts them, applies time limits, and reports them to the control plane.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
-import type { SessionEnd, SessionSummary } from '../core/sessions/session.js';
-import type { Destination, SessionCommand } from './destination.js';
+import type { Endpoint } from '../core/ip.js';
+import type { Destination, SessionCommand, SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { Events } from './events.js';
 import type { PayloadInspector } from './game-watch.js';
-import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { SessionFacts } from './messages.js';
 import { type SessionCounts, SlotPool } from './session-counts.js';

@@ -4,7 +4,7 @@
 import { createSchedules } from '../core/accounts/schedule.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.js';
-import type { IpBytes } from '../core/ip.js';
+import type { Endpoint, IpBytes } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import { compilePattern } from '../games-pattern.js';
 import { AuthorizedClients } from './authorized-clients.js';
@@ -16,7 +16,7 @@ import type { Resolve } from './dns/resolve.js';
 import { createEgressPolicies } from './egress.js';
 import { createEventLog, Events } from './events.js';
 import { Handshakes } from './handshakes.js';
-import type { Endpoint, Io } from './io/io.js';
+import type { Io } from './io/io.js';
 import { createIsLocalAddress } from './local-addresses.js';
 import { createLoginGuard, type LoginGuard } from './login-guard.js';
 import { Logins } from './logins.js';
@@ -251,7 +251,7 @@ export class ProxyWorker implements ConnectionHost {
     return this.connections.tryAcquire() ? () => this.connections.release() : null;
   }
 
-  #findOutbound({ address, port }: { readonly address: string; readonly port: number }): Endpoint[] {
+  #findOutbound({ address, port }: Endpoint): Endpoint[] {
     const found: Endpoint[] = [];
     for (const { owner } of this.#sessions.all()) {
       if (!(owner instanceof Relayed) || owner.outboundPort !== port) continue;

@@ -140,7 +140,7 @@ export async function startPlane(
     observer: {
       sessions,
       permits: null,
-      logins(outcome, _username, _accountId, _client, count) {
+      logins({ outcome, count }) {
         logins[outcome] = (logins[outcome] ?? 0) + count;
       },
       rehashed() {},

@@ -28,10 +28,18 @@ export function isPacMatch(text: string): boolean {
   return parseCidr(text) !== null || (NAME_OR_WILDCARD.test(text) && !/^[\d.]+$/.test(text));
 }
 
+/** The protocols that browsers can use with the players' listeners. */
+export interface PacListeners {
+  /** Protocols of the first listener. */
+  readonly protocols: readonly string[];
+  /** Ports of HTTP proxy listeners with a certificate. */
+  readonly httpsPorts: readonly number[];
+}
+
 /** Returns the ways to connect to the proxy, in a browser's form. Browsers use the first one that works. */
 export function pacProxies(
   { host, port }: { readonly host: string; readonly port: number },
-  listeners: { readonly protocols: readonly string[]; readonly httpsPorts: readonly number[] },
+  listeners: PacListeners,
 ): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return [

@@ -1,11 +1,11 @@
 // The timeline of an account: heartbeat entries of one game, close to one another, joined into spans of time.
 import type { Heartbeat } from './heartbeat.js';
 
-export interface PlayedSpan {
+interface PlayedSpan {
   readonly from: number;
-  readonly to: number;
+  to: number;
   readonly gameId: string | null;
-  readonly heartbeats: number;
+  heartbeats: number;
 }
 
 /**
@@ -15,9 +15,9 @@ export interface PlayedSpan {
 export function playedSpans(
   entries: readonly Pick<Heartbeat, 'at' | 'gameId'>[],
   gapMs: number,
-): PlayedSpan[] {
-  const spans: { from: number; to: number; gameId: string | null; heartbeats: number }[] = [];
-  const openByGame = new Map<string | null, (typeof spans)[number]>();
+): readonly Readonly<PlayedSpan>[] {
+  const spans: PlayedSpan[] = [];
+  const openByGame = new Map<string | null, PlayedSpan>();
   for (const { at, gameId } of entries) {
     const open = openByGame.get(gameId);
     if (open && at - open.to <= gapMs) {

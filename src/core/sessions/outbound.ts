@@ -1,9 +1,5 @@
 // Detects requests to the admin port that come through the proxy, from an outbound socket of this process.
-
-export interface SocketEnd {
-  readonly address: string;
-  readonly port: number;
-}
+import type { Endpoint } from '../ip.js';
 
 export interface OutboundDeps {
   /** Whether a connection to a destination has this local port, at any address. Cheap. */
@@ -11,9 +7,9 @@ export interface OutboundDeps {
   /** Whether an address is one of this machine. */
   readonly isLocal: (address: string) => boolean;
   /** The remote ends of the connections of this process with this local end. */
-  readonly remotesOf: (local: SocketEnd) => Promise<readonly SocketEnd[]>;
+  readonly remotesOf: (local: Endpoint) => Promise<readonly Endpoint[]>;
   /** Whether a socket of any program on this machine is connected from `local` to `remote`; null: unknown. */
-  readonly isConnected: (local: SocketEnd, remote: SocketEnd) => Promise<boolean | null>;
+  readonly isConnected: (local: Endpoint, remote: Endpoint) => Promise<boolean | null>;
 }
 
 /**
@@ -23,7 +19,7 @@ export interface OutboundDeps {
  */
 export function createIsOwnOutbound(
   deps: OutboundDeps,
-): (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean> {
+): (peer: Endpoint, here: Endpoint) => boolean | Promise<boolean> {
   return (peer, here) => deps.hasPort(peer.port) && deps.isLocal(peer.address) && isOwn(deps, peer, here);
 }
 
@@ -31,7 +27,7 @@ export function createIsOwnOutbound(
  * The connection of this process may have another destination. Then either address translation redirected it to this listener, and
  * no other socket has this local end; or another program uses the same port, and has a socket that is connected to this listener.
  */
-async function isOwn(deps: OutboundDeps, peer: SocketEnd, here: SocketEnd): Promise<boolean> {
+async function isOwn(deps: OutboundDeps, peer: Endpoint, here: Endpoint): Promise<boolean> {
   const remotes = await deps.remotesOf(peer);
   if (remotes.length === 0) return false;
   if (remotes.some((remote) => remote.port === here.port && remote.address === here.address)) return true;

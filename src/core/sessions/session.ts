@@ -1,4 +1,5 @@
 // A live session: its account, client, destination and traffic, and how to end it.
+import type { Endpoint } from '../ip.js';
 
 /** The transport of a session's traffic. */
 export type Protocol = 'tcp' | 'udp';
@@ -41,18 +42,27 @@ export interface SessionSummary {
   readonly dropped?: Readonly<Record<string, number>>;
 }
 
+/** How a session began: the command of its client (RFC 1928 §4). */
+export type SessionCommand = 'connect' | 'bind' | 'udp-associate';
+
+/** `host` is the host in the client's request, `address` the address of the connection ('' while unknown). */
+export interface Destination {
+  readonly host: string;
+  readonly address: string;
+  readonly port: number;
+}
+
 /** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. */
 export interface Session {
   /** GUID. */
   readonly id: string;
   readonly accountId: string;
   readonly username: string;
-  readonly command: 'connect' | 'bind' | 'udp-associate';
+  readonly command: SessionCommand;
   readonly protocol: Protocol;
   readonly clientProtocol: ClientProtocolName;
-  readonly client: { readonly address: string; readonly port: number };
-  /** `host` as requested by the client; `address` is the dialled address. */
-  readonly destination: { readonly host: string; readonly address: string; readonly port: number };
+  readonly client: Endpoint;
+  readonly destination: Destination;
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   readonly gameId: string | null;

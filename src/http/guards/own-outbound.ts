@@ -1,14 +1,13 @@
 // Refuses requests from our own outbound sockets. They came through the proxy, which operators do not use.
 import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
-import { normalizeAddress } from '../../core/ip.js';
-import type { SocketEnd } from '../../core/sessions/outbound.js';
+import { type Endpoint, normalizeAddress } from '../../core/ip.js';
 import { refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
 import { peerAddress } from '../client.js';
 
 /** Whether the SOCKS side opened the connection from `peer` to our listener `here`; both addresses are unmapped. */
-export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean>;
+export type IsOwnOutbound = (peer: Endpoint, here: Endpoint) => boolean | Promise<boolean>;
 
 export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
   return async (ctx, next) => {
@@ -21,8 +20,8 @@ export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
 }
 
 interface Ends {
-  readonly peer: SocketEnd;
-  readonly here: SocketEnd;
+  readonly peer: Endpoint;
+  readonly here: Endpoint;
 }
 
 const known = new WeakMap<Socket, Ends>();

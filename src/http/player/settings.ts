@@ -20,11 +20,3 @@ export const changeableOf = (
   { owner }: Account,
 ): PlayerPageSettings['mayChange'] =>
   owner === null ? mayChange : mayChange.filter((what) => what !== 'authorizedAddresses');
-
-/** The protocols that browsers can use with the players' listeners. */
-export interface PacListeners {
-  /** Protocols of the first listener. */
-  readonly protocols: readonly string[];
-  /** Ports of HTTP proxy listeners with a certificate. */
-  readonly httpsPorts: readonly number[];
-}

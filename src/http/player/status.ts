@@ -5,6 +5,7 @@ import { type Account, isExpired } from '../../core/accounts/account.js';
 import type { AccountUsage } from '../../core/accounts/account-usage.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { includesAddress } from '../../core/accounts/address-list.js';
+import type { PacListeners } from '../../core/accounts/pac.js';
 import type { PacSetting } from '../../core/accounts/pac-setting.js';
 import type { PlayerLinks } from '../../core/accounts/player-links.js';
 import { socksLink } from '../../core/accounts/proxy-link.js';
@@ -22,7 +23,7 @@ import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
 import { type LinkDeps, linkAddressFor } from '../v1/settings/public-address.js';
 import { playerUrl } from './address.js';
 import { Device, devicesOf } from './devices.js';
-import { changeableOf, type PacListeners, type PlayerPageSettings } from './settings.js';
+import { changeableOf, type PlayerPageSettings } from './settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 

@@ -1,9 +1,9 @@
 // Assembles /api/v1: the routes and the dependencies of their handlers.
 import type Router from '@koa/router';
+import type { PacListeners } from '../../core/accounts/pac.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import { refuseRoute, serveRoutes } from '../api/serve.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
-import type { PacListeners } from '../player/settings.js';
 import type { AdminState } from '../state.js';
 import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';

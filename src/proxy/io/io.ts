@@ -1,11 +1,10 @@
 // The system interface of the data plane. Two drivers implement it, and both pass test/proxy/io/suite.ts:
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
-import type { Endpoint, Timer } from './basics.js';
+import type { Endpoint } from '../../core/ip.js';
+import type { Timer } from '../../core/timers.js';
 import type { DatagramEngine } from './datagrams.js';
 import type { AccountRates } from './rates.js';
-
-export type { Endpoint, Timer } from './basics.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
 export interface StreamListener {

@@ -1,6 +1,14 @@
 // A rate limit that the flows of an account share fairly: one token bucket for each account and direction. The flow that has
 // transferred least is next (start-time fair queueing), in small pieces, so that the transfer is smooth.
-import type { Clock, Timer } from './basics.js';
+import type { Timer } from '../../core/timers.js';
+
+/** The clock of a driver. */
+export interface RateClock {
+  /** Monotonic time in ms. */
+  now(): number;
+  /** Calls `callback` once, after `delayMs` or a little later. */
+  timer(delayMs: number, callback: () => void): Timer;
+}
 
 /** One flow of a shared rate. */
 export interface FlowShare {
@@ -48,7 +56,7 @@ export interface AccountRates {
   readonly down: SharedRate;
 }
 
-export function createSharedRate(bytesPerSecond: number, clock: Clock): SharedRate {
+export function createSharedRate(bytesPerSecond: number, clock: RateClock): SharedRate {
   let rate = bytesPerSecond;
   let tokens = burst(rate);
   let filledAt = clock.now();

@@ -1,4 +1,5 @@
 // The steps of a handshake with an upstream proxy, independent of its protocol.
+import type { Endpoint } from '../../core/ip.js';
 import type { ReplyCode } from './socks5.js';
 
 export type ClientStep =
@@ -9,7 +10,7 @@ export type ClientStep =
   /** The proxy has connected. `rest` is what followed its reply. */
   | {
       readonly kind: 'done';
-      readonly bound: { readonly address: string; readonly port: number };
+      readonly bound: Endpoint;
       readonly rest: Buffer | null;
     }
   /** `reply` is for our client, `reason` for the log. */

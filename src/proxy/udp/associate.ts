@@ -1,8 +1,7 @@
 // UDP ASSOCIATE (RFC 1928 §4, §6, §7): opens a relay for the client and replies with its address.
 import { isIPv6 } from 'node:net';
-import { formatIp, normalizeAddress, unmap } from '../../core/ip.js';
+import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/ip.js';
 import type { OpenedRelay } from '../io/datagrams.js';
-import type { Endpoint } from '../io/io.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
 import type { UdpSettings } from '../settings.js';

@@ -1,10 +1,10 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
+import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { ConnectionHost } from '../connection-host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
-import type { Endpoint, Stream, StreamListener } from '../io/io.js';
+import type { Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';

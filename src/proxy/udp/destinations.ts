@@ -1,12 +1,11 @@
 // The destinations of one association: resolves names, applies the egress rules to addresses, and caches both for a short
 // time. A permitted direct destination becomes a route of the engine until its verdict expires.
 
-import { parseIp } from '../../core/ip.js';
+import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { ConnectionHost } from '../connection-host.js';
 import type { ResolveResult } from '../dns/resolve.js';
 import { permittedAddresses } from '../egress.js';
 import type { PayloadInspector } from '../game-watch.js';
-import type { Endpoint } from '../io/io.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
 import { readTarget } from '../target.js';
 import type { Upstream } from '../upstreams/rules.js';

@@ -1,8 +1,7 @@
 // The hosts that an association sends to: the engine forwards datagrams from them to the client.
 
-import { parseIp } from '../../core/ip.js';
+import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { DatagramRelay } from '../io/datagrams.js';
-import type { Endpoint } from '../io/io.js';
 import { writeDatagramHeader } from '../protocols/datagram-header.js';
 
 /** Several destinations (a name and its address) may lead to one host, so each is counted. */

@@ -1,7 +1,7 @@
 // Decides whether datagrams from hosts that the client has not sent to reach it (RFC 4787 §5).
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { normalizeAddress, parseIp, unmap } from '../../core/ip.js';
-import type { Endpoint, Io } from '../io/io.js';
+import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
+import type { Io } from '../io/io.js';
 import { writeDatagramHeader } from '../protocols/datagram-header.js';
 import type { Decisions } from './decisions.js';
 

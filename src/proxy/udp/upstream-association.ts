@@ -2,11 +2,11 @@
 // datagram that needs it, closed when the proxy ends its control connection, and then opened again by the next one.
 import { isIPv6 } from 'node:net';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
+import { type Endpoint, formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import type { ConnectionHost } from '../connection-host.js';
 import type { ResolveClient } from '../dns/resolve.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
-import type { Attempt, Endpoint, Stream } from '../io/io.js';
+import type { Attempt, Stream } from '../io/io.js';
 import { readDatagramHeader } from '../protocols/datagram-header.js';
 import { askUpstream } from '../upstreams/ask.js';
 import type { Upstream } from '../upstreams/rules.js';

@@ -1,9 +1,10 @@
 // Opens a connection through an upstream proxy: resolves its name, connects to it, and does the handshake.
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { parseIp } from '../../core/ip.js';
+import { type Endpoint, parseIp } from '../../core/ip.js';
+import type { Timer } from '../../core/timers.js';
 import { dial } from '../dial.js';
 import type { Resolve, ResolveClient } from '../dns/resolve.js';
-import type { Attempt, Endpoint, Io, Stream, StreamListener, Timer } from '../io/io.js';
+import type { Attempt, Io, Stream, StreamListener } from '../io/io.js';
 import type { UpstreamExchange } from '../protocols/client-step.js';
 import { HttpConnectClient } from '../protocols/http-connect-client.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';

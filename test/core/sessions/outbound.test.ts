@@ -1,7 +1,8 @@
 // Detection of connections to the admin API that come through the proxy, among connections with similar addresses.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createIsOwnOutbound, type SocketEnd } from '../../../src/core/sessions/outbound.js';
+import type { Endpoint } from '../../../src/core/ip.js';
+import { createIsOwnOutbound } from '../../../src/core/sessions/outbound.js';
 
 const at = (address: string, port: number) => ({ address, port });
 const ADMIN = at('127.0.0.1', 8080);
@@ -9,8 +10,8 @@ const LOCAL = at('127.0.0.1', 40_000);
 const isLocal = (address: string): boolean => address.startsWith('127.') || address === '10.0.0.5';
 
 /** @param found whether the system has a socket from the peer to the listener; null when it cannot tell */
-function outboundTo(remotes: readonly SocketEnd[], found: boolean | null, local = LOCAL) {
-  const lookups: [SocketEnd, SocketEnd][] = [];
+function outboundTo(remotes: readonly Endpoint[], found: boolean | null, local = LOCAL) {
+  const lookups: [Endpoint, Endpoint][] = [];
   const isOwn = createIsOwnOutbound({
     hasPort: (port) => port === local.port,
     isLocal,

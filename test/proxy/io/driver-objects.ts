@@ -1,6 +1,7 @@
 // Lets a test use a driver in another thread: the streams, relays and sockets of the driver are numbered objects.
+import type { Endpoint } from '../../../src/core/ip.js';
 import type { DatagramRelay, UpstreamSocket } from '../../../src/proxy/io/datagrams.js';
-import type { Endpoint, Io, Relay, Stream } from '../../../src/proxy/io/io.js';
+import type { Io, Relay, Stream } from '../../../src/proxy/io/io.js';
 import { type AccountRates, createSharedRate } from '../../../src/proxy/io/rates.js';
 
 /** A call of `method` on an object; 0 is the driver itself. */

@@ -1,5 +1,6 @@
 // Connects to a destination in the native loop.
-import type { Attempt, ConnectListener, Endpoint } from '../io.js';
+import type { Endpoint } from '../../../core/ip.js';
+import type { Attempt, ConnectListener } from '../io.js';
 import {
   AF_INET,
   AF_INET6,

@@ -1,5 +1,6 @@
 // The datagram engine of the native driver: what routes and sources cover is received and sent in batches, without garbage;
 // the rest goes to the owner. Each ready socket gets one batch in its turn.
+import type { Endpoint } from '../../../core/ip.js';
 import { headerKey, ipv4HeaderKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
 import { DatagramMeter } from '../datagram-meter.js';
 import type {
@@ -9,7 +10,6 @@ import type {
   UpstreamSocket,
   UpstreamSocketOptions,
 } from '../datagrams.js';
-import type { Endpoint } from '../io.js';
 import type { AccountRates } from '../rates.js';
 import { type Batch, createBatch } from './batch.js';
 import { DatagramSocket } from './datagram-socket.js';

@@ -1,6 +1,7 @@
 // Listening sockets in the native loop: accepts a bounded number in a turn, and handles a lack of descriptors.
 import { closeSync, openSync } from 'node:fs';
-import type { Endpoint, ListenResult, Stream } from '../io.js';
+import type { Endpoint } from '../../../core/ip.js';
+import type { ListenResult, Stream } from '../io.js';
 import {
   AF_INET,
   AF_INET6,

@@ -1,9 +1,8 @@
 // Converts endpoints to and from socket addresses of the kernel: struct sockaddr_in and struct sockaddr_in6 of a little-endian
 // machine.
 import { networkInterfaces } from 'node:os';
-import { formatIp, parseIp, unmap } from '../../../core/ip.js';
+import { type Endpoint, formatIp, parseIp, unmap } from '../../../core/ip.js';
 import { intern } from '../../interned-strings.js';
-import type { Endpoint } from '../io.js';
 import { AF_INET, AF_INET6, SOCKADDR_BYTES } from './libc.js';
 
 const IPV4_BYTES = 16;

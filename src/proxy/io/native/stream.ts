@@ -1,6 +1,7 @@
 // A connected TCP or Unix socket in the native loop: what is ready is remembered (epoll is edge-triggered), read through
 // one buffer that all streams share, and reported to a listener or to the relay that has taken the stream over.
-import type { Endpoint, Stream, StreamListener } from '../io.js';
+import type { Endpoint } from '../../../core/ip.js';
+import type { Stream, StreamListener } from '../io.js';
 import {
   codeOf,
   EAGAIN,

@@ -1,5 +1,6 @@
 // The datagram engine of the node driver: node:dgram sockets, and one map lookup for each datagram.
 import type { Socket } from 'node:dgram';
+import type { Endpoint } from '../../../core/ip.js';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
 import { DatagramMeter } from '../datagram-meter.js';
 import type {
@@ -9,7 +10,6 @@ import type {
   UpstreamSocket,
   UpstreamSocketOptions,
 } from '../datagrams.js';
-import type { Endpoint } from '../io.js';
 import type { AccountRates } from '../rates.js';
 import { closeSocket, openSocket } from './datagram-socket.js';
 

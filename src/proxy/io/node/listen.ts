@@ -6,8 +6,8 @@ import {
   type Server,
   Socket,
 } from 'node:net';
-import { withoutMapping } from '../../../core/ip.js';
-import type { Attempt, ConnectListener, Endpoint, ListenOptions, ListenResult, Stream } from '../io.js';
+import { type Endpoint, withoutMapping } from '../../../core/ip.js';
+import type { Attempt, ConnectListener, ListenOptions, ListenResult, Stream } from '../io.js';
 import { codeOf, NodeStream, remoteEndpoint } from './stream.js';
 
 /** Maximum number of connections that wait to be accepted; the system may allow fewer (net.core.somaxconn). */

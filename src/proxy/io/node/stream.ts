@@ -1,7 +1,7 @@
 // A stream of the node driver: implements Stream by a net.Socket.
 import type { Socket } from 'node:net';
-import { withoutMapping } from '../../../core/ip.js';
-import type { Endpoint, Stream, StreamListener } from '../io.js';
+import { type Endpoint, withoutMapping } from '../../../core/ip.js';
+import type { Stream, StreamListener } from '../io.js';
 
 export const KEEP_ALIVE_IDLE_MS = 60_000;
 
