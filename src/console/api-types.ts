@@ -549,6 +549,7 @@ export type Me = {
   readonly maxImportBytes: Bytes;
   readonly maxAuthorizedAddresses: Count;
   readonly egressClasses: readonly (string)[];
+  readonly timeZone: string;
 };
 export type NewAccount = {
   readonly username: string;

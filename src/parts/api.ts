@@ -127,6 +127,7 @@ export function adminApiDeps(
         webhooksEnabled: config.webhooks.enabled,
         maxImportBytes: config.admin.maxImportBytes,
         egressClasses: Object.keys(config.egress.classes),
+        timeZone: config.timeZone,
       }),
     },
     health: {

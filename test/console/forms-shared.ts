@@ -12,7 +12,7 @@ const planOf = (name: string, days: number) => ({
   limits: NO_PLAN_LIMITS,
 });
 
-export function sharedFormTests({ open, api }: FormConsole): void {
+export function sharedFormTests({ daemon, open, api }: FormConsole): void {
   /** Saves notice settings as another tab does. */
   async function saveNotices(change: Json): Promise<void> {
     const { builtIn: _, email, ...saved } = await api('GET', '/settings/notices');
@@ -100,6 +100,27 @@ export function sharedFormTests({ open, api }: FormConsole): void {
       });
       assert.deepEqual(errors, []);
     });
+  });
+
+  test('the audit log shortens contacts, names their language, and keeps a change to an address with the same beginning', async (t) => {
+    const { page, visit, errors } = await open(t, { language: 'zh-CN' });
+    const id = await daemon().addAccount('anna', 'secret');
+    for (const contacts of [
+      { email: 'anna@qq.com', telegram: '@annachan', language: 'zh' },
+      { email: 'alice@qq.com', language: null },
+    ])
+      await api('PATCH', `/accounts/${id}`, { contacts });
+    await visit(`/accounts/${id}`);
+    const changes = page.locator('.audit li:has-text("修改账号") .changes :is(ins, del)');
+    await changes.first().waitFor();
+    assert.deepEqual(await changes.allTextContents(), [
+      '邮箱：a…@qq.com',
+      ...['通知语言：中文', '通知语言：—'],
+      ...['邮箱：—', '邮箱：a…@qq.com'],
+      ...['Telegram 聊天 ID：—', 'Telegram 聊天 ID：@a…'],
+      ...['通知语言：—', '通知语言：中文'],
+    ]);
+    assert.deepEqual(errors, []);
   });
 
   test('the audit log shows settings by the names of their fields, and ports as they are written', async (t) => {

@@ -97,6 +97,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await page.click('.bulk-bar >> text=Where and when');
       assert.equal(await page.locator('dialog textarea').count(), 0, 'fields without a tick are hidden');
       await page.check('dialog label >> text=Schedule');
+      await page.waitForSelector('dialog .field small >> text=in the time zone Asia/Shanghai');
       const schedule = page.locator('dialog').getByRole('textbox', { name: 'Schedule' });
       await schedule.pressSequentially('mon-fri 8:00-23:00', { delay: 100 });
       await eventually(() => assert.ok(reads() >= 1));

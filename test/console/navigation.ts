@@ -67,6 +67,26 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForSelector('.login');
   });
 
+  test('a dialog opens with the focus on its first field, or on its title when it has none', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    const focused = async () => {
+      await page.waitForSelector('dialog[open]');
+      return page.evaluate<string>(`document.activeElement.outerHTML`);
+    };
+    for (const [dialog, first] of [
+      ['export', /aria-pressed="true".*>CSV</],
+      ['import', /type="file"/],
+      ['one', /maxlength="255"/],
+    ] as const) {
+      await visit(`/accounts?new=${dialog}`);
+      assert.match(await focused(), first);
+      await page.keyboard.press('Escape');
+    }
+    await visit('/');
+    await page.keyboard.press('?');
+    assert.match(await focused(), /^<h2/);
+  });
+
   test('a backup is downloaded from the settings', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/settings/effective');
@@ -158,14 +178,14 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
   });
 
-  test('lists on tabs have counts beside the title, the API page is in Chinese, and a configured password causes a warning', async (t) => {
+  test('lists on tabs have counts beside their filters, the API page is in Chinese, and a configured password causes a warning', async (t) => {
     const { page, visit } = await getWorld().open(t, { language: 'zh-CN' });
     for (const hash of ['/sessions', '/sessions/logins']) {
       await visit(hash);
-      await page.waitForSelector('.page-head .counts >> text=/共/');
+      await page.waitForSelector('.toolbar .counts >> text=/共/');
     }
     await visit('/settings/api');
-    await page.waitForSelector('.page-head:not(:has(.counts))');
+    await page.waitForSelector('main:not(:has(.counts))');
     await page.waitForSelector('h2 >> text=导入与导出');
     const english = `[...document.querySelectorAll('.api-document summary .soft')].map((one) => one.textContent).filter((text) => !/[\u4e00-\u9fff]/.test(text))`;
     assert.deepEqual(await page.evaluate(english), []);

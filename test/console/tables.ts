@@ -1,8 +1,9 @@
 // Tables: flexible columns stay readable, columns can be chosen, and cut-off cells have a hover text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
 import { isCutOff, settled } from '../helpers/console-browser.js';
-import { name, type World } from '../helpers/console-world.js';
+import { name, PASSWORD, type World } from '../helpers/console-world.js';
 
 export function tableTests(getWorld: () => World): void {
   test('remarks and destinations have at least 160 px at every width that shows them', async (t) => {
@@ -65,6 +66,32 @@ export function tableTests(getWorld: () => World): void {
       assert.ok(Math.abs(head.top - bar.bottom) <= 1, `${width}: ${head.top} is not ${bar.bottom}`);
       assert.ok(bar.right - actions.right <= 16, `${width}: ${actions.right} of ${bar.right}`);
       await page.keyboard.press('Escape');
+    }
+  });
+
+  test('the last line of bulk actions is nearly as long as the first', async (t) => {
+    const { daemon, open } = getWorld();
+    const before = await daemon.api('GET', '/api/v1/settings/plans');
+    t.after(() => daemon.api('PUT', '/api/v1/settings/plans', before.json));
+    const plan = { name: 'monthly', days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS };
+    await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] });
+    const seller = { name: 'reseller', role: 'seller', password: PASSWORD };
+    const { id } = (await daemon.api('POST', '/api/v1/operators', seller)).json as { id: string };
+    t.after(() => daemon.api('DELETE', `/api/v1/operators/${id}`));
+    const { page, visit } = await open(t);
+    for (const width of [1280, 1366, 1440, 1600]) {
+      await page.setViewportSize({ width, height: 700 });
+      await visit(`/accounts?search=player&w=${width}`);
+      await page.check('thead input[type=checkbox]');
+      await page.waitForSelector('.bulk-actions >> text=Apply plan');
+      await page.waitForSelector('.bulk-actions >> text=Hand over');
+      const lengths = await page.evaluate<number[]>(`(() => {
+        const lines = new Map();
+        for (const { top, width } of [...document.querySelectorAll('.bulk-actions .button')].map((b) => b.getBoundingClientRect()))
+          lines.set(top, (lines.get(top) ?? 0) + width);
+        return [...lines.values()];
+      })()`);
+      assert.ok(Math.min(...lengths) > 0.6 * Math.max(...lengths), `${width}: ${lengths.join()}`);
     }
   });
 

@@ -39,7 +39,7 @@ export function useFormConsole(): FormConsole {
     const egress = { classes: { friends: { private: 'allow' } } };
     const [browser, started] = await Promise.all([
       launchBrowser(),
-      startTestDaemon(scope, { config: { egress } }),
+      startTestDaemon(scope, { config: { egress, timeZone: 'Asia/Shanghai' } }),
     ]);
     scope.after(() => browser.close());
     windows = consoleWindows(scope, browser);

@@ -52,8 +52,8 @@ export const accounts = {
   'account.schedule': { en: 'Schedule', zh: '可用时段' },
   'account.schedule.always': { en: 'Always', zh: '不限' },
   'account.schedule.hint': {
-    en: 'Days and hours, such as mon-fri 08:00-23:00; sat,sun 00:00-24:00, in the time zone of the configuration (timeZone). Empty: always.',
-    zh: '星期和时间，例如 mon-fri 08:00-23:00; sat,sun 00:00-24:00，按配置项 timeZone 的时区。留空则不限。',
+    en: 'Days and hours, such as mon-fri 08:00-23:00; sat,sun 00:00-24:00, in the time zone {zone}. Empty: always.',
+    zh: '星期和时间，例如 mon-fri 08:00-23:00; sat,sun 00:00-24:00，按 {zone} 时区。留空则不限。',
   },
   'account.allowedClients': { en: 'Allowed client addresses', zh: '限定来源' },
   'account.allowedClients.all': { en: 'Everywhere', zh: '不限' },

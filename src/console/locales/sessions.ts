@@ -30,6 +30,7 @@ export const sessions = {
   'sessions.selected': { en: '{n} {n:session|sessions} selected', zh: '已选 {n} 个会话' },
   'logins.search': { en: 'Search names and addresses', zh: '搜索用户名、来源地址' },
   'logins.failed': { en: 'Failed', zh: '失败' },
+  'logins.oneAccount': { en: 'One account', zh: '一个账号' },
   'logins.outcome': { en: 'Outcome', zh: '结果' },
   'logins.at': { en: 'Time', zh: '时间' },
   'logins.empty': { en: 'No logins', zh: '没有登录记录' },

@@ -1,6 +1,7 @@
 // The fields that say from where and when an account may log in.
 import type { Account } from '../api-types.js';
 import { t } from '../lib/i18n.js';
+import { useUser } from '../lib/rights.js';
 import { scheduleWords } from '../lib/schedule.js';
 import { Choices } from '../ui/choices.js';
 import { Area, Field, Input } from '../ui/form.js';
@@ -48,8 +49,9 @@ export function AllowedClientsField({ value, onInput, hideLabel = false }: Field
 }
 
 export function ScheduleField({ value, onInput, hideLabel = false }: FieldProps) {
+  const zone = useUser()?.timeZone ?? '';
   return (
-    <Field label={t('account.schedule')} hint={t('account.schedule.hint')} hideLabel={hideLabel}>
+    <Field label={t('account.schedule')} hint={t('account.schedule.hint', { zone })} hideLabel={hideLabel}>
       <Input value={value} onInput={onInput} maxLength={255} />
     </Field>
   );

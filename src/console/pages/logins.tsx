@@ -5,7 +5,7 @@ import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, At, State, type Tone, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
-import { FilterChip, Pager, SearchBox, useTitleCounts } from '../ui/list.js';
+import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 
@@ -48,7 +48,6 @@ export function LoginList() {
     { topics: ['sessions'], everyMs: 10_000 },
   );
   const page = list.data;
-  useTitleCounts(page);
   return (
     <>
       <div class="toolbar">
@@ -62,10 +61,11 @@ export function LoginList() {
           </FilterChip>
           {account !== null && (
             <FilterChip name="account" value={account}>
-              {page?.items[0]?.username ?? t('nav.accounts')} ×
+              {page?.items[0]?.username ?? t('logins.oneAccount')} ×
             </FilterChip>
           )}
         </fieldset>
+        {page && <Counts matched={page.matched} total={page.total} />}
         {!narrow && <ColumnChooser table="logins" columns={columns()} />}
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}

@@ -9,7 +9,7 @@ import { go, href, usePlace } from '../lib/router.js';
 import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
 import { Confirm } from '../ui/dialog.js';
-import { FilterChip, Pager, SearchBox, TitleCounts, useTitleCounts } from '../ui/list.js';
+import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Tabs } from '../ui/tabs.js';
@@ -22,7 +22,6 @@ export function SessionsPage({ tab }: { tab: 'live' | 'logins' }) {
     <>
       <header class="page-head">
         <h1>{t('nav.sessions')}</h1>
-        <TitleCounts />
         <Tabs
           label={t('nav.sessions')}
           tabs={[
@@ -61,7 +60,6 @@ function LiveList() {
   const canEnd = useMay('endSessions');
   const page = list.data;
   const isFleet = areAtSeveralNodes(page?.items ?? []);
-  useTitleCounts(page);
   // A session that has ended is no longer selected.
   const chosen = new Set(page?.items.filter((one) => ids.has(one.id)).map((one) => one.id));
   return (
@@ -81,6 +79,7 @@ function LiveList() {
             </FilterChip>
           )}
         </fieldset>
+        {page && <Counts matched={page.matched} total={page.total} />}
         {!narrow && (
           <ColumnChooser
             table="sessions"

@@ -40,7 +40,9 @@ export function Dialog({ title, onClose, children, footer, wide = false, onSubmi
         }}
       >
         <header>
-          <h2 id="dialog-title">{title}</h2>
+          <h2 id="dialog-title" tabIndex={-1}>
+            {title}
+          </h2>
           <Button icon="close" kind="quiet" onClick={close} label={t('dialog.close')} />
         </header>
         <div class="dialog-body">{children}</div>
@@ -67,6 +69,16 @@ document.addEventListener(
   true,
 );
 
+/** Opens a dialog with the focus on its first field, or else on its title. A browser would choose the button that closes it. */
+function openOn(dialog: HTMLDialogElement): void {
+  dialog.showModal();
+  if (dialog.querySelector('[autofocus]')) return;
+  const field = dialog.querySelector<HTMLElement>(
+    '.dialog-body :is(input, select, textarea, .segments [aria-pressed=true]):enabled',
+  );
+  (field ?? dialog.querySelector('h2'))?.focus();
+}
+
 /** Opens the element as a modal dialog. Only the owner of the element closes it. */
 export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => void) {
   const currentClose = useRef(close);
@@ -76,7 +88,7 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
     const modal = { close: () => currentClose.current() };
     modals.push(modal);
     const dialog = ref.current;
-    dialog?.showModal();
+    if (dialog) openOn(dialog);
     return () => {
       modals.splice(modals.indexOf(modal), 1);
       dialog?.close();

@@ -1,7 +1,6 @@
 // The head of every list: search, filters and counts. Also the pager.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { cell, useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { noteNext, stepOf, trailOf } from '../lib/trail.js';
@@ -82,28 +81,6 @@ export function Counts({ matched, total }: { matched: number; total: number }) {
       {matched === total ? t('list.all', { n: total }) : t('list.some', { n: matched, total })}
     </span>
   );
-}
-
-interface Counted {
-  readonly matched: number;
-  readonly total: number;
-}
-
-const titleCounts = cell<Counted | null>(null);
-
-/** Shows the counts of the list on the current tab beside the title of the page. */
-export function TitleCounts() {
-  const counts = useCell(titleCounts);
-  return counts && <Counts {...counts} />;
-}
-
-/** Publishes the counts of a list for the title of its page while the list is shown. */
-export function useTitleCounts(page: Counted | undefined): void {
-  const { matched, total } = page ?? {};
-  useEffect(() => {
-    titleCounts.set(matched === undefined || total === undefined ? null : { matched, total });
-  }, [matched, total]);
-  useEffect(() => () => titleCounts.set(null), []);
 }
 
 /** Moves between pages, and shows the number of the current page. */

@@ -3,7 +3,7 @@ import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import { isoOrNull } from '../iso-time.js';
 import type { Account } from './account.js';
 import { textOfAddresses } from './address-list.js';
-import { maskedContacts, NO_CONTACTS } from './contacts.js';
+import { maskedContact } from './contacts.js';
 import type { AccountLimits } from './limits.js';
 import { textOfTags } from './tags.js';
 
@@ -20,8 +20,8 @@ export function accountAudit(by: Actor, before: Account | null, after: Account |
       by,
       action: after ? 'account.create' : 'account.delete',
       object,
-      before: before && shown(before),
-      after: after && shown(after),
+      before: before && masked(shown(before)),
+      after: after && masked(shown(after)),
     };
   }
   const isNewPassword = before.passwordHash !== after.passwordHash;
@@ -34,8 +34,8 @@ export function accountAudit(by: Actor, before: Account | null, after: Account |
     by,
     action: 'account.update',
     object,
-    before: old,
-    after: isNewPassword ? { ...now, password: 'changed' } : now,
+    before: masked(old),
+    after: masked(isNewPassword ? { ...now, password: 'changed' } : now),
   };
 }
 
@@ -74,6 +74,16 @@ function shown(account: Account): Record<string, unknown> {
       ? {}
       : { allowedClients: textOfAddresses(account.allowedClients) }),
     ...(account.schedule === null ? {} : { schedule: account.schedule }),
-    ...(account.contacts === NO_CONTACTS ? {} : { contacts: maskedContacts(account.contacts) }),
+    ...Object.fromEntries(Object.entries(account.contacts).filter(([, value]) => value !== null)),
+  };
+}
+
+/** Shortens the contacts after the comparison, so that two addresses with the same beginning differ. */
+function masked(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { email, telegram } = fields;
+  return {
+    ...fields,
+    ...(typeof email === 'string' ? { email: maskedContact(email) } : {}),
+    ...(typeof telegram === 'string' ? { telegram: maskedContact(telegram) } : {}),
   };
 }

@@ -47,12 +47,9 @@ export function changedContacts(contacts: Contacts, change: Partial<Contacts> | 
   return Object.values(next).every((value) => value === null) ? NO_CONTACTS : next;
 }
 
-/** Shortens the contacts for the audit log, which contains only the beginning of an address: `a…@example.com`, `12…`. */
-export function maskedContacts({ email, telegram, language }: Contacts): string {
-  const at = email?.lastIndexOf('@') ?? 0;
-  return [
-    ...(email === null ? [] : [`${email.slice(0, 1)}…${email.slice(at)}`]),
-    ...(telegram === null ? [] : [`${telegram.slice(0, 2)}…`]),
-    ...(language === null ? [] : [language]),
-  ].join(', ');
+/** Shortens an e-mail address or chat id for the audit log, which contains only its beginning: `a…@example.com`, `12…`. */
+export function maskedContact(contact: string): string {
+  const at = contact.lastIndexOf('@');
+  // A chat id may be the name of a channel: `@name`.
+  return at > 0 ? `${contact.slice(0, 1)}…${contact.slice(at)}` : `${contact.slice(0, 2)}…`;
 }

@@ -66,6 +66,8 @@ const Me = z
     maxAuthorizedAddresses: Count,
     /** Names of the configured egress classes (`egress.classes`). */
     egressClasses: z.array(z.string()),
+    /** The time zone of the accounts' schedules (`timeZone`). */
+    timeZone: z.string(),
   })
   .meta({ id: 'Me' });
 
@@ -79,6 +81,7 @@ export interface AboutDaemon {
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: number;
   readonly egressClasses: readonly string[];
+  readonly timeZone: string;
 }
 
 export interface SessionDeps extends LinkDeps {
@@ -197,6 +200,7 @@ async function me(deps: SessionDeps, caller: Caller, hostname: string): Promise<
     maxImportBytes: about.maxImportBytes,
     maxAuthorizedAddresses: accounts.maxAuthorizedAddresses,
     egressClasses: about.egressClasses,
+    timeZone: about.timeZone,
   };
 }
 
