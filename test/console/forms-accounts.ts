@@ -76,6 +76,38 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       assert.deepEqual(errors, []);
     });
 
+    test('what the daemon refuses is shown beside its field, which gets the focus, and a failure to send comes into view', async (t) => {
+      const { page, visit, errors } = await open(t, { width: 1366, height: 657 });
+      const id = await daemon().addAccount('refused1', 'secret');
+      await visit(`/accounts/${id}`);
+      await page.click('.page-head >> text=Edit');
+      const clients = page.getByLabel('Allowed client addresses');
+      await clients.fill('10.0.0.1\nhome');
+      await page.locator('dialog input').first().fill('refused2');
+      const isInView = (selector: string) =>
+        page.evaluate<boolean>(`(() => {
+          const [body, one] = ['dialog .dialog-body', '${selector}'].map((e) => document.querySelector(e).getBoundingClientRect());
+          return one.top >= body.top - 1 && one.bottom <= body.bottom + 1;
+        })()`);
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector(
+        'dialog .field.wrong:has-text("Allowed client addresses") >> text="home" is neither',
+      );
+      assert.equal(await page.evaluate('document.activeElement.value'), '10.0.0.1\nhome');
+      assert.equal(await clients.getAttribute('aria-invalid'), 'true');
+      assert.ok(await isInView('dialog .field.wrong'));
+      await clients.fill('10.0.0.1');
+      await page.route(`**/api/v1/accounts/${id}`, (route) => route.abort());
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog .failure >> text=The daemon does not answer');
+      assert.equal(await page.locator('dialog .field.wrong').count(), 0);
+      assert.ok(await isInView('dialog .failure'));
+      await page.unroute(`**/api/v1/accounts/${id}`);
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('h1 >> text=refused2');
+      assert.deepEqual(errors, []);
+    });
+
     for (const texts of [
       {
         language: 'en',

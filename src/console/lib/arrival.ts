@@ -57,6 +57,11 @@ function restoreScroll(main: HTMLElement, top: number): () => void {
 
 let isFirstPage = true;
 
+/** The next page is not the first one: the sign-in page was. */
+export function leaveFirstPage(): void {
+  isFirstPage = false;
+}
+
 /** Focuses the heading: a screen reader announces the page, and the keyboard continues at the heading. */
 function focusHeading(): (() => void) | undefined {
   // On the first load the browser's own focus order applies: the skip link comes first.

@@ -83,8 +83,8 @@ export const fields = {
   },
   'field.one-of': { en: 'give exactly one of {allowed}', zh: '以下只能给一个：{allowed}' },
   'field.pac-match': {
-    en: 'must be a host name such as example.com or *.example.com, an address or a network',
-    zh: '须为 example.com 或 *.example.com 这样的主机名、地址或网段',
+    en: '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',
+    zh: '{entry} 不是 example.com 或 *.example.com 这样的主机名，也不是地址或网段',
   },
   'field.url': {
     en: 'must be an http:// or https:// URL without a user name or password in it',
@@ -111,6 +111,7 @@ export const fields = {
     en: 'must be a host name or an IP address that players can connect to',
     zh: '须为玩家能连接的主机名或 IP 地址',
   },
+  'field.server': { en: 'must be a host name or an IP address', zh: '须为主机名或 IP 地址' },
   'field.destination': {
     en: 'must be host:port or [IPv6 address]:port',
     zh: '须为 host:port 或 [IPv6]:port',

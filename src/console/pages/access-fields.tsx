@@ -42,7 +42,12 @@ interface FieldProps {
 
 export function AllowedClientsField({ value, onInput, hideLabel = false }: FieldProps) {
   return (
-    <Field label={t('account.allowedClients')} hint={t('account.allowedClients.hint')} hideLabel={hideLabel}>
+    <Field
+      path="allowedClients"
+      label={t('account.allowedClients')}
+      hint={t('account.allowedClients.hint')}
+      hideLabel={hideLabel}
+    >
       <Area mono value={value} onInput={onInput} rows={Math.min(6, Math.max(2, value.split('\n').length))} />
     </Field>
   );
@@ -51,7 +56,12 @@ export function AllowedClientsField({ value, onInput, hideLabel = false }: Field
 export function ScheduleField({ value, onInput, hideLabel = false }: FieldProps) {
   const zone = useUser()?.timeZone ?? '';
   return (
-    <Field label={t('account.schedule')} hint={t('account.schedule.hint', { zone })} hideLabel={hideLabel}>
+    <Field
+      path="schedule"
+      label={t('account.schedule')}
+      hint={t('account.schedule.hint', { zone })}
+      hideLabel={hideLabel}
+    >
       <Input value={value} onInput={onInput} maxLength={255} />
     </Field>
   );

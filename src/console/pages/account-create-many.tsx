@@ -41,7 +41,7 @@ export function ManyNames({
         ]}
       />
       {source === 'pattern' ? (
-        <Field label={t('create.pattern')} hint={t('create.pattern.hint')}>
+        <Field path="pattern" label={t('create.pattern')} hint={t('create.pattern.hint')}>
           <Input value={pattern} onInput={(text) => onChange({ pattern: text })} autoFocus />
         </Field>
       ) : (

@@ -9,7 +9,6 @@ import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-field.js';
 import { Checkbox, Field, Input, Segments } from '../ui/form.js';
-import { Failure } from '../ui/states.js';
 import { AllowedClientsField, readAddresses, ScheduleField } from './access-fields.js';
 import { ManyNames, type ManyTexts, parseList, usePreview } from './account-create-many.js';
 import { BudgetWords } from './budget.js';
@@ -107,6 +106,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       title={t('accounts.new')}
       wide
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       unsaved={draft.isDirty ? 'typed' : null}
       footer={(close) => (
@@ -129,7 +129,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       />
       {mode === 'one' && (
         <div class="grid-2">
-          <Field label={t('account.username')}>
+          <Field path="username" label={t('account.username')}>
             <Input
               value={username}
               onInput={(text) => set({ username: text })}
@@ -138,7 +138,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
               maxLength={255}
             />
           </Field>
-          <Field label={t('account.password')} hint={t('create.password.hint')}>
+          <Field path="password" label={t('account.password')} hint={t('create.password.hint')}>
             <Input
               value={password}
               onInput={(text) => set({ password: text })}
@@ -151,7 +151,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
       <PlanChoice value={values.plan} onChange={(plan) => set({ plan })} />
       {values.plan === '' && <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />}
-      <Field label={t('account.remarks')}>
+      <Field path="remarks" label={t('account.remarks')}>
         <Input value={remarks} onInput={(text) => set({ remarks: text })} />
       </Field>
       <TagField label={t('tags.title')} value={values.tags} onInput={(text) => set({ tags: text })} />
@@ -178,7 +178,6 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
         </details>
       )}
       <BudgetWords budget={budget} />
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

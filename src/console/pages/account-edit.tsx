@@ -10,7 +10,6 @@ import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, expiryText, readExpiry } from '../ui/expiry-field.js';
 import { Area, Checkbox, Field, Input } from '../ui/form.js';
-import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { AllowedClientsField, readAddresses, ScheduleField } from './access-fields.js';
 import { ContactFields, type ContactTexts, contactTexts, readContacts } from './contact-fields.js';
@@ -82,6 +81,7 @@ export function EditDialog({
       title={t('account.editTitle', { name: opened.username })}
       wide
       onClose={onClose}
+      error={isStale && change ? null : error}
       onSubmit={submit}
       unsaved={draft.isDirty ? 'typed' : null}
       footer={(close) => (
@@ -94,6 +94,7 @@ export function EditDialog({
       )}
     >
       <Field
+        path="username"
         label={t('account.username')}
         hint={
           draft.changes.username === undefined
@@ -104,7 +105,7 @@ export function EditDialog({
       >
         <Input value={values.username} onInput={(username) => set({ username })} maxLength={255} />
       </Field>
-      <Field label={t('account.remarks')}>
+      <Field path="remarks" label={t('account.remarks')}>
         <Area value={values.remarks} onInput={(remarks) => set({ remarks })} rows={2} />
       </Field>
       <TagField label={t('tags.title')} value={values.tags} onInput={(tags) => set({ tags })} />
@@ -116,7 +117,11 @@ export function EditDialog({
         {t('create.enabled')}
       </Checkbox>
       {maxAddresses > 0 && (
-        <Field label={t('account.authorizedAddresses')} hint={t('account.authorizedAddresses.hint')}>
+        <Field
+          path="authorizedAddresses"
+          label={t('account.authorizedAddresses')}
+          hint={t('account.authorizedAddresses.hint')}
+        >
           <Area mono value={values.addresses} onInput={(addresses) => set({ addresses })} rows={2} />
         </Field>
       )}
@@ -130,11 +135,7 @@ export function EditDialog({
       <ContactFields texts={values} onChange={set} />
       <h3>{t('limits.title')}</h3>
       <LimitFields texts={values} onChange={set} />
-      {isStale && change ? (
-        <Conflict fields={overtaken(opened, overtakenBy, change)} />
-      ) : error ? (
-        <Failure error={error} />
-      ) : null}
+      {isStale && change && <Conflict fields={overtaken(opened, overtakenBy, change)} />}
     </Dialog>
   );
 }

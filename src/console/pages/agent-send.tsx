@@ -7,7 +7,6 @@ import { go } from '../lib/router.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Area, Field, Input } from '../ui/form.js';
-import { Failure } from '../ui/states.js';
 
 export function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const [message, setMessage] = useState('');
@@ -27,6 +26,7 @@ export function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => vo
     <Dialog
       title={t('agent.sendTitle', { name: agent.name })}
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       footer={
         <>
@@ -37,11 +37,11 @@ export function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => vo
         </>
       }
     >
-      <Field label={t('run.message')}>
+      <Field path="message" label={t('run.message')}>
         <Area value={message} onInput={setMessage} rows={5} />
       </Field>
       {agent.sessionKey === null ? (
-        <Field label={t('run.session')} hint={t('agent.session.hint')}>
+        <Field path="sessionKey" label={t('run.session')} hint={t('agent.session.hint')}>
           <Input value={sessionKey} onInput={setSessionKey} maxLength={128} />
         </Field>
       ) : (
@@ -49,7 +49,6 @@ export function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => vo
           {t('agent.fixedSession')} <code>{agent.sessionKey}</code>
         </p>
       )}
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

@@ -49,6 +49,7 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
       title={t(`bulk.${type}`)}
       wide
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       unsaved={given === NOTHING_GIVEN ? null : 'typed'}
       footer={(close) => (
@@ -73,7 +74,6 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
           <Input value={typed} onInput={setTyped} inputMode="numeric" />
         </Field>
       )}
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

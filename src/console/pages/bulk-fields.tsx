@@ -193,7 +193,7 @@ function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly 
   return (
     <div class="grid-2 short-first">
       <Field label={t('bulk.days')} error={isWrong ? t('bulk.days.wrong') : undefined}>
-        <Input value={given.days} onInput={(days) => set({ days })} wrong={isWrong} autoFocus />
+        <Input value={given.days} onInput={(days) => set({ days })} autoFocus />
       </Field>
       <div class="field">
         <span>{t('bulk.countFrom')}</span>

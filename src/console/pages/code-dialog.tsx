@@ -5,7 +5,6 @@ import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
-import { Failure } from '../ui/states.js';
 
 interface CodeDialogProps {
   readonly title: string;
@@ -37,6 +36,7 @@ export function CodeDialog({
     <Dialog
       title={title}
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       footer={(close) => (
         <>
@@ -49,6 +49,7 @@ export function CodeDialog({
     >
       {children}
       <Field
+        path="code"
         label={t('login.code')}
         hint={t(acceptsRecovery ? 'login.code.hintRecovery' : 'login.code.hint')}
       >
@@ -60,7 +61,6 @@ export function CodeDialog({
           autoFocus
         />
       </Field>
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

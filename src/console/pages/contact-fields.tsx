@@ -41,7 +41,7 @@ export function ContactFields({ texts, onChange }: Props) {
   return (
     <div class="limit-fields">
       {NAMES.map((name) => (
-        <Field key={name} label={t(`contacts.${name}`)}>
+        <Field path={`contacts.${name}`} key={name} label={t(`contacts.${name}`)}>
           <ContactInput name={name} texts={texts} onChange={onChange} />
         </Field>
       ))}
@@ -67,7 +67,7 @@ export function ContactChoices({
         chosen={chosen}
         onChoose={onChoose}
         fieldOf={(name) => (
-          <Field label={t(`contacts.${name}`)} hideLabel>
+          <Field path={`contacts.${name}`} label={t(`contacts.${name}`)} hideLabel>
             <ContactInput name={name} texts={texts} onChange={onChange} />
           </Field>
         )}

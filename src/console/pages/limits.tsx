@@ -98,7 +98,7 @@ export function LimitFields({
     <div class="limit-fields">
       {LIMIT_NAMES.map((name) =>
         name === 'egressClass' && (withoutEgress || classes.length === 0) ? null : (
-          <Field key={name} label={labelOf(name)} error={wrongWith(name, texts[name])}>
+          <Field path={name} key={name} label={labelOf(name)} error={wrongWith(name, texts[name])}>
             <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
           </Field>
         ),
@@ -123,7 +123,7 @@ export function LimitChoices({ texts, onChange, chosen, onChoose }: ChoiceProps)
         chosen={chosen}
         onChoose={onChoose}
         fieldOf={(name) => (
-          <Field label={labelOf(name)} hideLabel error={wrongWith(name, texts[name])}>
+          <Field path={name} label={labelOf(name)} hideLabel error={wrongWith(name, texts[name])}>
             <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
           </Field>
         )}
@@ -166,7 +166,6 @@ function LimitInput({
       onInput={(text) => onChange({ [name]: text })}
       inputMode={NUMBERS[name].scale === 1 ? 'numeric' : 'decimal'}
       placeholder={t('limits.none')}
-      wrong={wrongWith(name, texts[name]) !== undefined}
     />
   );
 }

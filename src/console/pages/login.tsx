@@ -1,8 +1,9 @@
 // Signs in with user name, password and, if enabled, the second factor. `SignInAgain` does so over a page whose session ended.
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Me } from '../api-types.js';
 import { ApiError, call, forgetSession, lapsed, me } from '../lib/api.js';
+import { leaveFirstPage } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import { leave } from '../lib/unsaved.js';
 import { Button } from '../ui/basics.js';
@@ -12,6 +13,7 @@ import { Failure } from '../ui/states.js';
 import { LanguageChoice, ThemeChoice } from './settings-display.js';
 
 export function LoginPage() {
+  useEffect(() => leaveFirstPage, []);
   return (
     <main class="login">
       <SignInForm name="" />

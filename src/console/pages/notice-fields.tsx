@@ -6,6 +6,13 @@ import type { NoticeFields } from './notice-form.js';
 
 type TextName = { [K in keyof NoticeFields]: NoticeFields[K] extends string ? K : never }[keyof NoticeFields];
 
+/** The fields whose names differ from those of the request. */
+const PATHS: Partial<Record<TextName, string>> = {
+  mailTo: 'email.to',
+  telegramUrl: 'telegram.baseUrl',
+  wecomUrl: 'wecom.baseUrl',
+};
+
 /** A text of the form. */
 export function NoticeText({
   draft,
@@ -23,12 +30,11 @@ export function NoticeText({
   hint?: string;
 }) {
   return (
-    <Field label={label} error={error} hint={hint}>
+    <Field path={PATHS[name] ?? name} label={label} error={error} hint={hint}>
       <Input
         value={draft.values[name]}
         onInput={(text) => draft.set({ [name]: text })}
         placeholder={placeholder ?? ''}
-        wrong={error !== undefined}
       />
     </Field>
   );
@@ -47,7 +53,7 @@ export function NoticeSecret({
   isSaved: boolean;
 }) {
   return (
-    <Field label={label} hint={t(isSaved ? 'notices.secretKept' : 'notices.secretNone')}>
+    <Field path={name} label={label} hint={t(isSaved ? 'notices.secretKept' : 'notices.secretNone')}>
       <Input
         type="password"
         autocomplete="new-password"

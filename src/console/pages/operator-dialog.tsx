@@ -8,7 +8,6 @@ import { numberText, readNumber } from '../lib/number-text.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../ui/form.js';
-import { Failure } from '../ui/states.js';
 
 /** Roles other than the administrator's, from the fewest rights on. */
 const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
@@ -79,6 +78,7 @@ export function OperatorDialog({
     <Dialog
       title={operator ? t('operators.edit', { name: operator.name }) : t('operators.new')}
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       unsaved={Object.keys(changes).length > 0 ? 'typed' : null}
       footer={(close) => (
@@ -90,10 +90,11 @@ export function OperatorDialog({
         </>
       )}
     >
-      <Field label={t('operators.name')}>
+      <Field path="name" label={t('operators.name')}>
         <Input value={fields.name} onInput={(name) => set({ name })} autoFocus={!operator} />
       </Field>
       <Field
+        path="password"
         label={t(operator ? 'operators.newPassword' : 'operators.password')}
         hint={operator ? t('operators.newPassword.hint') : undefined}
       >
@@ -124,7 +125,6 @@ export function OperatorDialog({
           onInput={(bounds) => set({ bounds })}
         />
       )}
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }
@@ -145,6 +145,7 @@ function BudgetFields({
       <div class="grid-2">
         {BOUND_NAMES.map((name) => (
           <Field
+            path={`budget.${name}`}
             key={name}
             label={t(`operators.budget.${name}`)}
             hint={used ? t('operators.budget.used', { used: amount(name, used[name]) }) : undefined}
@@ -155,7 +156,6 @@ function BudgetFields({
               inputMode="numeric"
               placeholder="∞"
               onInput={(text) => onInput({ ...bounds, [name]: text })}
-              wrong={readBound(name, bounds[name]) === undefined}
             />
           </Field>
         ))}

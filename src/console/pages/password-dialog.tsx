@@ -7,7 +7,6 @@ import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Field, Input, Segments } from '../ui/form.js';
-import { Failure } from '../ui/states.js';
 
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
@@ -39,6 +38,7 @@ export function PasswordDialog({
       title={t('account.password.title', { name: username })}
       wide
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       unsaved={password === '' ? null : 'typed'}
       footer={(close) => (
@@ -61,11 +61,10 @@ export function PasswordDialog({
       />
       <p>{t(`account.password.${way}.text`, { name: username, n: usage.sessions })}</p>
       {way !== 'random' && (
-        <Field label={t('account.password')}>
+        <Field path="password" label={t('account.password')}>
           <Input value={password} onInput={setPassword} autoFocus maxLength={255} />
         </Field>
       )}
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

@@ -10,7 +10,7 @@ import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { QrCode } from '../ui/qr.js';
-import { Failure } from '../ui/states.js';
+import { Failure, FormErrors } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { CodeDialog } from './code-dialog.js';
 import { NewRecoveryCodes, RecoveryCodes } from './recovery-codes.js';
@@ -63,16 +63,23 @@ function PasswordForm() {
           <span>{t('admin.password.given')}</span>
         </p>
       )}
-      <Field label={t('admin.current')}>
-        <Input value={current} onInput={setCurrent} type="password" autocomplete="current-password" />
-      </Field>
-      <Field label={t('admin.next')}>
-        <Input value={next} onInput={setNext} type="password" autocomplete="new-password" maxLength={255} />
-      </Field>
-      <Field label={t('admin.again')} error={differs ? t('admin.differs') : undefined}>
-        <Input value={again} onInput={setAgain} type="password" autocomplete="new-password" maxLength={255} />
-      </Field>
-      {error ? <Failure error={error} /> : null}
+      <FormErrors error={error}>
+        <Field path="current" label={t('admin.current')}>
+          <Input value={current} onInput={setCurrent} type="password" autocomplete="current-password" />
+        </Field>
+        <Field path="next" label={t('admin.next')}>
+          <Input value={next} onInput={setNext} type="password" autocomplete="new-password" maxLength={255} />
+        </Field>
+        <Field label={t('admin.again')} error={differs ? t('admin.differs') : undefined}>
+          <Input
+            value={again}
+            onInput={setAgain}
+            type="password"
+            autocomplete="new-password"
+            maxLength={255}
+          />
+        </Field>
+      </FormErrors>
       <div class="row">
         <Button type="submit" kind="primary" disabled={!ready}>
           {t('admin.change')}

@@ -11,7 +11,7 @@ import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { Permitted } from '../ui/permitted.js';
-import { Failure, Skeleton } from '../ui/states.js';
+import { Failure, FormErrors, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
 const FIELDS = [
@@ -73,25 +73,26 @@ export function RetentionSettings() {
     >
       <h2>{t('settings.retention')}</h2>
       <p class="soft">{t('retention.text')}</p>
-      {FIELDS.map((name) => (
-        <Field
-          key={name}
-          label={t(`retention.${name}`)}
-          error={
-            readField(name, draft.values[name]) === undefined
-              ? t('retention.wrong', { max: maxOf(name) })
-              : undefined
-          }
-        >
-          <Input
-            value={draft.values[name]}
-            onInput={(text) => draft.set({ [name]: text })}
-            inputMode="numeric"
-            wrong={readField(name, draft.values[name]) === undefined}
-          />
-        </Field>
-      ))}
-      {error ? <Failure error={error} /> : null}
+      <FormErrors error={error}>
+        {FIELDS.map((name) => (
+          <Field
+            path={name}
+            key={name}
+            label={t(`retention.${name}`)}
+            error={
+              readField(name, draft.values[name]) === undefined
+                ? t('retention.wrong', { max: maxOf(name) })
+                : undefined
+            }
+          >
+            <Input
+              value={draft.values[name]}
+              onInput={(text) => draft.set({ [name]: text })}
+              inputMode="numeric"
+            />
+          </Field>
+        ))}
+      </FormErrors>
       <div class="row">
         <Permitted to="setRetention">
           <Button type="submit" kind="primary" disabled={!draft.isDirty || !changes || busy}>

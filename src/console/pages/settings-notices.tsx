@@ -8,7 +8,7 @@ import { Button } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Area, Field, Segments } from '../ui/form.js';
 import { Permitted } from '../ui/permitted.js';
-import { Failure, Skeleton } from '../ui/states.js';
+import { Failure, FormErrors, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { EmailFields, TelegramFields, WebhookFields, WecomFields } from './notice-channels.js';
 import { NoticeText } from './notice-fields.js';
@@ -59,13 +59,14 @@ function SettingsForm({
         if (draft.isDirty && isValid) void save();
       }}
     >
-      <Common draft={draft} />
-      <EmailFields draft={draft} saved={saved} />
-      <TelegramFields draft={draft} saved={saved} />
-      <WecomFields draft={draft} saved={saved} />
-      <WebhookFields draft={draft} saved={saved} />
-      <TemplateFields draft={draft} saved={saved} />
-      {error ? <Failure error={error} /> : null}
+      <FormErrors error={error}>
+        <Common draft={draft} />
+        <EmailFields draft={draft} saved={saved} />
+        <TelegramFields draft={draft} saved={saved} />
+        <WecomFields draft={draft} saved={saved} />
+        <WebhookFields draft={draft} saved={saved} />
+        <TemplateFields draft={draft} saved={saved} />
+      </FormErrors>
       <div class="row">
         <Permitted to="setNoticeSettings">
           <Button type="submit" kind="primary" disabled={!draft.isDirty || !isValid || busy}>
@@ -147,6 +148,7 @@ function TemplateFields({
         <div key={name} class="grid-2">
           {(['zh', 'en'] as const).map((language) => (
             <Field
+              path={`templates.${name}.${language}`}
               key={language}
               label={`${t(`notices.template.${name}`)} · ${t(`contacts.language.${language}`)}`}
               hint={t('notices.example', {

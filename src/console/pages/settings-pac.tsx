@@ -10,7 +10,7 @@ import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { useAction } from '../ui/dialog.js';
 import { Area, Field, Segments } from '../ui/form.js';
 import { Permitted } from '../ui/permitted.js';
-import { Failure, Skeleton } from '../ui/states.js';
+import { Failure, FormErrors, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
 const WAYS = ['proxy', 'direct'] as const;
@@ -72,29 +72,32 @@ export function PacSettings() {
     >
       <h2>{t('pac.title')}</h2>
       <p class="soft">{t('pac.text')}</p>
-      <Field
-        label={t('pac.rules')}
-        hint={t('pac.hint')}
-        error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
-      >
-        <Area
-          value={text}
-          onInput={(next) => draft.set({ text: next })}
-          rows={10}
-          placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
-          mono
-        />
-      </Field>
-      <div class="field">
-        <span>{t('pac.otherwise')}</span>
-        <Segments
-          value={otherwise}
-          label={t('pac.otherwise')}
-          onChange={(next) => draft.set({ otherwise: next })}
-          options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
-        />
-      </div>
-      {theirs ? <Conflict fields={overtaken(draft, theirs.rules)} /> : error && <Failure error={error} />}
+      <FormErrors error={theirs ? null : error}>
+        <Field
+          path="match"
+          label={t('pac.rules')}
+          hint={t('pac.hint')}
+          error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
+        >
+          <Area
+            value={text}
+            onInput={(next) => draft.set({ text: next })}
+            rows={10}
+            placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
+            mono
+          />
+        </Field>
+        <div class="field">
+          <span>{t('pac.otherwise')}</span>
+          <Segments
+            value={otherwise}
+            label={t('pac.otherwise')}
+            onChange={(next) => draft.set({ otherwise: next })}
+            options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
+          />
+        </div>
+      </FormErrors>
+      {theirs && <Conflict fields={overtaken(draft, theirs.rules)} />}
       <div class="row">
         <Permitted to="setPacRules">
           <Button type="submit" kind="primary" disabled={!draft.isDirty || read.wrongLine !== null || busy}>

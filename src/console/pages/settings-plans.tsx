@@ -190,6 +190,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       title={opened === null ? t('plans.new') : t('plans.edit', { name: opened.name })}
       wide
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       unsaved={draft.isDirty ? 'typed' : null}
       footer={(close) => (
@@ -202,16 +203,11 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       )}
     >
       <div class="grid-2">
-        <Field label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
-          <Input
-            value={values.name}
-            onInput={(name) => set({ name })}
-            maxLength={64}
-            autoFocus
-            wrong={isTaken}
-          />
+        <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
+          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
         </Field>
         <Field
+          path="days"
           label={t('plans.daysField')}
           hint={t('plans.daysField.hint')}
           error={days === undefined ? t('plans.daysField.wrong') : undefined}
@@ -221,7 +217,6 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
             onInput={(text) => set({ days: text })}
             inputMode="numeric"
             placeholder={t('plans.forever')}
-            wrong={days === undefined}
           />
         </Field>
       </div>
@@ -230,7 +225,6 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       </Checkbox>
       <h3>{t('limits.title')}</h3>
       <LimitFields texts={values} onChange={set} withoutEgress />
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

@@ -11,7 +11,7 @@ import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { Permitted } from '../ui/permitted.js';
-import { Failure, Skeleton } from '../ui/states.js';
+import { Failure, FormErrors, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
 /** `gate.example:1080`, `[2001:db8::1]:1080`. */
@@ -77,58 +77,60 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
       <h2>{t('settings.address')}</h2>
       <p class="soft">{t('publicAddress.text')}</p>
       <LinkNotice />
-      <Field
-        label={t('publicAddress.host')}
-        hint={
-          configured.host === null
-            ? t('publicAddress.hostEmpty')
-            : t('publicAddress.configured', { key: 'socks.publicHost', value: configured.host })
-        }
-      >
-        <Input
-          value={host}
-          onInput={(text) => draft.set({ host: text })}
-          placeholder={configured.host ?? 'gate.example.com'}
-          maxLength={253}
-        />
-      </Field>
-      <Field
-        label={t('publicAddress.port')}
-        hint={
-          badPort
-            ? t('publicAddress.badPort')
-            : configured.port === null
+      <FormErrors error={error}>
+        <Field
+          path="host"
+          label={t('publicAddress.host')}
+          hint={
+            configured.host === null
+              ? t('publicAddress.hostEmpty')
+              : t('publicAddress.configured', { key: 'socks.publicHost', value: configured.host })
+          }
+        >
+          <Input
+            value={host}
+            onInput={(text) => draft.set({ host: text })}
+            placeholder={configured.host ?? 'gate.example.com'}
+            maxLength={253}
+          />
+        </Field>
+        <Field
+          path="port"
+          label={t('publicAddress.port')}
+          error={badPort ? t('publicAddress.badPort') : undefined}
+          hint={
+            configured.port === null
               ? t('publicAddress.portEmpty')
               : t('publicAddress.configured', { key: 'socks.publicPort', value: String(configured.port) })
-        }
-      >
-        <Input
-          value={port}
-          onInput={(text) => draft.set({ port: text })}
-          inputMode="numeric"
-          placeholder={String(link.port)}
-          maxLength={5}
-        />
-      </Field>
-      <dl class="facts">
-        <dt>{t('publicAddress.inUse')}</dt>
-        <dd>
-          <code data-link>socks5h://…@{hostPort(link)}</code>
-        </dd>
-        <dt>{t('publicAddress.hostFrom')}</dt>
-        <dd>
-          <Tag>
-            {t(link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed')}
-          </Tag>
-        </dd>
-        <dt>{t('publicAddress.portFrom')}</dt>
-        <dd>
-          <Tag>
-            {t(saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`)}
-          </Tag>
-        </dd>
-      </dl>
-      {error ? <Failure error={error} /> : null}
+          }
+        >
+          <Input
+            value={port}
+            onInput={(text) => draft.set({ port: text })}
+            inputMode="numeric"
+            placeholder={String(link.port)}
+            maxLength={5}
+          />
+        </Field>
+        <dl class="facts">
+          <dt>{t('publicAddress.inUse')}</dt>
+          <dd>
+            <code data-link>socks5h://…@{hostPort(link)}</code>
+          </dd>
+          <dt>{t('publicAddress.hostFrom')}</dt>
+          <dd>
+            <Tag>
+              {t(link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed')}
+            </Tag>
+          </dd>
+          <dt>{t('publicAddress.portFrom')}</dt>
+          <dd>
+            <Tag>
+              {t(saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`)}
+            </Tag>
+          </dd>
+        </dl>
+      </FormErrors>
       <div class="row">
         <Permitted to="setPublicAddress">
           <Button type="submit" kind="primary" disabled={!draft.isDirty || badPort || busy}>

@@ -160,6 +160,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
     <Dialog
       title={t('tokens.new')}
       onClose={onClose}
+      error={error}
       onSubmit={submit}
       unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
       footer={(close) => (
@@ -171,7 +172,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
         </>
       )}
     >
-      <Field label={t('tokens.name')}>
+      <Field path="name" label={t('tokens.name')}>
         <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
       </Field>
       <fieldset class="field">
@@ -194,7 +195,6 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
         </div>
       </fieldset>
       <ExpiryField value={expiry} onChange={setExpiry} />
-      {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }

@@ -36,8 +36,8 @@ export function TagField({ label, value, onInput, isRemoved = false, autoFocus =
     .slice(0, OFFERED);
   return (
     <div class="stack tight">
-      <Field label={label} hint={t('tags.hint')} error={given ? undefined : t('tags.wrong')}>
-        <Input value={value} onInput={onInput} wrong={!given} autoFocus={autoFocus} />
+      <Field path="tags" label={label} hint={t('tags.hint')} error={given ? undefined : t('tags.wrong')}>
+        <Input value={value} onInput={onInput} autoFocus={autoFocus} />
       </Field>
       {offered.length > 0 && given && (
         <fieldset class="chips" aria-label={t('tags.known')}>

@@ -5,7 +5,7 @@ import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved.js';
 import { Button } from './basics.js';
-import { Failure } from './states.js';
+import { FormErrors } from './states.js';
 
 interface DialogProps {
   readonly title: string;
@@ -18,9 +18,20 @@ interface DialogProps {
   readonly onSubmit?: () => void;
   /** What would be lost if the dialog closed now; null: nothing. Left out: 'typed' as soon as a field was changed. */
   readonly unsaved?: Unsaved | null;
+  /** Why the form could not be sent; null or left out: nothing failed. */
+  readonly error?: unknown;
 }
 
-export function Dialog({ title, onClose, children, footer, wide = false, onSubmit, unsaved }: DialogProps) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  footer,
+  wide = false,
+  onSubmit,
+  unsaved,
+  error = null,
+}: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const [isTouched, setTouched] = useState(false);
   const unsavedNow = unsaved === undefined ? (isTouched ? 'typed' : null) : unsaved;
@@ -45,7 +56,9 @@ export function Dialog({ title, onClose, children, footer, wide = false, onSubmi
           </h2>
           <Button icon="close" kind="quiet" onClick={close} label={t('dialog.close')} />
         </header>
-        <div class="dialog-body">{children}</div>
+        <div class="dialog-body">
+          <FormErrors error={error}>{children}</FormErrors>
+        </div>
         {footer && <footer>{typeof footer === 'function' ? footer(close) : footer}</footer>}
       </form>
     </dialog>
@@ -182,6 +195,7 @@ export function Confirm({ title, children, action, danger = false, typed, act, o
       onClose={onClose}
       onSubmit={submit}
       unsaved={null}
+      error={error}
       footer={
         <>
           <Button onClick={onClose}>{t('dialog.cancel')}</Button>
@@ -203,7 +217,6 @@ export function Confirm({ title, children, action, danger = false, typed, act, o
           />
         </label>
       )}
-      {error && <Failure error={error} />}
     </Dialog>
   );
 }

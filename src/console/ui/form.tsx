@@ -1,10 +1,17 @@
 // Form fields: a label, an input, and a hint or an error. A field holds the text as typed; the code that sends it parses it.
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+
+/** What the daemon refused of the form around a field, by the path in the request: `contacts.email`. */
+export const RefusedFields = createContext<ReadonlyMap<string, string>>(new Map());
+/** Whether the field around an input has an error. */
+const IsWrong = createContext(false);
 
 export function Field({
   label,
   hint,
-  error,
+  error: ownError,
+  path,
   hideLabel = false,
   children,
 }: {
@@ -14,12 +21,16 @@ export function Field({
   hideLabel?: boolean;
   /** What is wrong with the typed text; replaces the hint. */
   error?: string | undefined;
+  /** The end of the field's path in the request. The field shows what the daemon refuses of it. */
+  path?: string;
   children: ComponentChildren;
 }) {
+  const refused = [...useContext(RefusedFields)].find(([at]) => at === path || at.endsWith(`.${path}`));
+  const error = ownError ?? refused?.[1];
   return (
     <label class={error === undefined ? 'field' : 'field wrong'}>
       <span class={hideLabel ? 'sr-only' : ''}>{label}</span>
-      {children}
+      <IsWrong.Provider value={error !== undefined}>{children}</IsWrong.Provider>
       {error === undefined ? hint && <small class="soft">{hint}</small> : <Wrong>{error}</Wrong>}
     </label>
   );
@@ -44,7 +55,6 @@ interface InputProps {
   readonly inputMode?: 'numeric' | 'decimal' | 'text';
   readonly maxLength?: number | undefined;
   readonly required?: boolean;
-  readonly wrong?: boolean;
 }
 
 export function Input({
@@ -54,13 +64,12 @@ export function Input({
   autoFocus = false,
   autocomplete = 'off',
   maxLength,
-  wrong = false,
   ...rest
 }: InputProps) {
   return (
     <input
       {...rest}
-      aria-invalid={wrong || undefined}
+      aria-invalid={useContext(IsWrong) || undefined}
       // Sets the attribute instead of the property: a removed property would remain as 0, and the input would accept no key.
       maxlength={maxLength}
       // Preact has a separate type for each kind of input; these three kinds have the same attributes.
@@ -97,6 +106,7 @@ export function Area({ value, onInput, rows = 4, placeholder, mono = false }: Ar
       value={value}
       placeholder={placeholder}
       spellcheck={false}
+      aria-invalid={useContext(IsWrong) || undefined}
       onInput={(event) => onInput(event.currentTarget.value)}
     />
   );

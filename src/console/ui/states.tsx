@@ -1,10 +1,13 @@
 // Components shown in place of data: empty, loading, an error, no permission.
 import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { FieldError } from '../api-types.js';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { detailText, fieldText } from '../lib/server-texts.js';
 import { fieldLabel } from '../pages/field-words.js';
 import { Button } from './basics.js';
+import { RefusedFields } from './form.js';
 import { Icon, type IconName } from './icons.js';
 
 interface EmptyProps {
@@ -46,6 +49,59 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   );
 }
 
+/**
+ * The fields of a form, and the failure to send it: beside the field that the daemon refused, where the focus then is, and at the end
+ * of the form.
+ */
+export function FormErrors({ error, children }: { error: unknown; children: ComponentChildren }) {
+  const end = useRef<HTMLDivElement>(null);
+  const refused = useMemo(() => refusedFields(error), [error]);
+  useEffect(() => {
+    const form = end.current?.closest('form');
+    const field = refused.size === 0 ? null : form?.querySelector<HTMLElement>('[aria-invalid=true]');
+    const details = field?.closest('details');
+    if (details) details.open = true;
+    if (field) field.focus();
+    else end.current?.scrollIntoView({ block: 'nearest' });
+  }, [error, refused]);
+  return (
+    <RefusedFields.Provider value={refused}>
+      {children}
+      {error ? (
+        <div ref={end}>
+          <Failure error={error} />
+        </div>
+      ) : null}
+    </RefusedFields.Provider>
+  );
+}
+
+/** Codes that name the refused field themselves. */
+const FIELD_OF: Partial<Record<ApiError['code'], string>> = { 'username-taken': 'username' };
+
+/** Returns what the daemon refused, by the path in the request without the numbers of list items: `list.username`. */
+function refusedFields(error: unknown): ReadonlyMap<string, string> {
+  if (!(error instanceof ApiError)) return new Map();
+  const name = FIELD_OF[error.code];
+  return new Map([
+    ...(name === undefined ? [] : [[name, explain(error).title] as const]),
+    ...error.fields.map((field) => [pathOf(field), fieldText(field)] as const),
+  ]);
+}
+
+/** The name of the field, and of the channel of notices that it belongs to. */
+function labelOf(path: string): string {
+  const label = fieldLabel(path);
+  return label === path ? fieldLabel(path.split('.').at(-1) ?? path) : label;
+}
+
+const pathOf = ({ path }: FieldError): string =>
+  path
+    .split('.')
+    .filter((part) => !/^\d+$/.test(part))
+    .slice(1)
+    .join('.');
+
 const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>> = {
   'signed-out': { title: 'error.signedOut', next: 'error.signedOut.next' },
   offline: { title: 'error.offline', next: 'error.offline.next' },
@@ -74,10 +130,7 @@ function explain(error: unknown): { title: string; next: string; detail: string 
   const fields =
     error instanceof ApiError
       ? error.fields.map((field) =>
-          t('audit.field', {
-            field: fieldLabel(field.path.split('.').at(-1) ?? ''),
-            value: fieldText(field),
-          }),
+          t('audit.field', { field: labelOf(pathOf(field)), value: fieldText(field) }),
         )
       : [];
   const detail =

@@ -1,5 +1,5 @@
 // The table of every list: rows of fixed height, of which the page contains only the visible ones; keyboard, sorting and selection.
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
 import { type Column, fittingColumns, minWidthOf, useColumnChoice, useDrawn } from './columns.js';
@@ -62,6 +62,16 @@ export function Table<T>(props: TableProps<T>) {
   const span = shown.length + (selectable ? 1 : 0);
   // Tab enters the table at the row used last, or at the nearest row that is drawn.
   const tabStop = Math.min(Math.max(active, first), last - 1);
+
+  // When the row with the focus is removed (a session ended, a plan was deleted), the row in its place gets the focus.
+  const focused = useRef<{ readonly element: Element; readonly rowId: string } | null>(null);
+  useLayoutEffect(() => {
+    const was = focused.current;
+    if (was === null || was.element.isConnected || rows.some((row) => id(row) === was.rowId)) return;
+    focused.current = null;
+    if (document.activeElement === document.body)
+      body.current?.querySelector<HTMLElement>(`[data-row="${tabStop}"]`)?.focus({ preventScroll: true });
+  });
 
   const focusRow = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
@@ -163,7 +173,10 @@ export function Table<T>(props: TableProps<T>) {
                 tabIndex={index === tabStop ? 0 : -1}
                 class={open ? 'opens' : ''}
                 style={{ height: `${rowHeight}px` }}
-                onFocus={() => setActive(index)}
+                onFocusCapture={(event) => {
+                  focused.current = { element: event.target as Element, rowId: key };
+                  setActive(index);
+                }}
                 onKeyDown={(event) => onKey(event, index)}
                 onClick={(event) => {
                   if (

@@ -41,7 +41,8 @@ export const FIELD_TEXTS = {
   'plan-twice': 'another plan has this name',
   pattern: 'must be a pattern such as player{001-120}, with at most {max} names',
   'one-of': 'give exactly one of {allowed}',
-  'pac-match': 'must be a host name such as example.com or *.example.com, an address or a network',
+  'pac-match':
+    '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',
   url: 'must be an http:// or https:// URL without a user name or password in it',
   'signing-secret': 'must be whsec_ followed by at least 12 bytes in base64',
   'mail-address': 'must be an e-mail address',
@@ -49,6 +50,7 @@ export const FIELD_TEXTS = {
   'secret-again': 'must be entered again, because its destination has changed',
   placeholder: 'may contain only these placeholders: {allowed}',
   host: 'must be a host name or an IP address that players can connect to',
+  server: 'must be a host name or an IP address',
   destination: 'must be host:port or [IPv6 address]:port',
   ...GAME_RULE_TEXTS,
   'present-password': 'is not the current password',
@@ -102,7 +104,7 @@ export function fieldErrorOf(where: string, issue: z.core.$ZodIssue): FieldFault
     case 'invalid_value':
       return of('option', { allowed: issue.values.map(String).join(', ') });
     case 'invalid_format':
-      return of('format', { format: issue.format });
+      return of('format', { format: issue.format === 'regex' ? (issue.pattern ?? 'regex') : issue.format });
     case 'custom': {
       const { code, values } = (issue.params ?? {}) as Partial<Pick<FieldFault, 'code' | 'values'>>;
       return code === undefined

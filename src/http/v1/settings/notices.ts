@@ -23,7 +23,7 @@ import { NoticeChannel } from '../activity/notices.js';
 const Url = z.string().max(2_000).refine(isHttpUrl, fault('url'));
 const MailAddress = z.string().max(254).refine(isMailAddress, fault('mail-address'));
 const ChatId = z.string().max(64).refine(isChatId, fault('chat-id'));
-const SmtpHost = z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/);
+const SmtpHost = z.string().refine((host) => /^[A-Za-z0-9._:-]{1,253}$/.test(host), fault('server'));
 const Language = z.enum(LANGUAGES);
 const Template = z
   .string()

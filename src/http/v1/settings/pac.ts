@@ -9,14 +9,18 @@ import { actorOf } from '../../caller.js';
 
 const PacWay = z.enum(['proxy', 'direct']).meta({ id: 'PacWay' });
 
+const PacMatch = z
+  .string()
+  .min(1)
+  .max(255)
+  .superRefine((entry, context) => {
+    if (!isPacMatch(entry)) context.addIssue({ code: 'custom', ...fault('pac-match', { entry }) });
+  });
+
 const PacRules = z
   .object({
     /** The first matching rule wins: example.com, *.example.com (every name below it), an address or a network. */
-    rules: z
-      .array(
-        z.object({ match: z.string().min(1).max(255).refine(isPacMatch, fault('pac-match')), via: PacWay }),
-      )
-      .max(MAX_PAC_RULES),
+    rules: z.array(z.object({ match: PacMatch, via: PacWay })).max(MAX_PAC_RULES),
     /** For hosts without a matching rule. */
     otherwise: PacWay,
   })
