@@ -170,8 +170,8 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await play(t, 'narrow', 60_000);
       const fits = () =>
         page.evaluate<boolean>(`(() => {
-          const body = document.querySelector('dialog[open] .dialog-body');
-          return body.scrollWidth <= body.clientWidth;
+          const parts = document.querySelectorAll('dialog[open] :is(.dialog-body, .segments)');
+          return [...parts].every((part) => part.scrollWidth <= part.clientWidth);
         })()`);
       await visit(`/accounts/${id}`);
       await page.click('.page-head >> text=Password and link');
