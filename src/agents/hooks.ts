@@ -54,7 +54,7 @@ export interface Hooks {
   readonly handle: HandleHook;
   /** Operations on agents and runs, for /api/v1. */
   readonly control: AgentControl;
-  /** Adopts stored runs and starts to execute them. */
+  /** Begins to adopt stored runs, and to execute them once all are adopted. */
   start(): Promise<void>;
   /**
    * Refuses new requests (503), and waits up to `graceMs` for runs and deliveries in progress. Then it interrupts the remaining
@@ -125,6 +125,7 @@ export function createHooks(deps: HooksDeps): Hooks {
     otherNodesAgents,
     queueLimit,
     perAgent: webhooks.queue.perAgent,
+    adopted: () => keeper.adopted,
     now,
     onDoubt: () => keeper.doubt(),
     onStored(run) {
@@ -204,7 +205,8 @@ export function createHooks(deps: HooksDeps): Hooks {
         if (at !== null) lastActive.set(name, at);
       }
       await keeper.start();
-      runner.start();
+      // Not earlier: a run could start although an older one of its session waits.
+      void keeper.adopted.then(runner.start);
       deliverer.wake();
     },
 

@@ -3,6 +3,7 @@ import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.j
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import { type Clock, DAY_MS } from '../core/clock.js';
 import { isDatabaseAway } from '../core/storage.js';
+import { within } from '../core/timers.js';
 import { createBatches } from './batches.js';
 import type { QueueLimit } from './queue-limit.js';
 
@@ -35,6 +36,8 @@ export interface Intake {
 
 /** Lifetime of an idempotency key. */
 const KEY_LIFETIME_MS = DAY_MS;
+/** How long a request waits for `adopted`, in ms; then the queue counts as full. */
+const MAX_ADOPTION_WAIT_MS = 5_000;
 
 export function createIntake(deps: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
@@ -43,6 +46,8 @@ export function createIntake(deps: {
   readonly otherNodesAgents: readonly string[];
   readonly queueLimit: QueueLimit;
   readonly perAgent: number;
+  /** Resolves when the runs that waited at the start have their places in the queue. */
+  readonly adopted: () => Promise<void>;
   readonly now: Clock;
   /** Called when storing runs failed because the database did not answer. The runs may be stored nevertheless. */
   readonly onDoubt: () => void;
@@ -53,8 +58,16 @@ export function createIntake(deps: {
   let isStopping = false;
   const runsHere = (agent: string) => !deps.otherNodesAgents.includes(agent);
 
-  /** For an agent of other nodes, counts the queued runs in the database. */
+  /** For an agent of other nodes, counts the queued runs in the database. Soon after the start, the free places may be unknown. */
   async function tryAcquire(agent: string): Promise<boolean> {
+    if (
+      !(await within(
+        MAX_ADOPTION_WAIT_MS,
+        deps.adopted().then(() => true),
+        false,
+      ))
+    )
+      return false;
     if (runsHere(agent)) return queueLimit.tryAcquire(agent);
     return ((await store.countQueued()).get(agent) ?? 0) < deps.perAgent;
   }

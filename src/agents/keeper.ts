@@ -13,8 +13,10 @@ import { isAlive, killRunProcesses, processStart, thisHost } from './processes.j
 import type { QueueLimit } from './queue-limit.js';
 
 export interface Keeper {
-  /** Registers this runner, adopts the runs of dead runners, and repeats this periodically. */
+  /** Registers this runner, and begins to adopt the runs of dead runners, again and again. */
   start(): Promise<void>;
+  /** Resolves when this runner has adopted the runs that waited when it started. */
+  readonly adopted: Promise<void>;
   /** Whether this runner holds its lease. Then no other daemon may have adopted its runs. */
   isHeld(): boolean;
   /** Call this when a write of a run failed: the write may have taken effect, so this runner may own runs without knowing them. */
@@ -31,6 +33,8 @@ const RENEWALS_PER_LEASE = 3;
 const RELEASE_ATTEMPTS = 3;
 const TRIM_EVERY_MS = HOUR_MS;
 const MAX_PER_TRIM = 500;
+/** Runs released or adopted in one transaction: each is written with its message, and other writes wait meanwhile. */
+const MAX_AT_ONCE = 100;
 
 export function createKeeper(deps: {
   readonly store: RunStore;
@@ -65,7 +69,10 @@ export function createKeeper(deps: {
   const watch = createLeaseWatch(leaseMs, monotonicNow);
   const lease = createOwnLease(leaseMs, monotonicNow, lose);
   const interrupted = `interrupted ${deps.maxAttempts} times`;
+  let adopted = Promise.resolve();
+  let reportAdopted = (): void => {};
   let hasBegun = false;
+  let isStopping = false;
   /** Time of the last failed write, while this runner must look for runs that it owns without knowing them; null: none. */
   let doubtedAt: number | null = null;
   /** After the lease was lost: resolves when this runner's runs have ended. */
@@ -122,7 +129,10 @@ export function createKeeper(deps: {
   async function releaseRunsOf(dead: RunOwner): Promise<void> {
     const running = await store.runningOf(dead.id);
     // Processes that survived the crash would do the work twice.
-    const killed = dead.host === host ? killRunProcesses(new Set(running.map(({ id }) => id))) : 0;
+    const isHere = dead.host === host;
+    const killed = isHere ? killRunProcesses(new Set(running.map(({ id }) => id))) : 0;
+    // The process is certainly dead, so it cannot claim runs that are released before it is removed itself.
+    while (isHere && !isStopping && (await store.releaseQueued(dead.id, MAX_AT_ONCE)) === MAX_AT_ONCE);
     const failed = await store.release(dead.id, deps.maxAttempts, interrupted, now(), dead.seenAt);
     if (running.length === 0 || failed === null) return;
     log.warn(
@@ -147,10 +157,15 @@ export function createKeeper(deps: {
   }
 
   async function adopt(): Promise<void> {
-    // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
-    for (const run of await store.adopt(owner, Math.max(1, deps.queueLimit.left()), deps.otherNodesAgents)) {
-      deps.queueLimit.acquire(run.agent);
-      deps.onAdopted(run);
+    for (let isMore = true; isMore && !isStopping; ) {
+      // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
+      const limit = Math.min(MAX_AT_ONCE, Math.max(1, deps.queueLimit.left()));
+      const runs = await store.adopt(owner, limit, deps.otherNodesAgents);
+      for (const run of runs) {
+        deps.queueLimit.acquire(run.agent);
+        deps.onAdopted(run);
+      }
+      isMore = runs.length === limit && deps.queueLimit.left() > 0;
     }
   }
 
@@ -170,20 +185,21 @@ export function createKeeper(deps: {
     };
     return createPoller({ intervalMs: ms, poll: () => inTurn(owner, work), onError, timers: nodeTimers });
   };
+  const adopting = every(ADOPT_EVERY_MS, 'adopting runs', async () => {
+    await releaseDeadRunners();
+    if (ending) return;
+    await requeueStrays();
+    await adopt();
+    reportAdopted();
+    await deps.onTick();
+  });
   const trimming = every(TRIM_EVERY_MS, 'deleting old runs', trim);
-  const pollers = [
-    every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew),
-    every(ADOPT_EVERY_MS, 'adopting runs', async () => {
-      await releaseDeadRunners();
-      if (ending) return;
-      await requeueStrays();
-      await adopt();
-      await deps.onTick();
-    }),
-    trimming,
-  ];
+  const pollers = [every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew), adopting, trimming];
 
   return {
+    get adopted() {
+      return adopted;
+    },
     isHeld: () => !deps.isShared || (ending === null && lease.isHeld()),
 
     doubt() {
@@ -192,13 +208,17 @@ export function createKeeper(deps: {
 
     async start() {
       await renew();
-      await releaseDeadRunners();
-      await adopt();
       for (const poller of pollers) poller.start();
+      adopted = new Promise((resolve) => {
+        reportAdopted = resolve;
+      });
+      // Not awaited: it writes each waiting run, and players must not wait for that.
+      void adopting.poll();
       void trimming.poll();
     },
 
     async stop() {
+      isStopping = true;
       lease.stop();
       await Promise.all(pollers.map((poller) => poller.stop()));
       for (let attempt = 1; ; attempt += 1) {

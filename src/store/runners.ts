@@ -12,15 +12,13 @@ interface RunnerRow {
   seen_at: number | string;
 }
 
-/** Runs changed by one statement. */
-const IDS_PER_STATEMENT = 500;
-
 type RunnerStore = Pick<
   RunStore,
   | 'renewLease'
   | 'runners'
   | 'runningOf'
   | 'release'
+  | 'releaseQueued'
   | 'requeue'
   | 'heldBy'
   | 'adopt'
@@ -53,6 +51,14 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       const rows: QueuedRun[] = await runningRuns(owner).orderBy('id').select('id', 'agent', 'session');
       return rows;
     },
+
+    releaseQueued: (owner, limit) =>
+      db('runs')
+        .whereIn(
+          'id',
+          db('runs').where({ owner, status: 'queued' }).whereNull('finished_at').limit(limit).select('id'),
+        )
+        .update({ owner: null }),
 
     release: (owner, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
@@ -108,10 +114,8 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       return inTransaction(db, async (trx) => {
         const oldest = unowned(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
         const rows: QueuedRun[] = await (isShared ? oldest.forUpdate().skipLocked() : oldest);
-        for (let start = 0; start < rows.length; start += IDS_PER_STATEMENT) {
-          const ids = rows.slice(start, start + IDS_PER_STATEMENT).map(({ id }) => id);
-          await trx('runs').whereIn('id', ids).update({ owner });
-        }
+        const ids = rows.map(({ id }) => id);
+        await trx('runs').whereIn('id', ids).update({ owner });
         return rows;
       });
     },

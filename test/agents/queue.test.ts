@@ -261,3 +261,45 @@ test('a full queue accepts a run from the command line for which its runs wait',
   for (const message of ['one', 'two']) ids.push(await gateway.queue('a', message, 's'));
   for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
 });
+
+test('the gateway starts before it has adopted the runs of a full queue, and executes new runs after them', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-queue-'));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const server = await startAgentServer(t, () => 'done');
+  const agents = { a: httpAgent(server.url) };
+  const before = await startGateway(t, { dataDir, isStarted: false, agents });
+  const queued = Array.from({ length: 120 }, (_, i) => before.queue('a', String(i)));
+  const ids = await Promise.all(queued);
+  ids.push(await before.queue('a', 'earlier', 's'));
+  await before.stop();
+  let allowAdoption = (): void => {};
+  const isAllowed = new Promise<void>((resolve) => (allowAdoption = resolve));
+  const limits: number[] = [];
+  const gateway = await startGateway(t, {
+    dataDir,
+    agents,
+    breakStore: (runs) => ({
+      ...runs,
+      async adopt(...args) {
+        await isAllowed;
+        limits.push(args[1]);
+        return runs.adopt(...args);
+      },
+    }),
+  });
+  const waiting = gateway.queue('a', 'later', 's');
+  // A request of the admin API, on another connection, is answered.
+  assert.equal((await send(`${gateway.url}/healthz`)).status, 200);
+  assert.deepEqual([server.requests.length, (await gateway.runs()).length], [0, 121]);
+  allowAdoption();
+  ids.push(await waiting);
+  for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
+  assert.deepEqual(
+    server.requests.flatMap(({ json }) => (json.session === 's' ? [json.message] : [])),
+    ['earlier', 'later'],
+  );
+  assert.ok(
+    limits.every((limit) => limit <= 100),
+    'adopted in several transactions, so that other writes do not wait for all of them',
+  );
+});

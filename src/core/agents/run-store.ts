@@ -111,6 +111,8 @@ export interface RunStore {
     now: number,
     seenAt?: number,
   ): Promise<string[] | null>;
+  /** Releases at most `limit` queued runs of `owner`, whose process is dead; returns their number. */
+  releaseQueued(owner: string, limit: number): Promise<number>;
   /**
    * Queues the runs of `owner` again, or only the runs `ids`, without an owner, after an outage interrupted them or prevented their
    * start. The interrupted attempts do not count.

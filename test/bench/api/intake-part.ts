@@ -23,6 +23,7 @@ const intake = createIntake({
   store: store.runs,
   owner: 'bench',
   otherNodesAgents: [],
+  adopted: async () => undefined,
   perAgent: 10_000_000,
   queueLimit: createQueueLimit({ total: 10_000_000, perAgent: 10_000_000 }),
   now: Date.now,
