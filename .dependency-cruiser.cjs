@@ -106,7 +106,7 @@ module.exports = {
     ),
     onlyUser(
       'koa-in-http',
-      'koa|@koa|koa-bodyparser|koa-helmet',
+      'koa|@koa|koa-bodyparser|koa-compress',
       '^src/http/',
       'HTTP is shaped in one place.',
     ),

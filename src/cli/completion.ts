@@ -32,13 +32,13 @@ Examples:
 
 const COMPLETE = '__complete';
 
-export interface Candidate {
+interface Candidate {
   readonly text: string;
   readonly description: string;
 }
 
 /** The completions of the last of `words`. The earlier words are complete. */
-export function candidates(program: Command, words: readonly string[]): Candidate[] {
+function candidates(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? '';
   let at = program;
   let awaiting: Option | null = null;

@@ -12,7 +12,6 @@ export interface Timers {
   every(intervalMs: number, callback: () => void): Timer;
 }
 
-/** The timers of Node. */
 export const nodeTimers: Timers = {
   after(delayMs, callback) {
     const timeout = setTimeout(callback, delayMs);

@@ -4,7 +4,7 @@ import { type ProblemAnswer, sendProblem } from './api/problem.js';
 import { because } from './api/problem-reasons.js';
 
 /** `Retry-After` of a 503, in seconds. */
-export const RETRY_AFTER_S = 5;
+const RETRY_AFTER_S = 5;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

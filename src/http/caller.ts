@@ -37,7 +37,7 @@ export function callerOf(
 }
 
 /** Returns the caller's console session; null: none. */
-export function sessionOf({ via, key }: Caller): string | null {
+function sessionOf({ via, key }: Caller): string | null {
   return via === 'console' ? key : null;
 }
 

@@ -30,7 +30,6 @@ export interface StatsPart extends Part {
   readonly logins: LoginLog;
   /** The current load of this node. */
   load(): Load;
-  /** Counts a heartbeat entry. */
   countHeartbeat(entry: Heartbeat): void;
 }
 

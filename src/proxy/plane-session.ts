@@ -5,7 +5,6 @@ import { intern } from './interned-strings.js';
 import type { SessionFacts } from './messages.js';
 import type { SessionCounts } from './session-counts.js';
 
-/** The worker of a session. */
 export interface SessionWorker {
   readonly counts: SessionCounts;
   endSession(session: PlaneSession, reason: SessionEnd): void;

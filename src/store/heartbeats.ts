@@ -95,7 +95,6 @@ export function totalsInOrder(accountIds: readonly string[], rows: readonly Tota
   return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
 }
 
-/** The number of rows of each account. */
 export function countByAccount(rows: readonly { readonly account_id: string }[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);

@@ -100,7 +100,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The store of a daemon. */
 export interface DaemonStore extends Store {
   /** Checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;

@@ -93,7 +93,6 @@ export interface RunStore {
   /** When the latest run of the agent was accepted or finished; null without one. */
   lastActive(agent: string): Promise<number | null>;
 
-  /** Renews the lease of a runner. */
   renewLease(runner: RunOwner): Promise<void>;
   runners(): Promise<RunOwner[]>;
   /** Running runs of `owner`. */

@@ -169,7 +169,6 @@ export interface AgentView {
   readonly running: number;
 }
 
-/** Whether the status is final. */
 export function isFinal(status: RunStatus): status is FinalStatus {
   return status !== 'queued' && status !== 'running';
 }

@@ -14,7 +14,6 @@ export interface Penalty {
   readonly leftMs: number;
 }
 
-/** The penalties of one kind. */
 export interface PenaltiesOfKind {
   /**
    * Publishes a penalty after a second, unless its last attempt turns out to be correct by then.

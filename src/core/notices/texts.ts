@@ -1,5 +1,6 @@
 // The texts of notices in both languages. Braces contain the names of a notice's values.
 import { DAY_MS } from '../clock.js';
+import { fillText } from '../fill-text.js';
 import { shownIn } from '../time-zone.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
@@ -104,14 +105,13 @@ export function textOf(
 ): NoticeText {
   const kind = kindOf(notice);
   const values = valuesOf(notice.data, language, settings.timeZone, now);
-  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
   const isPlayers = recipient === 'player' && kind in PLAYER_TEXTS;
   const template = kind as TemplateName;
   const text = isPlayers
     ? (settings.templates[template][language] ?? PLAYER_TEXTS[template][language])
     : OPERATOR_TEXTS[kind][language];
   const subject = isPlayers ? PLAYER_SUBJECTS[template] : SUBJECTS[kind];
-  return { subject: fill(subject[language]), text: fill(text) };
+  return { subject: fillText(subject[language], values), text: fillText(text, values) };
 }
 
 function valuesOf(
@@ -147,7 +147,7 @@ function dateIn(zone: string, at: number, language: Language): string {
   return language === 'zh' ? `${date}（${zone}）` : `${date} (${zone})`;
 }
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 /** `50.0 GB`: three significant digits in decimal units, as the console and the player page show a quota. */
 function sizeText(bytes: number): string {

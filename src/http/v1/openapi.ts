@@ -103,7 +103,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 };
 
 /** Returns every failure status that the route may answer. */
-export function problemsOf(route: RouteDescription): number[] {
+function problemsOf(route: RouteDescription): number[] {
   const always = route.access === 'public' ? [400, 403, 500] : [400, 401, 403, 500];
   const body = route.request.body ? [413, 415] : [];
   return [...new Set([...always, ...body, ...(route.problems ?? [])])].sort((a, b) => a - b);

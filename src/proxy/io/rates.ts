@@ -50,7 +50,6 @@ interface Flow {
   moved: number;
 }
 
-/** The rates of one account. */
 export interface AccountRates {
   readonly up: SharedRate;
   readonly down: SharedRate;

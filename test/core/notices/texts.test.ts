@@ -15,7 +15,7 @@ test('a share of a quota is in decimal units, with three significant digits', ()
   assert.match(textFor(42_500_000_000, 50_000_000_000), /85 % of its traffic \(42\.5 GB \/ 50\.0 GB\)/);
   assert.match(textFor(0, 999), /\(0 B \/ 999 B\)/);
   assert.match(textFor(1000, 999_499), /\(1\.00 kB \/ 999 kB\)/);
-  assert.match(textFor(999_500, 2e15), /\(1\.00 MB \/ 2000 TB\)/);
+  assert.match(textFor(999_500, 2e15), /\(1\.00 MB \/ 2\.00 PB\)/);
 });
 
 test('an expiry is in the time zone of the settings, with the punctuation of the language', () => {
