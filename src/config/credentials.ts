@@ -1,17 +1,13 @@
 // Reads the administrator's credentials from the environment, a file or systemd. They override those in the database.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CredentialSources, GivenCredentials } from '../core/auth/admin-credentials.js';
 import { codeOf } from '../core/errors.js';
 import { configError } from './config-error.js';
 
 /** The name of the systemd credential (`LoadCredential=admin-password:…`). */
 const SYSTEMD_CREDENTIAL = 'admin-password';
 const MAX_BYTES = 4096;
-
-export interface GivenCredentials {
-  readonly username?: string;
-  readonly password?: string;
-}
 
 /**
  * Reads the user name from PULSEGATE_ADMIN_USERNAME, and the password from the first of PULSEGATE_ADMIN_PASSWORD, the file
@@ -30,7 +26,7 @@ export async function readAdminCredentials(
 /** The sources of the credentials, as text for error messages and logs. Throws like `readAdminCredentials`. */
 export async function adminCredentialsGivenBy(
   env: Readonly<Record<string, string | undefined>>,
-): Promise<GivenCredentials> {
+): Promise<CredentialSources> {
   const given = await readPassword(env);
   return {
     ...(env['PULSEGATE_ADMIN_USERNAME'] ? { username: 'the variable PULSEGATE_ADMIN_USERNAME' } : {}),
