@@ -5,7 +5,7 @@ import type { SessionEnd } from '../core/sessions/session.js';
 import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
 import { HttpExchange } from './http-exchange.js';
-import type { Attempt, RelayOwner, Stream } from './io/io.js';
+import type { Attempt, Stream } from './io/io.js';
 import type { ClientProtocol } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
@@ -172,10 +172,10 @@ export class RunningCommand implements SessionOwner {
     const { io, settings, ownPorts } = this.host;
     /** Ends the session before the connection continues, so that `relayedClosed` does not close the connection. */
     const finish = (end: SessionEnd): void => {
-      const exchange = this.#exchange;
+      const relayed = this.#exchange;
       this.#exchange = null;
       this.#session = null;
-      exchange?.finish(end);
+      relayed?.finish(end);
     };
     const relayedClosed = (): void => {
       // Null: `finish` was called, and the connection continues.
@@ -183,34 +183,30 @@ export class RunningCommand implements SessionOwner {
       this.#exchange = null;
       this.#connection.closed();
     };
-    let exchange: HttpExchange | undefined;
-    const create = (owner: RelayOwner): HttpExchange => {
-      exchange = new HttpExchange({
-        client: this.stream,
-        destination,
-        request,
-        early,
-        limits: settings.http,
-        inspect,
-        rates: session.rates(),
-        counts: session.counts,
-        countAt: session.countAt,
-        onAnswered: (rest) => {
-          finish('destination-closed');
-          if (rest === null) this.#connection.refuse(NOTHING);
-          else this.#connection.awaitRequest(rest);
-        },
-        onNoAnswer: (end) => {
-          finish(end);
-          this.refuseWith(Reply.hostUnreachable);
-        },
-        onEnd: (end) => owner.relayEnded(end),
-      });
-      return exchange;
-    };
+    const exchange = new HttpExchange({
+      client: this.stream,
+      destination,
+      request,
+      early,
+      limits: settings.http,
+      inspect,
+      rates: session.rates(),
+      counts: session.counts,
+      countAt: session.countAt,
+      onAnswered: (rest) => {
+        finish('destination-closed');
+        if (rest === null) this.#connection.refuse(NOTHING);
+        else this.#connection.awaitRequest(rest);
+      },
+      onNoAnswer: (end) => {
+        finish(end);
+        this.refuseWith(Reply.hostUnreachable);
+      },
+      onEnd: (end) => this.#exchange?.relayEnded(end),
+    });
     const host = { io, settings, ownPorts, relayedClosed };
-    this.#exchange = new Relayed(host, { session, destination, outboundPort }, create);
-    exchange?.start(ahead);
+    this.#exchange = new Relayed(host, { session, destination, outboundPort }, () => exchange);
+    exchange.start(ahead);
   }
 
   /** The answer to the request. */
