@@ -1,4 +1,6 @@
 // The authenticated caller of a request to the admin API.
+import type { Accounts } from '../core/accounts/accounts.js';
+import { accountsOfSeller } from '../core/accounts/owned-accounts.js';
 import { type Actor, DAEMON } from '../core/audit/audit.js';
 import type { SessionCredentials } from '../core/auth/console-sessions.js';
 import type { Operator } from '../core/auth/operator.js';
@@ -53,6 +55,11 @@ export const isPerson = ({ via }: Caller): boolean => via !== 'token';
 export const isSeller = (caller: Caller | undefined): boolean => caller?.operator?.role === 'seller';
 
 export const isAdministrator = (caller: Caller): boolean => isPerson(caller) && caller.operator === null;
+
+/** Returns the accounts that the caller may see. */
+export function accountsFor(accounts: Accounts, caller: Caller | undefined): Accounts {
+  return caller?.operator && isSeller(caller) ? accountsOfSeller(accounts, caller.operator.id) : accounts;
+}
 
 /** Returns the caller as the audit log names it. Behind the guards there always is a caller. */
 export function actorOf(caller: Caller | undefined): Actor {

@@ -4,11 +4,9 @@ import type { ParameterizedContext } from 'koa';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { answer, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
-import { actorOf } from '../caller.js';
+import { accountsFor, actorOf } from '../caller.js';
 import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
-import { accountsFor } from '../v1/restricted.js';
-
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
 import { ADD_REFUSALS, UPDATE_REFUSALS } from './refusals.js';

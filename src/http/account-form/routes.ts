@@ -7,10 +7,9 @@ import { ADD_REFUSALS, UPDATE_REFUSALS } from '../account-api/refusals.js';
 import { needs, refuseFormer } from '../account-api/rights.js';
 import { refuse } from '../answer.js';
 import { createBytesReader } from '../body-bytes.js';
-import { actorOf } from '../caller.js';
+import { accountsFor, actorOf } from '../caller.js';
 import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
-import { accountsFor } from '../v1/restricted.js';
 import { type FormAction, parseForm } from './form.js';
 import { accountsPage } from './page.js';
 

@@ -4,12 +4,13 @@ import type { PacListeners } from '../../core/accounts/pac.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import { refuseRoute, serveRoutes } from '../api/serve.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
+import { accountsFor } from '../caller.js';
 import type { AdminState } from '../state.js';
 import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';
 import { createEventStreams, type EventStreamOptions } from './events.js';
 import { buildOpenApi } from './openapi.js';
-import { accountsFor, restrictedDeps } from './restricted.js';
+import { restrictedDeps } from './restricted.js';
 import { type RouteDeps, routes } from './routes.js';
 
 type MadeHere =

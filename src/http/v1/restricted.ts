@@ -1,9 +1,9 @@
-// Restricts the dependencies of handlers to what an operator may see. All such restrictions are in this module.
+// Restricts the dependencies of handlers of /api/v1 to what an operator may see.
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { accountsOfSeller } from '../../core/accounts/owned-accounts.js';
 import type { AuditStore } from '../../core/audit/audit.js';
 import { sessionsOfSeller } from '../../core/sessions/seller-sessions.js';
-import { type Caller, isSeller } from '../caller.js';
+import type { Caller } from '../caller.js';
 import type { Watched } from './events.js';
 import type { RouteDeps } from './routes.js';
 
@@ -30,11 +30,6 @@ export function restrictedDeps(deps: RouteDeps, operator: NonNullable<Caller['op
     },
     events: { open: (caller) => events.open(caller, watchedBy(deps.accounts, accounts)) },
   };
-}
-
-/** Returns the accounts that the caller may see. */
-export function accountsFor(accounts: Accounts, caller: Caller | undefined): Accounts {
-  return caller?.operator && isSeller(caller) ? accountsOfSeller(accounts, caller.operator.id) : accounts;
 }
 
 /** Returns an audit log that lists only the operator's own actions. */
