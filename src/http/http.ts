@@ -136,6 +136,7 @@ export function createHttpServers(
     for (const connection of connections.all()) {
       if (!isUnderWay(connection)) connection.raw.destroy();
       else if (!connection.res?.headersSent) connection.res?.setHeader('Connection', 'close');
+      else connection.res.once('finish', () => connection.socket?.destroySoon());
     }
     const remaining = [...connections.all()];
     const cut = setTimeout(() => {

@@ -97,7 +97,7 @@ export interface AdminServer {
   setTls(tls: Tls): void;
   /** Every registered route of /api/v1, as `GET /api/v1/accounts/{id}`: a test compares the OpenAPI document with it. */
   readonly v1Routes: readonly string[];
-  /** Stops accepting requests, answers those in progress, closes the connections of delayed login refusals, and then ends. */
+  /** Stops accepting requests, answers those in progress, closes event streams and delayed login refusals, and then ends. */
   close(): Promise<void>;
 }
 
@@ -142,7 +142,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
   const { accountForm, maxBodyBytes } = deps;
   if (accountForm) accountFormRoutes(accountApi, { ...accountForm, accounts, maxBodyBytes, refuseNow });
   const v1 = new Router<AdminState>();
-  serveApi(v1, {
+  const events = serveApi(v1, {
     ...deps.api,
     accounts,
     agents: deps.agents,
@@ -235,6 +235,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     close() {
       attempts.close();
       playerAttempts.close();
+      events.close();
       return servers.close();
     },
   };

@@ -14,11 +14,6 @@ const MAGIC = Buffer.from('SQLite format 3\0');
 export interface SqliteCheck {
   /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
   run(): Promise<StorageFault | null>;
-  /**
-   * Ends the scan after its current query. Call it before the database is closed: the next query would wait for a connection of the
-   * closed pool.
-   */
-  endScan(): void;
   /** Call it after the database is closed, because closing a file drops every lock that the process has on it. */
   close(): Promise<void>;
 }
@@ -73,7 +68,6 @@ export async function createSqliteCheck(
       if (queryFault?.problem !== 'database-corrupt') queryFault = null;
       return fault;
     },
-    endScan: () => void scan.close(),
     async close() {
       await scan.close();
       await handle.close();

@@ -97,7 +97,6 @@ async function open(
       isFault,
       close: () =>
         everyStep(
-          () => check?.endScan(),
           () => closeAll(db, reads, scans),
           async () => check?.close(),
           async () => lock?.release(),

@@ -9,7 +9,7 @@ const SCAN_EVERY_MS = 24 * 3_600_000;
 export interface SqliteScan {
   /** Starts a scan when one is due; the first call starts one immediately. Never throws. */
   begin(): void;
-  /** Starts no further query, and resolves when none is running. */
+  /** Starts no further scan, and resolves when none is running. */
   close(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { accountsFor } from '../caller.js';
 import type { AdminState } from '../state.js';
 import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';
-import { createEventStreams, type EventStreamOptions } from './events.js';
+import { createEventStreams, type EventStreamOptions, type EventStreams } from './events.js';
 import { buildOpenApi } from './openapi.js';
 import { restrictedDeps } from './restricted.js';
 import { type RouteDeps, routes } from './routes.js';
@@ -36,7 +36,8 @@ export interface ApiDeps
   readonly readJsonObject: ReadJsonObject;
 }
 
-export function serveApi(router: Router<AdminState>, deps: ApiDeps): void {
+/** Returns the event streams, which never end by themselves. */
+export function serveApi(router: Router<AdminState>, deps: ApiDeps): EventStreams {
   const { accounts, changes, readJsonObject, refuseNow } = deps;
   const events = createEventStreams({ ...deps, mayStillWatch: (caller) => refuseNow(caller) === null });
   const all: RouteDeps = {
@@ -58,6 +59,7 @@ export function serveApi(router: Router<AdminState>, deps: ApiDeps): void {
     refuseNow,
     readBulkJsonObject: createBodyReader(deps.maxBulkBodyBytes),
   });
+  return events;
 }
 
 function createDocument(): () => ApiDocument {

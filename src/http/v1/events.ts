@@ -19,6 +19,8 @@ const ChangedEvent = z
 export interface EventStreams {
   /** Opens a stream for the caller; null: the maximum number of streams of the caller, or of all operators, is open. */
   open(caller: Caller, watched?: Watched): Readable | null;
+  /** Ends the open streams, so that a stop does not wait for them. Clients connect again later. */
+  close(): void;
 }
 
 /** The events that a stream carries. */
@@ -42,7 +44,7 @@ export interface EventStreamOptions {
   readonly mayStillWatch: (caller: Caller) => boolean;
 }
 
-const { route } = routesOf<{ readonly events: EventStreams }>('Overview');
+const { route } = routesOf<{ readonly events: Pick<EventStreams, 'open'> }>('Overview');
 
 export const eventRoutes = [
   route(
@@ -84,6 +86,8 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   /** The number of open streams by the id of the operator; null: the administrator. */
   const streams = new Map<string | null, number>();
+  /** Ends each open stream. */
+  const ends = new Set<() => void>();
 
   const countOf = (id: string | null): number => streams.get(id) ?? 0;
 
@@ -105,21 +109,19 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     count(principal, 1);
     const stream = new Readable({ read() {} });
     const send = (text: string): void => {
-      if (stream.destroyed) return;
+      if (!ends.has(end)) return;
       if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
       else stream.push(text);
     };
     const event = (name: string, data: unknown): void =>
       send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
     const tick = async (): Promise<void> => {
-      // Ends the stream normally: the page reconnects, and the daemon then answers 401.
-      if (!options.mayStillWatch(caller)) return void stream.push(null);
+      // The page reconnects, and the daemon then answers 401.
+      if (!options.mayStillWatch(caller)) return end();
       if (!hasOverview) return;
-      try {
-        event('overview', presentOverview(await options.overview()));
-      } catch {
-        send(': the database does not answer\n\n');
-      }
+      const shown = await options.overview().catch(() => null);
+      if (shown) event('overview', presentOverview(shown));
+      else send(': the database does not answer\n\n');
     };
     const overviews = setInterval(() => void tick(), OVERVIEW_EVERY_MS);
     const comments = setInterval(() => send(':\n\n'), COMMENT_EVERY_MS);
@@ -127,11 +129,20 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
       const sent = filter(changed);
       if (sent) event('changed', sent);
     });
-    stream.once('close', () => {
-      count(principal, -1);
+    const stopSending = (): void => {
+      ends.delete(end);
       clearInterval(overviews);
       clearInterval(comments);
       stopListening();
+    };
+    const end = (): void => {
+      stopSending();
+      stream.push(null);
+    };
+    ends.add(end);
+    stream.once('close', () => {
+      stopSending();
+      count(principal, -1);
     });
     send('retry: 2000\n\n');
     void tick();
@@ -141,5 +152,8 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   return {
     open: (caller, watched = EVERYTHING) =>
       isFull(caller.operator?.id ?? null) ? null : open(caller, watched),
+    close() {
+      for (const end of ends) end();
+    },
   };
 }

@@ -79,7 +79,7 @@ export interface RouteDeps
   readonly audit: AuditStore;
   readonly node: NodeDeps['node'];
   readonly document: () => ApiDocument;
-  readonly events: EventStreams;
+  readonly events: Pick<EventStreams, 'open'>;
   readonly effective: () => Promise<Effective>;
   readonly log: Log;
 }

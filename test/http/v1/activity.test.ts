@@ -257,4 +257,10 @@ test('the overview, its history and the event stream follow the sessions; the st
   await signedIn.api('DELETE', '/api/v1/session');
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read());
   assert.equal((await fetchFrom(daemon, 'GET', '/api/v1/events', { cookie: signedIn.cookie })).status, 401);
+
+  const { cookie } = await signIn(daemon);
+  const last = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie } });
+  daemon.signal('SIGTERM');
+  assert.match(await last.text(), /^retry/, 'a stop ends the stream, and does not cut it off');
+  assert.equal(await daemon.exited(), 0);
 });
