@@ -14,7 +14,7 @@ import {
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';
 import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
-import { isDatabaseAway } from '../core/storage.js';
+import { STORAGE_PROBLEMS, storageProblemOf } from '../core/storage.js';
 import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
 import type { Intake, IntakeResult, WantedRun } from './intake.js';
 import type { WebhookAgentSettings } from './settings.js';
@@ -40,7 +40,7 @@ export interface WebhookDeps {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Retry-After while the queue is full, the database does not answer, or the daemon stops, in seconds. */
+/** Retry-After while the queue is full, the database cannot be used, or the daemon stops, in seconds. */
 const FULL_RETRY_S = 5;
 const DATABASE_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
@@ -55,9 +55,10 @@ export function createWebhook(deps: WebhookDeps): HandleHook {
       if (wanted === null) return refuseToken(request) ?? (await handleWithToken(request));
       return 'status' in wanted ? wanted : answerOf(await deps.intake.accept(wanted));
     } catch (err) {
-      if (isDatabaseAway(err)) {
-        deps.log.warn({ err, path: request.path }, 'webhook request refused: database not responding');
-        return refuse(503, 'the database does not answer', { 'Retry-After': String(DATABASE_RETRY_S) });
+      const problem = storageProblemOf(err);
+      if (problem) {
+        deps.log.warn({ err, problem, path: request.path }, 'webhook request refused: database unavailable');
+        return refuse(503, STORAGE_PROBLEMS[problem], { 'Retry-After': String(DATABASE_RETRY_S) });
       }
       deps.log.error({ err, path: request.path }, 'webhook request failed');
       return refuse(500, 'internal error; the log of the daemon contains the reason');

@@ -20,8 +20,8 @@ export const STORAGE_PROBLEMS: Readonly<Record<StorageProblem, string>> = {
     'the database file is damaged. Stop the daemon and restore a backup (pulsegate restore FILE)',
   'database-locked': 'another program has locked the database for longer than database.busyTimeout',
   'database-read-only': 'the database cannot be written: its file or its disk is read-only',
-  'database-away': 'the database server cannot be reached or does not answer; the error gives the reason',
-  'database-failing': 'the database cannot be read or written; the error gives the reason',
+  'database-away': 'the database server cannot be reached or does not answer; the log contains the reason',
+  'database-failing': 'the database cannot be read or written; the log contains the reason',
   'disk-full': 'no space left on the disk of the database',
 };
 
@@ -31,8 +31,21 @@ export interface StorageFault {
   readonly error: unknown;
 }
 
-/** Marks an error of a database that does not answer: the query can be retried. */
-export const AWAY = Symbol('database away');
+/** The property of an error of the database with the problem of the storage that it shows. */
+const PROBLEM = Symbol('storage problem');
+
+/** Marks an error of the database with the problem of the storage that it shows; null: its cause is the query or its values. */
+export function withStorageProblem<Failure extends Error>(
+  error: Failure,
+  problem: StorageProblem | null,
+): Failure {
+  return problem === null ? error : Object.assign(error, { [PROBLEM]: problem });
+}
+
+/** Returns the problem of the storage that an error shows; null: the error has another cause. */
+export function storageProblemOf(error: unknown): StorageProblem | null {
+  return error instanceof Error && PROBLEM in error ? (error[PROBLEM] as StorageProblem) : null;
+}
 
 /** Marks the error of a COMMIT without an answer: whether the transaction was committed is unknown. */
 export const COMMIT_UNKNOWN = Symbol('commit unknown');
@@ -42,7 +55,7 @@ export function isCommitUnknown(error: unknown): boolean {
   return error instanceof Error && COMMIT_UNKNOWN in error;
 }
 
-/** Whether this error means that the database does not answer. */
+/** Whether this error means that the database does not answer: the query can be retried. */
 export function isDatabaseAway(error: unknown): boolean {
-  return error instanceof Error && AWAY in error;
+  return storageProblemOf(error) === 'database-away';
 }

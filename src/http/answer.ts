@@ -36,7 +36,7 @@ export const REFUSALS = {
   'too-many-attempts': { status: 429, text: '失败次数过多，请稍后再试' },
   'server-error': { status: 500, text: '服务器内部错误' },
   'too-slow': { status: 503, text: '查询超时' },
-  'database-away': { status: 503, text: '数据库暂不可用' },
+  'database-unavailable': { status: 503, text: '数据库暂不可用' },
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;
@@ -112,7 +112,7 @@ const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
   'unsupported-body': 'unsupported-media-type',
   'server-error': 'internal',
   'too-slow': 'unavailable',
-  'database-away': 'unavailable',
+  'database-unavailable': 'unavailable',
 };
 
 /** Returns `text` as shortened JSON in printable ASCII. An error detail may quote a request only in this form. */

@@ -24,7 +24,6 @@ export type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
 export function createStoragePart(config: Config, store: DaemonStore, log: Log): StoragePart {
   const watch = createStorageWatch({
     check: store.check,
-    isFault: store.isFault,
     intervalMs: config.database.checkIntervalMs,
     log,
     monotonicNow: () => performance.now(),

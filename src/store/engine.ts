@@ -75,7 +75,5 @@ export interface Engine {
   backup(path: string): Promise<void>;
   /** For the daemon: checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;
-  /** Whether an error is a failure of the database, and not of the query or its values. */
-  isFault(error: unknown): boolean;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Classifies errors that mean that the PostgreSQL server does not answer, or is shutting down.
-import { AWAY } from '../core/storage.js';
+// Classifies errors of PostgreSQL: those that mean that the server does not answer or is shutting down, and other problems of the server.
+import { type StorageProblem, withStorageProblem } from '../core/storage.js';
 
 /** The `code` of connection errors without an own code. */
 export const NO_CONNECTION = 'PG_NO_CONNECTION';
@@ -17,11 +17,19 @@ export function isConnection(code: string): boolean {
   return code === NO_CONNECTION || /^E[A-Z_]+$/.test(code) || AWAY_CLASSES.has(code.slice(0, 2));
 }
 
-/** Adds a missing code to the error, and marks connection errors. */
+/** Adds a missing code to the error, and marks it with the problem of the server. */
 export function withCode(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : codeOfPg(error);
-  return Object.assign(error, { code }, isConnection(code) ? { [AWAY]: true } : {});
+  return withStorageProblem(Object.assign(error, { code }), problemOf(code));
+}
+
+/** The problem of the server that a code shows; null: the error has another cause. */
+function problemOf(code: string): StorageProblem | null {
+  if (isConnection(code)) return 'database-away';
+  if (code === '53100') return 'disk-full';
+  if (code === '25006') return 'database-read-only';
+  return /^(53|58|XX)/.test(code) ? 'database-failing' : null;
 }
 
 /** Returns the code of an error of pg without one: a missing password, which only the text shows, or a connection error. */

@@ -1,8 +1,7 @@
 // Checks that the PostgreSQL server responds and accepts writes.
 import type { Knex } from 'knex';
-import type { StorageFault } from '../core/storage.js';
+import { type StorageFault, storageProblemOf } from '../core/storage.js';
 import { within } from '../core/timers.js';
-import { problemOf } from './pg-errors.js';
 
 const NOT_ANSWERED: StorageFault = { problem: 'database-away', error: undefined };
 
@@ -14,7 +13,7 @@ export function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<Storage
   /** The first fault of any query since the last check, which the check itself may not encounter. */
   let queryFault: StorageFault | null = null;
   db.on('query-error', (error: unknown) => {
-    const problem = problemOf(error);
+    const problem = storageProblemOf(error);
     if (problem && problem !== 'database-away') queryFault ??= { problem, error };
   });
 
@@ -25,7 +24,7 @@ export function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<Storage
       );
       return rows[0]?.is_standby ? { problem: 'database-read-only', error: undefined } : null;
     } catch (error) {
-      return { problem: problemOf(error) ?? 'database-failing', error };
+      return { problem: storageProblemOf(error) ?? 'database-failing', error };
     }
   }
 

@@ -12,7 +12,7 @@ import { createPgBatches } from './pg-batches.js';
 import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
 import { createPgCheck } from './pg-check.js';
 import { nameOf, requireReadable } from './pg-connection.js';
-import { explainPgError, problemOf } from './pg-errors.js';
+import { explainPgError } from './pg-errors.js';
 import { createPgHeartbeatStore } from './pg-heartbeats.js';
 import { createPgLiveSessionStore } from './pg-live-sessions.js';
 import { createPgPenaltyStore } from './pg-penalties.js';
@@ -103,7 +103,6 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
       );
     },
     check: createPgCheck(db, answerMs),
-    isFault: (error) => problemOf(error) !== null,
     close: () =>
       everyStep(
         () => reads.destroy(),

@@ -1,6 +1,5 @@
 // Error messages for failures of the PostgreSQL server. No message contains a password.
 import { codeOf, StartError } from '../core/errors.js';
-import type { StorageProblem } from '../core/storage.js';
 import { isConnection, NO_PASSWORD, QUERY_CANCELED } from './pg-away.js';
 import { nameOf } from './pg-connection.js';
 
@@ -90,12 +89,3 @@ const REASONS: Readonly<Record<string, Reason>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: TLS_NAME,
   CERT_HAS_EXPIRED: TLS_EXPIRED,
 };
-
-/** The problem of the database server that an error shows; null: the error has another cause. */
-export function problemOf(error: unknown): StorageProblem | null {
-  const code = codeOf(error) ?? '';
-  if (isConnection(code)) return 'database-away';
-  if (code === '53100') return 'disk-full';
-  if (code === '25006') return 'database-read-only';
-  return /^(53|58|XX)/.test(code) ? 'database-failing' : null;
-}

@@ -2,14 +2,20 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { codeOf } from '../core/errors.js';
-import type { StorageFault, StorageProblem } from '../core/storage.js';
+import { type StorageFault, type StorageProblem, storageProblemOf } from '../core/storage.js';
 import { writeApplicationId } from './sqlite.js';
 import type { Access } from './sqlite-client.js';
-import { isDiskFull } from './sqlite-errors.js';
 import { createSqliteScan } from './sqlite-scan.js';
 
 /** The first bytes of every SQLite file (https://www.sqlite.org/fileformat2.html#magic_header_string). */
 const MAGIC = Buffer.from('SQLite format 3\0');
+
+/** Problems that the next check finds by itself, if they have not ended. */
+const FOUND_BY_CHECK: ReadonlySet<StorageProblem> = new Set([
+  'database-locked',
+  'database-gone',
+  'database-replaced',
+]);
 
 export interface SqliteCheck {
   /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
@@ -29,9 +35,8 @@ export async function createSqliteCheck(
   /** The first fault of a query since the last check. */
   let queryFault: StorageFault | null = null;
   const recordFault = (error: unknown): void => {
-    const problem = problemOf(error, file);
-    // The next check detects by itself whether the file is still locked.
-    if (problem && problem !== 'database-locked') queryFault ??= { problem, error };
+    const problem = storageProblemOf(error);
+    if (problem && !FOUND_BY_CHECK.has(problem)) queryFault ??= { problem, error };
   };
   for (const connections of [db, reads]) connections.on('query-error', recordFault);
   const scan = createSqliteScan(reads, recordFault);
@@ -51,14 +56,14 @@ export async function createSqliteCheck(
       await writeApplicationId(db);
       return null;
     } catch (error) {
-      return { problem: problemOf(error, file) ?? 'database-failing', error };
+      return { problem: storageProblemOf(error) ?? 'database-failing', error };
     }
   }
 
   return {
     async run() {
       const misplaced = await checkPlace();
-      access.isRefused = misplaced !== null && misplaced.problem !== 'database-failing';
+      access.refusal = misplaced && misplaced.problem !== 'database-failing' ? misplaced.problem : null;
       if (misplaced) return misplaced;
       if (!(await hasSqliteHeader(handle))) return { problem: 'database-corrupt', error: undefined };
       scan.begin();
@@ -78,26 +83,4 @@ export async function createSqliteCheck(
 async function hasSqliteHeader(handle: FileHandle): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
   return buffer.equals(MAGIC);
-}
-
-/** The problem of the storage that an error shows; null: the error has another cause. */
-function problemOf(error: unknown, file: string): StorageProblem | null {
-  const code = codeOf(error);
-  switch (code) {
-    case 'SQLITE_FULL':
-      return 'disk-full';
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
-      return 'database-locked';
-    case 'SQLITE_CORRUPT':
-    case 'SQLITE_NOTADB':
-      return 'database-corrupt';
-    case 'SQLITE_READONLY':
-      return 'database-read-only';
-    case 'SQLITE_IOERR':
-    case 'SQLITE_CANTOPEN':
-      return isDiskFull(file) ? 'disk-full' : 'database-failing';
-    default:
-      return null;
-  }
 }

@@ -1,10 +1,12 @@
 // knex's SQLite client with transactions that acquire the write lock first and are never left open, and with a wait for locks of other
 // processes that ends when the connection is closed.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Knex } from 'knex';
+import knex, { type Knex } from 'knex';
 import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
 import { codeOf } from '../core/errors.js';
+import { type StorageProblem, withStorageProblem } from '../core/storage.js';
+import { problemOf } from './sqlite-errors.js';
 
 /** The permitted access of a connection. Part of the configuration of knex. */
 export interface Access {
@@ -12,8 +14,8 @@ export interface Access {
   readonly waitMs: number;
   /** The connections are being closed: queries no longer wait, and no new work begins. */
   isClosing: boolean;
-  /** Writes are refused: the open file is no longer at its path. */
-  isRefused: boolean;
+  /** Why writes are refused: the open file is no longer at its path. null: they are not. */
+  refusal: StorageProblem | null;
 }
 
 /** The configuration of knex for a SQLite file; `driver` comes from sqlite-driver.ts. */
@@ -90,12 +92,26 @@ export class ImmediateSqliteClient extends SqliteClient {
   // The pool would let a query that comes while it is being destroyed wait until `acquireConnectionTimeout`.
   override async acquireConnection(): Promise<unknown> {
     this.refuseWhenClosing();
-    return super.acquireConnection();
+    return super.acquireConnection().catch((error: unknown) => {
+      throw this.explained(error);
+    });
   }
 
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
-    if (this.access.isRefused && isWrite(statement)) throw writeRefused();
-    return waitForLock(this.access, () => super._query(connection, statement));
+    const { refusal } = this.access;
+    if (refusal !== null && isWrite(statement)) throw writeRefused(refusal);
+    return waitForLock(this.access, () => super._query(connection, statement)).catch((error: unknown) => {
+      throw this.explained(error);
+    });
+  }
+
+  /** Marks an error with the problem of the storage that it shows. */
+  private explained(error: unknown): unknown {
+    if (!(error instanceof Error)) return error;
+    const { filename } = this.config.connection as { readonly filename: string };
+    // No connection became free in time: earlier queries wait for a lock, or for the disk.
+    const isBusy = error instanceof knex.KnexTimeoutError;
+    return withStorageProblem(error, isBusy ? 'database-failing' : problemOf(error, filename));
   }
 
   protected refuseWhenClosing(): void {
@@ -121,8 +137,7 @@ function isWrite(statement: unknown): boolean {
   return WRITING_METHODS.has(method ?? '') || sql?.startsWith('BEGIN') === true;
 }
 
-function writeRefused(): Error {
-  return Object.assign(new Error('write refused: the database file was deleted or replaced'), {
-    code: 'SQLITE_NOT_WRITTEN',
-  });
+function writeRefused(problem: StorageProblem): Error {
+  const error = new Error('write refused: the database file was deleted or replaced');
+  return withStorageProblem(Object.assign(error, { code: 'SQLITE_NOT_WRITTEN' }), problem);
 }

@@ -1,7 +1,6 @@
 // The SQLite engine: the default, with one file in the data folder and one daemon.
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
-import { codeOf } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
 import { recordNoActivity } from './activity.js';
 import { isAlwaysNew } from './batches.js';
@@ -94,7 +93,6 @@ async function open(
       size: () => sizeOf(file),
       backup: (target) => backupSqlite(db, target),
       check: async () => (check ? check.run() : null),
-      isFault,
       close: () =>
         everyStep(
           () => closeAll(db, reads, scans),
@@ -122,10 +120,4 @@ function closeAll(db: Knex, ...readers: readonly Knex[]): Promise<void> {
 async function sizeOf(file: string): Promise<number | null> {
   const [files, log] = await Promise.all([file, `${file}-wal`].map((name) => stat(name).catch(() => null)));
   return files ? files.size + (log?.size ?? 0) : null;
-}
-
-/** Whether it is an error of SQLite that is not caused by the query or its values. */
-function isFault(error: unknown): boolean {
-  const code = codeOf(error) ?? '';
-  return code.startsWith('SQLITE_') && code !== 'SQLITE_CONSTRAINT' && code !== 'SQLITE_ERROR';
 }

@@ -3,6 +3,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, StartError } from '../core/errors.js';
+import type { StorageProblem } from '../core/storage.js';
 
 /** Converts any error into a StartError with the file and instructions; returns a StartError unchanged. */
 export function toStartError(error: unknown, file: string): StartError {
@@ -52,6 +53,27 @@ export function isDiskFull(file: string): boolean {
     return bavail * bsize < LEAST_SPACE_BYTES;
   } catch {
     return false;
+  }
+}
+
+/** The problem of the storage that an error of SQLite shows; null: the error has another cause. */
+export function problemOf(error: unknown, file: string): StorageProblem | null {
+  switch (codeOf(error)) {
+    case 'SQLITE_FULL':
+      return 'disk-full';
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return 'database-locked';
+    case 'SQLITE_CORRUPT':
+    case 'SQLITE_NOTADB':
+      return 'database-corrupt';
+    case 'SQLITE_READONLY':
+      return 'database-read-only';
+    case 'SQLITE_IOERR':
+    case 'SQLITE_CANTOPEN':
+      return isDiskFull(file) ? 'disk-full' : 'database-failing';
+    default:
+      return null;
   }
 }
 

@@ -66,7 +66,7 @@ export function connectReaders(
   const config: ReaderConfig = {
     client: ReadingClient,
     driver: loadDriver(client),
-    access: { waitMs: timeoutMs, isClosing: false, isRefused: false },
+    access: { waitMs: timeoutMs, isClosing: false, refusal: null },
     timeoutMs,
     // Without OPEN_CREATE: reading a missing database must fail.
     connection: { filename: file, flags: ['OPEN_READWRITE'] },

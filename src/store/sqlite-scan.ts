@@ -2,6 +2,7 @@
 // read.
 import type { Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
+import { withStorageProblem } from '../core/storage.js';
 
 /** Time between two scans of the whole file, in ms. */
 const SCAN_EVERY_MS = 24 * 3_600_000;
@@ -36,7 +37,7 @@ export function createSqliteScan(reads: Knex, onDamage: (error: Error) => void):
     try {
       const rows: Record<string, string>[] = await reads.raw(`pragma quick_check('${table}')`);
       const finding = Object.values(rows[0] ?? {})[0] ?? 'ok';
-      return finding === 'ok' ? null : Object.assign(new Error(finding), { code: 'SQLITE_CORRUPT' });
+      return finding === 'ok' ? null : withStorageProblem(new Error(finding), 'database-corrupt');
     } catch (error) {
       // A table whose check exceeds the time limit of a query is skipped.
       if (error instanceof QueryTooSlowError) return null;

@@ -1,7 +1,12 @@
 // Detects that the database is no longer usable, and logs the problem and its end once.
 import type { Log } from '../core/log.js';
 import { createPoller } from '../core/poller.js';
-import { STORAGE_PROBLEMS, type StorageFault, type StorageProblem } from '../core/storage.js';
+import {
+  STORAGE_PROBLEMS,
+  type StorageFault,
+  type StorageProblem,
+  storageProblemOf,
+} from '../core/storage.js';
 import type { Timers } from '../core/timers.js';
 
 export interface StorageWatch {
@@ -19,14 +24,12 @@ const FRESH_MS = 1000;
 
 export function createStorageWatch(deps: {
   readonly check: () => Promise<StorageFault | null>;
-  /** Whether an error is a failure of the database, and not of the query or its values. */
-  readonly isFault: (error: unknown) => boolean;
   readonly intervalMs: number;
   readonly log: Log;
   readonly monotonicNow: () => number;
   readonly timers: Timers;
 }): StorageWatch {
-  const { check, isFault, log, monotonicNow } = deps;
+  const { check, log, monotonicNow } = deps;
   let current: StorageProblem | null = null;
   let since = 0;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -83,7 +86,7 @@ export function createStorageWatch(deps: {
       info: (fields, message) => log.info(fields, message),
       warn: (fields, message) => log.warn(fields, message),
       error(fields, message) {
-        if (isFault(fields['err'])) void logUnlessExplained(fields, message);
+        if (storageProblemOf(fields['err']) !== null) void logUnlessExplained(fields, message);
         else log.error(fields, message);
       },
     },

@@ -103,8 +103,6 @@ export interface Store {
 export interface DaemonStore extends Store {
   /** Checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;
-  /** Whether an error is a failure of the database, and not of the query or its values. */
-  isFault(error: unknown): boolean;
 }
 
 /** Converts an error of the database during the start into a StartError with instructions; returns other errors unchanged. */
@@ -130,7 +128,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 export async function openDaemonStore(options: DaemonStoreOptions): Promise<DaemonStore> {
   const engine = await openEngine(options, { is: 'daemon', onMigration: options.onMigration });
   const store = await createStore(engine, options.now ?? Date.now);
-  return { ...store, check: engine.check, isFault: engine.isFault };
+  return { ...store, check: engine.check };
 }
 
 /** The PostgreSQL engine is loaded only when it is configured. */

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { createLeaseWatch } from '../../src/agents/lease.js';
 import { processStart, thisHost } from '../../src/agents/processes.js';
 import type { RunOwner } from '../../src/core/agents/run-store.js';
-import { AWAY } from '../../src/core/storage.js';
+import { withStorageProblem } from '../../src/core/storage.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { databaseOf } from '../helpers/database.js';
@@ -176,7 +176,7 @@ for (const lost of ['storing', 'claim'] as const) {
     const loseFirstAnswer = (): void => {
       if (isLost) return;
       isLost = true;
-      throw Object.assign(new Error('no connection'), { [AWAY]: true });
+      throw withStorageProblem(new Error('no connection'), 'database-away');
     };
     const gateway = await startGateway(t, {
       agents: { a: httpAgent(server.url) },

@@ -2,14 +2,17 @@
 // and no change that would be lost is answered with 200.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { copyFile, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
 import { DAY_MS, SECOND_MS } from '../../src/core/clock.js';
+import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
+import { STORAGE_PROBLEMS } from '../../src/core/storage.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { ADMIN, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { loggedInClient } from '../helpers/socks-client.js';
 
@@ -44,9 +47,12 @@ async function outage(
   await eventually(() => daemon.lines.slice(before).some(({ msg }) => msg === 'database recovered'));
   const logged = daemon.lines
     .slice(before)
-    .filter(({ level, msg }) => level === 'error' || msg.startsWith('database'));
+    .filter(
+      ({ level, msg }) => level === 'error' || msg.startsWith('database') || msg.includes(' refused: '),
+    );
   return {
-    status: added.status,
+    answer: `${added.status} ${added.headers.get('x-error-detail')}`,
+    retryAfter: added.headers.get('retry-after'),
     messages: logged.map(({ msg, problem: cause }) => (cause ? `${msg}: ${cause}` : msg)),
   };
 }
@@ -61,20 +67,20 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   const requestErrors = (messages: readonly string[]) =>
     messages.filter((line) => !line.startsWith('database'));
   const missing = await outage(daemon, 'database-gone', moveAway, moveBack);
-  assert.equal(missing.status, 500);
+  assert.deepEqual([missing.answer, missing.retryAfter], [`503 ${STORAGE_PROBLEMS['database-gone']}`, '5']);
   assert.deepEqual(
     missing.messages.filter((line) => line.startsWith('database')),
     ['database lost: database-gone', 'database recovered'],
   );
   // The refused request causes a line, and background work none.
-  assert.equal(requestErrors(missing.messages).length, 1, JSON.stringify(missing.messages));
+  assert.deepEqual(requestErrors(missing.messages), ['request refused: database unavailable: database-gone']);
 
   const replace = async () => {
     await moveAway();
     await copyFile(`${file}.away`, file);
   };
   const replaced = await outage(daemon, 'database-replaced', replace, moveBack);
-  assert.equal(replaced.status, 500);
+  assert.equal(replaced.answer, `503 ${STORAGE_PROBLEMS['database-replaced']}`);
   assert.ok(replaced.messages.includes('database lost: database-replaced'));
 
   const otherConnection = connectSqlite('sqlite3', file, 1000);
@@ -85,7 +91,7 @@ test('a missing, replaced or locked database is logged once with the cause, and 
     () => otherConnection.raw('begin immediate').then(),
     () => otherConnection.raw('rollback').then(),
   );
-  assert.equal(locked.status, 500);
+  assert.equal(locked.answer, `503 ${STORAGE_PROBLEMS['database-locked']}`);
   assert.deepEqual(
     locked.messages.filter((line) => line.startsWith('database')),
     ['database lost: database-locked', 'database recovered'],
@@ -98,6 +104,58 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   await ready(daemon, '503 not ready: database-corrupt');
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 3);
+});
+
+test('while the database is locked, every change is answered 503 with the reason, and reads succeed', async (t) => {
+  const secret = randomBytes(32).toString('hex');
+  const webhooks = { enabled: true, secret, agents: { echo: {} } };
+  const agents = { echo: { type: 'command', command: ['true'] } };
+  const daemon = await startTestDaemon(t, {
+    config: { ...config, database: { busyTimeout: '10ms' }, webhooks, agents },
+  });
+  const id = await daemon.addAccount('player', 'secret');
+  const account = `/api/v1/accounts/${id}`;
+  const database = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 1000);
+  t.after(() => database.destroy());
+  await database.raw('begin immediate');
+  const operator = { name: 'kim', password: 'a good password', role: 'viewer' };
+  const action = { type: 'disable' };
+  const changes: readonly [string, string, unknown?][] = [
+    ['POST', '/api/v1/session', ADMIN],
+    ['POST', '/api/v1/accounts', { username: 'other' }],
+    ['POST', '/api/v1/accounts/batch', { pattern: 'p{1-3}' }],
+    ['POST', '/api/v1/accounts/bulk', { ids: [id], action, dryRun: false }],
+    ['PATCH', account, { remarks: 'r' }],
+    ['PATCH', `${account}/limits`, { quotaPeriod: 'day' }],
+    ['POST', `${account}/usage/reset`],
+    ['POST', `${account}/password`, {}],
+    ['DELETE', account],
+    ['POST', '/api/v1/operators', operator],
+    ['POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'], expiresAt: null }],
+    ['PUT', '/api/v1/settings/plans', { plans: [] }],
+    ['PUT', '/api/v1/settings/notices', { ...NOTICE_DEFAULTS, historyDays: 9 }],
+    ['PUT', '/api/v1/settings/games', { rules: [] }],
+  ];
+  for (const [method, path, body] of changes) {
+    const answer = await daemon.api(method, path, body);
+    const { code, reason } = answer.json as { code?: string; reason?: { code: string } };
+    assert.deepEqual(
+      [answer.status, code, reason?.code],
+      [503, 'unavailable', 'database-locked'],
+      `${path} ${answer.text}`,
+    );
+    assert.ok(Number(answer.headers.get('retry-after')) > 0);
+  }
+  const hook = await fetch(`${daemon.adminUrl}/hooks/agent`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ agent: 'echo', message: 'hello' }),
+  });
+  assert.deepEqual([hook.status, hook.headers.has('retry-after')], [503, true], await hook.text());
+  for (const path of [account, '/api/v1/audit', '/api/v1/heartbeats', '/api/v1/overview']) {
+    assert.equal((await daemon.api('GET', path)).status, 200, path);
+  }
+  await database.raw('rollback');
 });
 
 test('days from the first login begin with a login while the database is locked, also without another login', async (t) => {
@@ -115,7 +173,7 @@ test('days from the first login begin with a login while the database is locked,
   const after = Date.now();
   await ready(daemon, '503 not ready: database-locked');
   // Writes wait for one another: after this one the first write of the expiry has failed too.
-  assert.equal((await daemon.api('POST', '/api/v1/accounts', { ...player, username: 'other' })).status, 500);
+  assert.equal((await daemon.api('POST', '/api/v1/accounts', { ...player, username: 'other' })).status, 503);
   await database.raw('rollback');
   const expiresAt = await eventually(async () => {
     const { items } = (await daemon.api('GET', '/api/v1/accounts')).json as {
@@ -148,6 +206,7 @@ test('a full disk is logged, and so is the recovery with free space; a start on 
     () => writeFile(ballast, Buffer.alloc(8 << 20)).catch(() => undefined),
     () => rm(ballast),
   );
+  assert.equal(full.answer, `503 ${STORAGE_PROBLEMS['disk-full']}`);
   assert.deepEqual(
     full.messages.filter((line) => line.startsWith('database')),
     ['database lost: disk-full', 'database recovered'],

@@ -69,6 +69,34 @@ export const reasons = {
     en: 'other searches are still being answered: try again in a moment',
     zh: '其他搜索还没有完成：请稍后再试',
   },
+  'reason.database-gone': {
+    en: 'the database file was deleted or moved; nothing was changed: restore a backup, or restart the daemon',
+    zh: '数据库文件已被删除或移走，未作任何修改：请恢复备份或重启服务',
+  },
+  'reason.database-replaced': {
+    en: 'another file has replaced the database file; nothing was changed: restart the daemon to use it',
+    zh: '数据库文件已被另一个文件替换，未作任何修改：请重启服务以使用新文件',
+  },
+  'reason.database-corrupt': {
+    en: 'the database file is damaged: stop the daemon and restore a backup',
+    zh: '数据库文件已损坏：请停止服务并恢复备份',
+  },
+  'reason.database-locked': {
+    en: 'another program has locked the database; nothing was changed: try again in a moment',
+    zh: '数据库被其他程序锁定，未作任何修改：请稍后再试',
+  },
+  'reason.database-read-only': {
+    en: 'the database cannot be written: its file or its disk is read-only',
+    zh: '数据库无法写入：文件或磁盘为只读',
+  },
+  'reason.database-failing': {
+    en: 'the database cannot be read or written; the log contains the reason',
+    zh: '数据库无法读写；原因见日志',
+  },
+  'reason.disk-full': {
+    en: 'no space left on the disk of the database; nothing was changed: free some space',
+    zh: '数据库所在磁盘已满，未作任何修改：请腾出空间',
+  },
   'reason.database-away': {
     en: 'the database does not answer; whether a change was made is not known: look, or repeat it',
     zh: '数据库没有回应；修改是否完成还不确定：请查看或再做一次',

@@ -1,6 +1,7 @@
 // Why a request was refused: a code with its values for programs, which have their own texts, and an English text.
 import { z } from 'zod';
 import { fillText } from '../../core/fill-text.js';
+import { STORAGE_PROBLEMS } from '../../core/storage.js';
 
 /** Braces in a text contain the name of a value. */
 export const REASON_TEXTS = {
@@ -38,6 +39,7 @@ export const REASON_TEXTS = {
   'search-too-slow':
     'the search took longer than database.readTimeout; search for three characters or more, or filter',
   'searches-busy': 'other searches took longer than database.readTimeout; try again in a moment',
+  ...STORAGE_PROBLEMS,
   'database-away':
     'the database does not answer; a change may or may not have been made: check before you repeat it',
   'name-taken': 'another operator or the administrator has the name',

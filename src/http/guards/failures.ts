@@ -1,10 +1,10 @@
-// Outermost middleware: logs an exception and answers 500 without details, or 503 when the database does not answer.
+// Outermost middleware: logs an exception and answers 500 without details, or 503 with the problem of the database.
 import type { Context, Middleware } from 'koa';
 import { OverBudget } from '../../core/accounts/budget.js';
 import { RightsLost } from '../../core/auth/operator.js';
 import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { isDatabaseAway } from '../../core/storage.js';
+import { storageProblemOf } from '../../core/storage.js';
 import { isV1, refuse } from '../answer.js';
 import { fieldError } from '../api/field-errors.js';
 import { sendProblem } from '../api/problem.js';
@@ -21,9 +21,11 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'database query timed out');
         return refuse(ctx, 'too-slow', because(TOO_SLOW[err.reason]));
       }
-      if (isDatabaseAway(err)) {
-        log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'request refused: database away');
-        return refuse(ctx, 'database-away', because('database-away'));
+      const problem = storageProblemOf(err);
+      if (problem) {
+        const fields = { err, problem, method: ctx.method, path: loggedPath(ctx.path) };
+        log.warn(fields, 'request refused: database unavailable');
+        return refuse(ctx, 'database-unavailable', because(problem));
       }
       if (refuseChange(ctx, err)) return;
       // Logs the path without the query string, which may contain private data.

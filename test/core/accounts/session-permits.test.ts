@@ -8,13 +8,13 @@ import {
   type PermitAnswer,
   type SessionPermit,
 } from '../../../src/core/accounts/session-permits.js';
-import { AWAY } from '../../../src/core/storage.js';
+import { withStorageProblem } from '../../../src/core/storage.js';
 import { eventually } from '../../helpers/eventually.js';
 import { createTestTimers } from '../../helpers/timers.js';
 
 const SILENT_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const TIMEOUT_MS = 3_000;
-const connectionError = () => Object.assign(new Error('no connection'), { [AWAY]: true });
+const connectionError = () => withStorageProblem(new Error('no connection'), 'database-away');
 
 /** Permits on a fake database: it stores what it gets, and refuses the client addresses in `refused`. */
 function setUp(t: TestContext, limits: { maxSessions?: number; maxClientAddresses?: number }) {
