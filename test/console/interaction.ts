@@ -18,6 +18,7 @@ export function interactionTests(getWorld: () => World): void {
     await signIn(shown, ADMIN.username, ADMIN.password);
     await page.waitForSelector('h1 >> text=Accounts');
     assert.equal(await page.inputValue('[data-search]'), 'vip');
+    await page.waitForFunction(`document.activeElement.matches('main h1')`);
   });
 
   test('keys: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter open a page', async (t) => {

@@ -1,11 +1,11 @@
 // Navigation in the console: pages of a list, going back, focus, keyboard and phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openConsole, settled, signIn } from '../helpers/console-browser.js';
+import { isCutOff, openConsole, settled, signIn } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { loggedInClient } from '../helpers/socks-client.js';
+import { connectThrough, loggedInClient } from '../helpers/socks-client.js';
 
 export function navigationTests(getWorld: () => World): void {
   test('pages of a list have numbers, and going back restores search, page and scroll position', async (t) => {
@@ -65,6 +65,43 @@ export function navigationTests(getWorld: () => World): void {
     assert.equal(await page.evaluate(`document.documentElement.dataset.theme`), 'dark');
     await page.click('.rail-tools [aria-label="Sign out"]');
     await page.waitForSelector('.login');
+  });
+
+  test('a page that is left keeps no listener', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('Performance.enable');
+    const listeners = async () => {
+      for (const hash of ['/accounts', '/sessions', '/heartbeats', '/settings/audit', '/']) await visit(hash);
+      await devTools.send('HeapProfiler.collectGarbage');
+      const { metrics } = await devTools.send('Performance.getMetrics');
+      return metrics.find(({ name }) => name === 'JSEventListeners')?.value ?? 0;
+    };
+    await listeners();
+    const before = await listeners();
+    await listeners();
+    assert.equal(await listeners(), before);
+  });
+
+  test('the row in the place of an ended session gets the focus', async (t) => {
+    const { daemon, targetPort, open } = getWorld();
+    for (const username of ['focus1', 'focus2']) {
+      await daemon.addAccount(username, 'secret');
+      const account = { port: daemon.socks.port, username, password: 'secret' };
+      const client = await connectThrough(account, '127.0.0.1', targetPort);
+      t.after(() => client.destroy());
+    }
+    const { page, visit } = await open(t);
+    await visit('/sessions?search=focus&sort=username');
+    await page.waitForSelector('tr[data-row="1"] >> text=focus2');
+    await page.focus('tr[data-row="0"] >> text=End');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]');
+    await page.click('dialog footer .danger');
+    await page.waitForSelector('tbody:not(:has-text("focus1"))');
+    await page.waitForFunction(
+      `document.activeElement.matches('tr:has(td)') && document.activeElement.textContent.includes('focus2')`,
+    );
   });
 
   test('a dialog opens with the focus on its first field, or on its title when it has none', async (t) => {
@@ -191,6 +228,10 @@ export function navigationTests(getWorld: () => World): void {
     assert.deepEqual(await page.evaluate(english), []);
     await visit('/settings/admin');
     await page.waitForSelector('form .notice >> text=PULSEGATE_ADMIN_PASSWORD');
+    // The width of a small phone, and of 1,280 px at 400 % (WCAG 1.4.10).
+    await page.setViewportSize({ width: 320, height: 568 });
+    await settled(page);
+    assert.equal(await isCutOff(page), false);
   });
 
   test('ending a session asks for a confirmation', async (t) => {

@@ -45,13 +45,18 @@ export function useArrival(page: string, asked: URLSearchParams): void {
 function restoreScroll(main: HTMLElement, top: number): () => void {
   let frame = 0;
   const until = performance.now() + SETTLE_MS;
-  const stop = (): void => cancelAnimationFrame(frame);
+  const listening = new AbortController();
+  const stop = (): void => {
+    cancelAnimationFrame(frame);
+    listening.abort();
+  };
   const step = (): void => {
     main.scrollTop = top;
     if (Math.abs(main.scrollTop - top) > 1 && performance.now() < until) frame = requestAnimationFrame(step);
   };
+  for (const event of ['wheel', 'keydown', 'pointerdown'])
+    main.addEventListener(event, stop, { signal: listening.signal, passive: true });
   step();
-  for (const event of ['wheel', 'keydown', 'pointerdown']) main.addEventListener(event, stop, { once: true });
   return stop;
 }
 
