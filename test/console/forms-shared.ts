@@ -102,6 +102,24 @@ export function sharedFormTests({ daemon, open, api }: FormConsole): void {
     });
   });
 
+  test('refused settings are named beside their fields, with what is allowed', async (t) => {
+    const { page, visit } = await open(t, { language: 'zh-CN' });
+    const wrong = (text: string) => page.waitForSelector(`.field.wrong >> text=${text}`);
+    await visit('/settings/reminders');
+    await page.getByLabel('SMTP 服务器').fill('no host');
+    await page.getByLabel('发件地址').fill('me');
+    await page.click('form button[type=submit] >> text=保存');
+    await wrong('须为主机名或 IP 地址');
+    await wrong('须为一个邮箱地址');
+    await page.waitForSelector('.failure >> text=邮件 · SMTP 服务器：须为主机名或 IP 地址');
+    await page.click('text=撤销');
+    await visit('/settings/pac');
+    await page.fill('textarea', 'proxy *.game.example\ndirect *..example');
+    await page.click('form button[type=submit]');
+    await wrong('*..example 不是');
+    await page.click('text=撤销');
+  });
+
   test('the audit log shortens contacts, names their language, and keeps a change to an address with the same beginning', async (t) => {
     const { page, visit, errors } = await open(t, { language: 'zh-CN' });
     const id = await daemon().addAccount('anna', 'secret');
