@@ -7,7 +7,7 @@ import { Cursor } from '../api/schemas.js';
 
 const MAX_PAGE = 1_000;
 
-export interface Cursors<Place> {
+interface Cursors<Place> {
   /** `limit` and `cursor` of a list's query. A text that is no cursor of this kind is refused. */
   readonly PageQuery: z.ZodObject<{
     limit: z.ZodDefault<z.ZodCoercedNumber>;

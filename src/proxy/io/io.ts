@@ -2,9 +2,8 @@
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { Endpoint } from '../../core/ip.js';
-import type { Timer } from '../../core/timers.js';
 import type { DatagramEngine } from './datagrams.js';
-import type { AccountRates } from './rates.js';
+import type { AccountRates, DriverClock } from './rates.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
 export interface StreamListener {
@@ -104,12 +103,8 @@ export type ListenResult =
   | { readonly ok: false; readonly code: string };
 
 /** A driver. One per worker. */
-export interface Io {
+export interface Io extends DriverClock {
   readonly name: 'native' | 'node';
-  /** Monotonic time in ms. */
-  now(): number;
-  /** Calls `callback` once, after `delayMs` or up to 10 ms later. */
-  timer(delayMs: number, callback: () => void): Timer;
   /** Connects to an IP address (a link-local one with its zone). The callback comes later, never before the return. */
   connect(to: Endpoint, listener: ConnectListener): Attempt;
   relay(options: RelayOptions): Relay;

@@ -3,10 +3,10 @@
 import type { Timer } from '../../core/timers.js';
 
 /** The clock of a driver. */
-export interface RateClock {
+export interface DriverClock {
   /** Monotonic time in ms. */
   now(): number;
-  /** Calls `callback` once, after `delayMs` or a little later. */
+  /** Calls `callback` once, after `delayMs` or up to 10 ms later. */
   timer(delayMs: number, callback: () => void): Timer;
 }
 
@@ -55,7 +55,7 @@ export interface AccountRates {
   readonly down: SharedRate;
 }
 
-export function createSharedRate(bytesPerSecond: number, clock: RateClock): SharedRate {
+export function createSharedRate(bytesPerSecond: number, clock: DriverClock): SharedRate {
   let rate = bytesPerSecond;
   let tokens = burst(rate);
   let filledAt = clock.now();
