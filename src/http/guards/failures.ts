@@ -28,6 +28,8 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
         return refuse(ctx, 'database-unavailable', because(problem));
       }
       if (refuseChange(ctx, err)) return;
+      // The client disconnected in the middle of its body, and reads no answer.
+      if (err === ctx.req.errored) return;
       // Logs the path without the query string, which may contain private data.
       log.error({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'admin request failed');
       refuse(ctx, 'server-error');

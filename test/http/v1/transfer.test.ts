@@ -1,8 +1,11 @@
 // Account files over /api/v1 on a real daemon: export and import, dry run, kept, replaced and skipped accounts, large files.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { before, describe, it, test } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
 import { basic, exchange } from '../../helpers/http.js';
 import { scaled } from '../../helpers/scale.js';
 import { loggedInClient } from '../../helpers/socks-client.js';
@@ -64,6 +67,23 @@ describe('account files', async () => {
       items: Json[];
     };
     assert.equal(audit.items[0]?.['action'], 'account.update');
+  });
+
+  it('a client that disconnects in the middle of its file causes no error in the log', async () => {
+    const socket = connect(Number(new URL(daemon.adminUrl).port), '127.0.0.1');
+    socket.write(
+      `POST /api/v1/accounts/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
+        'Content-Type: text/csv\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\nusername,',
+    );
+    await once(socket, 'data');
+    const nextImport = async (status: number) =>
+      assert.equal((await importFile(daemon, 'username,password\n')).status, status);
+    await eventually(() => nextImport(429));
+    socket.destroy();
+    await eventually(() => nextImport(200));
+    await exchange(daemon.adminUrl, 'GET / HTTP/1.1\r\nHost: last.line\r\nConnection: close\r\n\r\n');
+    await daemon.waitForLine(({ host }) => host === 'last.line');
+    assert.ok(!daemon.lines.some(({ msg }) => msg === 'admin request failed'));
   });
 
   it("an import is one entry of the audit log, and each account's history names the import", async () => {
