@@ -1,5 +1,5 @@
 // Webhooks and agents.
-import { createHooks, type Hooks } from '../agents/hooks.js';
+import { type AgentGateway, createAgentGateway } from '../agents/gateway.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import { everyStep } from '../core/every-step.js';
@@ -10,7 +10,7 @@ import { nodeNameOf } from './node.js';
 import type { PenaltiesPart } from './penalties.js';
 import type { OperatorSettings } from './settings.js';
 
-export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'prepareReload'> {
+export interface AgentsPart extends Part, Pick<AgentGateway, 'handle' | 'control' | 'prepareReload'> {
   /** Whether webhooks.allowFrom lists the address. */
   mayCall(address: string): boolean;
 }
@@ -28,7 +28,7 @@ export function createAgentsPart(deps: {
   const { webhooks, agents, dataDir } = deps.config;
   const callers = parseWhitelist(webhooks.allowFrom.join(','));
   const mayCall = (source: string) => callers.ok && callers.whitelist.allows(source);
-  const hooks = createHooks({
+  const gateway = createAgentGateway({
     webhooks,
     agents,
     dataDir,
@@ -47,18 +47,18 @@ export function createAgentsPart(deps: {
   });
   return {
     name: 'agents',
-    handle: hooks.handle,
-    control: hooks.control,
-    prepareReload: hooks.prepareReload,
+    handle: gateway.handle,
+    control: gateway.control,
+    prepareReload: gateway.prepareReload,
     mayCall: (address) => webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
-    start: hooks.start,
+    start: gateway.start,
 
     // Webhooks get 503 during the drain, so that callers retry.
     drain({ ms, signal }) {
-      signal.addEventListener('abort', hooks.interrupt, { once: true });
-      return hooks.stop(ms);
+      signal.addEventListener('abort', gateway.interrupt, { once: true });
+      return gateway.stop(ms);
     },
 
-    stop: () => everyStep(() => hooks.stop(0), hooks.release),
+    stop: () => everyStep(() => gateway.stop(0), gateway.release),
   };
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Hooks, HooksDeps } from '../../src/agents/hooks.js';
+import type { AgentGateway, AgentGatewayDeps } from '../../src/agents/gateway.js';
 import type { AgentSettings, HookSettings } from '../../src/agents/settings.js';
 import type { RunStore } from '../../src/core/agents/run-store.js';
 import { isFinal, type Run } from '../../src/core/agents/runs.js';
@@ -19,7 +19,7 @@ export interface GatewayOptions {
   readonly webhooks?: Partial<HookSettings>;
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** Other dependencies from the daemon: the clock, and who may call. */
-  readonly deps?: Partial<HooksDeps>;
+  readonly deps?: Partial<AgentGatewayDeps>;
   /** The clock of the store, which goes into ids; default: the system's. */
   readonly storeNow?: () => number;
   /** A folder that outlives this gateway. */
@@ -34,7 +34,7 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly url: string;
   readonly admin: TestAdmin;
-  readonly hooks: Hooks;
+  readonly hooks: AgentGateway;
   readonly store: Store;
   readonly dataDir: string;
   readonly lines: Record<string, unknown>[];

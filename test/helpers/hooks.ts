@@ -1,6 +1,6 @@
 // Creates the agent gateway over a store, with default settings for tests.
 
-import { createHooks, type Hooks, type HooksDeps } from '../../src/agents/hooks.js';
+import { type AgentGateway, type AgentGatewayDeps, createAgentGateway } from '../../src/agents/gateway.js';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
 import { DAY_MS } from '../../src/core/clock.js';
@@ -61,8 +61,8 @@ const none: ChannelSettings = { type: 'none' };
 const common = { timeoutMs: 60_000, idleAfterMs: 900_000, maxReplyBytes: 1024 * 1024, channel: none };
 
 /** Creates the gateway. The test starts and stops it. */
-export function testHooks(store: Store, over: Partial<HooksDeps> = {}): Hooks {
-  return createHooks({
+export function testHooks(store: Store, over: Partial<AgentGatewayDeps> = {}): AgentGateway {
+  return createAgentGateway({
     webhooks: hookSettings(),
     agents: {},
     dataDir: '.',

@@ -24,7 +24,7 @@ import type { AgentSettings, HookSettings } from './settings.js';
 import { createTokenCheck } from './token.js';
 import { createWebhook } from './webhook.js';
 
-export interface HooksDeps {
+export interface AgentGatewayDeps {
   readonly webhooks: HookSettings;
   readonly agents: Readonly<Record<string, AgentSettings>>;
   /** Base folder for relative paths of `file` channels. */
@@ -49,7 +49,7 @@ export interface HooksDeps {
   readonly log: Log;
 }
 
-export interface Hooks {
+export interface AgentGateway {
   /** Handles a request to /hooks/…, also while webhooks are disabled. */
   readonly handle: HandleHook;
   /** Operations on agents and runs, for /api/v1. */
@@ -73,7 +73,7 @@ const MAX_SOURCES = 10_000;
 const MAX_CONCURRENT_DELIVERIES = 8;
 
 /** @throws StartError `secret-missing`, `secret-file` */
-export function createHooks(deps: HooksDeps): Hooks {
+export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   const { webhooks, now, log } = deps;
   const owner = randomUUID();
   const newId = createOrderedIds(now);
