@@ -23,7 +23,7 @@ interface TokenRow {
 const CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
 
 export function createApiTokenStore(
-  { db, following }: Pick<Engine, 'db' | 'following'>,
+  { db, following, lockTokens }: Pick<Engine, 'db' | 'following' | 'lockTokens'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): ApiTokenStore {
@@ -33,11 +33,16 @@ export function createApiTokenStore(
       return rows.map(toToken);
     },
 
-    add: (token, audit) =>
+    add: (token, max, audit) =>
       inTransaction(db, async (trx) => {
+        await lockTokens(trx);
+        const { operatorId: operator_id } = token;
+        const existing: unknown[] = await trx('api_tokens').where({ operator_id }).select('id');
+        if (existing.length >= max) return false;
         await trx('api_tokens').insert(toRow(token));
         await recordChange(trx, CHANGED);
         await recordAudit(trx, [audit]);
+        return true;
       }),
 
     remove: (id, audit) =>

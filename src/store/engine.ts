@@ -67,6 +67,8 @@ export interface Engine {
   lockQueue(trx: Knex): Promise<unknown>;
   /** Makes other transactions that write authorized addresses wait until `trx` ends, so that each sees the addresses of the others. */
   lockAddresses(trx: Knex): Promise<unknown>;
+  /** Makes other transactions that add API tokens wait until `trx` ends, so that each counts the tokens of the others. */
+  lockTokens(trx: Knex): Promise<unknown>;
   /** The full-text index of the login log; null: searches read every row. */
   readonly loginSearch: LoginSearch | null;
   /** @param origin GUID of this process's store: its own changes are not read back */

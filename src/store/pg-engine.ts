@@ -90,6 +90,7 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
     permits: (process, recordChange) => createPgPermitStore(db, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
+    lockTokens: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [TOKENS_LOCK]),
     loginSearch: null,
     changes: async (origin, now) => ({
       record: createPgChangeRecorder(db, origin),
@@ -118,6 +119,7 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
 const MIGRATION_LOCK = 7_305_808_869;
 const QUEUE_LOCK = 7_305_808_870;
 const ADDRESSES_LOCK = 7_305_808_871;
+const TOKENS_LOCK = 7_305_808_873;
 
 async function migrateOnOpen({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
   const db = connectPgMigrator(connection);

@@ -85,6 +85,7 @@ async function open(
       // SQLite has only one writing transaction at a time.
       lockQueue: async () => {},
       lockAddresses: async () => {},
+      lockTokens: async () => {},
       loginSearch: sqliteLoginSearch,
       changes: async (origin, now) => ({
         record: createSqliteChangeRecorder(origin, now),

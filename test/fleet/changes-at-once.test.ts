@@ -43,14 +43,14 @@ describe('two nodes', async () => {
   before(async () => {
     const playerPage = { enabled: true, outsideWhitelist: true, mayChange: ['authorizedAddresses'] };
     const fleet = await startFleet(t, ['gate-1', 'gate-2'], {
-      admin: { trustedProxies: ['127.0.0.1'], playerPage },
+      admin: { trustedProxies: ['127.0.0.1'], playerPage, maxTokens: 1 },
     });
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     db = connectPg(fleet.connection, 2);
     t.after(() => db.destroy());
   });
 
-  /** Holds both requests between their reads and their writes of a table, until both wait to write it. */
+  /** Holds both requests between their reads and their writes of a table, until both wait to write it, or one for the other. */
   async function atOnce<Answer>(
     table: string,
     first: () => Promise<Answer>,
@@ -61,7 +61,7 @@ describe('two nodes', async () => {
     const answers = Promise.all([first(), second()]);
     const bothWait = eventually(async () => {
       const waiting = await db('pg_locks')
-        .whereRaw('not granted and relation = ?::regclass', [table])
+        .whereRaw("not granted and (relation = ?::regclass or locktype = 'advisory')", [table])
         .whereRaw('database = (select oid from pg_database where datname = current_database())');
       assert.equal(waiting.length, 2);
     });
@@ -232,6 +232,18 @@ describe('two nodes', async () => {
     for (const node of [one, two]) {
       const { items } = (await node.api('GET', '/api/v1/operators')).json as { items: Json[] };
       assert.deepEqual([items[0]?.['name'], items[0]?.['isEnabled']], ['lee', false]);
+    }
+  });
+
+  test('one of two tokens is refused when only one more is allowed', async () => {
+    const create = (node: TestDaemon) => () =>
+      node.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'], expiresAt: null });
+    winnerOf(await atOnce('api_tokens', create(one), create(two)), 409);
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        const { items } = (await getJson(node, '/api/v1/tokens')) as { items: Json[] };
+        assert.equal(items.length, 1);
+      });
     }
   });
 

@@ -175,7 +175,7 @@ async function backUpOpenWork(t: TestContext) {
     after: null,
   } as const;
   const unused = { expiresAt: null, lastUsedAt: null, lastUsedFrom: null };
-  await store.apiTokens.add({ ...token, ...unused, operatorId: null }, audit);
+  await store.apiTokens.add({ ...token, ...unused, operatorId: null }, 9, audit);
   await store.runs.renewLease({ id: 'runner', host: 'h', pid: 1, pidStart: '1', seenAt: at });
   const ids: string[] = [];
   for (const session of ['queued', 'running', 'ended']) {

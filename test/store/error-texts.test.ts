@@ -103,7 +103,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     used: [SECRET, N],
     remove: [[SECRET]],
   },
-  apiTokens: { all: [], add: [token, audit], remove: [SECRET, audit], used: [SECRET, N, SECRET] },
+  apiTokens: { all: [], add: [token, 1, audit], remove: [SECRET, audit], used: [SECRET, N, SECRET] },
   logins: {
     add: [[login]],
     repeated: [[{ place: N, times: N }]],

@@ -225,7 +225,7 @@ onEachEngine('console sessions, tokens and audit entries are read back unchanged
     before: null,
     after: { name: TEXT },
   });
-  await apiTokens.add(token, record('token.create', 'One'));
+  assert.equal(await apiTokens.add(token, 1, record('token.create', 'One')), true);
   await apiTokens.used(token.id, NOW + 1, '192.0.2.1');
   assert.deepEqual(await apiTokens.all(), [{ ...token, lastUsedAt: NOW + 1, lastUsedFrom: '192.0.2.1' }]);
   await apiTokens.remove(token.id, record('token.revoke', 'Two'));

@@ -25,7 +25,8 @@ export interface ApiToken {
 
 export interface ApiTokenStore {
   all(): Promise<ApiToken[]>;
-  add(token: ApiToken, audit: AuditRecord): Promise<void>;
+  /** Returns false, and writes nothing, when the creator of the token has `max` tokens already. */
+  add(token: ApiToken, max: number, audit: AuditRecord): Promise<boolean>;
   remove(id: string, audit: AuditRecord): Promise<void>;
   used(id: string, at: number, from: string): Promise<void>;
 }
@@ -105,8 +106,6 @@ export function createApiTokens(deps: {
 
     create: (input, by) =>
       inTurn(API_TOKENS_KEY, async () => {
-        const existing = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
-        if (existing.length >= deps.maxTokens) return null;
         const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
         const token: ApiToken = {
           ...input,
@@ -117,7 +116,7 @@ export function createApiTokens(deps: {
           lastUsedAt: null,
           lastUsedFrom: null,
         };
-        await store.add(token, audit(by, token, true));
+        if (!(await store.add(token, deps.maxTokens, audit(by, token, true)))) return null;
         put(token);
         return { token, secret };
       }),
