@@ -34,8 +34,7 @@ export function addExport(account: Command, io: CommandIo): void {
     .option('--with-hashes', 'include password hashes, to move accounts to another Pulsegate')
     .action(async (name: string | undefined, options: ExportOptions, command) => {
       const file = name === STDIO ? undefined : name;
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         await core.usage.load();
         const views = core.accounts.list().filter((view) => hasTags(view.account.tags, options.tag));
         const rows = views.map((view) => ({ view, usage: core.usage.lastView(view.account) }));

@@ -83,8 +83,7 @@ function addReset(limits: Command, io: CommandIo): void {
     .description('reset the usage of the quota period to zero; keeps the daily history')
     .option('--yes', 'skip the confirmation')
     .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const { account } = findAccount(core, nameOrId);
         const { id, username } = account;
         await core.usage.load();

@@ -35,8 +35,7 @@ function addShow(link: Command, io: CommandIo): void {
     .option('--pac', PAC_HELP)
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { pac?: true; json?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const { account } = findAccount(core, nameOrId);
         const found = await core.playerLinks.get(account.id, kindOf(options));
         const createdAt = found && iso(found.createdAt);
@@ -96,8 +95,7 @@ function addRevoke(link: Command, io: CommandIo): void {
     .option('--pac', PAC_HELP)
     .option('--yes', 'skip the confirmation')
     .action(async (nameOrId: string, options: { pac?: true; yes?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const { account } = findAccount(core, nameOrId);
         await confirm(io, options.yes ?? false, `The address of ${account.username} will stop working.`);
         if (!(await core.playerLinks.revoke(account, kindOf(options), cliActor())))

@@ -25,8 +25,7 @@ export function addList(account: Command, io: CommandIo): void {
     .option('--tag <tag>', 'filter by tag (repeatable: accounts with all of them)', collectTag)
     .option('--json', 'print JSON')
     .action(async (options: { search?: string; tag?: readonly string[]; json?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ accounts }) => {
+      await withCore(await load(command, io), async ({ accounts }) => {
         const all = accounts.list();
         const found = all.filter(
           (view) => matches(view, options.search ?? '') && hasTags(view.account.tags, options.tag),

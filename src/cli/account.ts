@@ -40,8 +40,7 @@ function addRename(account: Command, io: CommandIo): void {
     .description('rename an account and end its live sessions; keeps heartbeats and history')
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, username: string, options: { json?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const { account: before } = findAccount(core, nameOrId);
         const renamed = await core.accounts.patch(before.id, () => ({ username }), cliActor());
         if (!renamed.ok) throw refused(renamed);
@@ -58,8 +57,7 @@ function addRemove(account: Command, io: CommandIo): void {
     .description('remove accounts and their heartbeat data permanently')
     .option('--yes', 'skip the confirmation')
     .action(async (namesOrIds: string[], options: { yes?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         // Look up every account first: with a mistyped name, nothing is removed.
         const views = namesOrIds.map((nameOrId) => findAccount(core, nameOrId));
         const names = views.map((view) => view.account.username).join(', ');

@@ -42,8 +42,7 @@ export const addAdminCommands: AddCommands = (program, io) => {
     .command('second-factor-off')
     .description('disable the second factor of the console, for lost codes; takes effect within a second')
     .action(async (_options, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const secondFactor = createSecondFactor({ settings: core.store.settings, now: Date.now });
         await secondFactor.reload();
         const wasOn = await secondFactor.disable(cliActor());

@@ -48,8 +48,7 @@ export const addAuditCommands: AddCommands = (program, io) => {
       '\nExamples:\n  pulsegate audit --since 24h\n  pulsegate audit --account player --json',
     )
     .action(async (options: ListOptions, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const { limit } = options;
         const filter = toFilter(options, core);
         const entries = await core.store.audit.list(filter, null, limit);

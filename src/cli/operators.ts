@@ -187,8 +187,7 @@ async function withOperators(
   io: CommandIo,
   work: (opened: { readonly operators: Operators; readonly core: Core }) => Promise<void>,
 ): Promise<void> {
-  const loaded = await load(command, io);
-  await withCore(loaded, async (core) => {
+  await withCore(await load(command, io), async (core) => {
     const operators = createOperators({
       store: core.store.operators,
       isReserved: (name) => name === core.credentials.username(),

@@ -35,8 +35,7 @@ function addList(plan: Command, io: CommandIo): void {
     .description('list plans in the order in which they are offered')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ plans }) => {
+      await withCore(await load(command, io), async ({ plans }) => {
         const list = plans.list();
         if (options.json) return printJson(io, list);
         if (list.length === 0) return printLine(io.stderr, 'No plans. See: pulsegate plan set --help');
@@ -67,8 +66,7 @@ function addSet(plan: Command, io: CommandIo): void {
     .option('--no-from-first-login', 'count the days of new accounts from their creation')
     .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command: Command) => {
       if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ plans }) => {
+      await withCore(await load(command, io), async ({ plans }) => {
         const changed = (
           old: Plan = { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS },
         ) => ({
@@ -102,8 +100,7 @@ function addRemove(plan: Command, io: CommandIo): void {
     .description('remove a plan; accounts keep their expiry and limits')
     .option('--yes', 'skip the confirmation')
     .action(async (name: string, options: { yes?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ plans }) => {
+      await withCore(await load(command, io), async ({ plans }) => {
         if (!plans.byName(name)) throw noPlan(name);
         await confirm(
           io,

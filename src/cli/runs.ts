@@ -36,8 +36,7 @@ function addRunList(run: Command, io: CommandIo): void {
     .option('--limit <n>', 'maximum number of runs', parseLimit, DEFAULT_LIMIT)
     .option('--json', 'print JSON')
     .action(async ({ json, ...filter }: ListOptions, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ store }) => {
+      await withCore(await load(command, io), async ({ store }) => {
         const runs = await store.runs.list(filter);
         if (json) return printJson(io, runs.map(presentRun));
         if (runs.length === 0) return printLine(io.stderr, 'No runs found.');
@@ -66,8 +65,7 @@ function addRunShow(run: Command, io: CommandIo): void {
     .description('show a run with its message, reply and deliveries')
     .option('--json', 'print JSON')
     .action(async (id: string, options: { json?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ store }) => {
+      await withCore(await load(command, io), async ({ store }) => {
         const found = await findRun(store, id.toLowerCase());
         const deliveries = (await store.deliveries.ofRun(found.id)).map(presentDelivery);
         if (options.json) return printJson(io, { ...presentRun(found), deliveries });

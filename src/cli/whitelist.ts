@@ -18,8 +18,7 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     .description('print the whitelist')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const text = core.whitelist.text();
         if (options.json) return printJson(io, { whitelist: text });
         printLine(io.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
@@ -34,8 +33,7 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     )
     .description('replace the whitelist; takes effect with the next request')
     .action(async (list: string, _options, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const saved = await core.whitelist.save(list, cliActor());
         if ('badEntries' in saved) {
           throw new CommandError(
@@ -54,8 +52,7 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     .option('--json', 'print JSON')
     .action(async (address: string, options: { json?: true }, command) => {
       if (!parseIp(address)) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
+      await withCore(await load(command, io), async (core) => {
         const allowed = core.whitelist.allows(address);
         if (options.json) printJson(io, { address, allowed });
         else printLine(io.stdout, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`);
