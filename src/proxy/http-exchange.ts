@@ -26,6 +26,8 @@ export interface ExchangeOptions {
   readonly onAnswered: (rest: Buffer | null) => void;
   /** The destination sent no response or no valid HTTP; nothing has been sent to the client. */
   readonly onNoAnswer: (end: RelayEnd) => void;
+  /** The body of the request is malformed; nothing has been sent to the client. */
+  readonly onMalformed: (end: RelayEnd) => void;
   /** The exchange failed after it had sent bytes to the client; both streams are closed. */
   readonly onEnd: (end: RelayEnd) => void;
 }
@@ -111,7 +113,7 @@ export class HttpExchange implements Relay {
 
   #fromClient(bytes: Buffer): void {
     const taken = this.#requestBody.take(bytes);
-    if (taken === null) return this.#cutOff('client-closed');
+    if (taken === null) return this.#failed('client-closed', this.#options.onMalformed);
     if (taken > 0) this.#send(bytes.subarray(0, taken));
     if (taken === bytes.length) return;
     this.#rest.push(bytes.subarray(taken));
@@ -145,11 +147,11 @@ export class HttpExchange implements Relay {
     this.#down.pump();
   }
 
-  #failed(end: RelayEnd): void {
+  #failed(end: RelayEnd, refuse = this.#options.onNoAnswer): void {
     if (this.#response.hasBegun) return this.#cutOff(end);
     this.#stop();
     this.#options.destination.close();
-    this.#options.onNoAnswer(end);
+    refuse(end);
   }
 
   #cutOff(end: RelayEnd): void {

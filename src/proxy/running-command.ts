@@ -202,6 +202,11 @@ export class RunningCommand implements SessionOwner {
         finish(end);
         this.refuseWith(Reply.hostUnreachable);
       },
+      onMalformed: (end) => {
+        finish(end);
+        // 400 Bad Request.
+        this.refuseWith(Reply.addressTypeNotSupported);
+      },
       onEnd: (end) => this.#exchange?.relayEnded(end),
     });
     const host = { io, settings, ownPorts, relayedClosed };

@@ -85,6 +85,7 @@ function exchange(early: string | null = null, rate: FakeRate | null = null) {
     countAt: 0,
     onAnswered: (rest) => ends.push(rest === null ? 'closing' : `kept ${rest.toString()}`),
     onNoAnswer: (end) => ends.push(`no answer: ${end}`),
+    onMalformed: (end) => ends.push(`malformed: ${end}`),
     onEnd: (end) => ends.push(end),
   });
   httpExchange.start(null);
