@@ -83,7 +83,7 @@ export function navigationTests(getWorld: () => World): void {
     assert.equal(await listeners(), before);
   });
 
-  test('the row in the place of an ended session gets the focus', async (t) => {
+  test('the row in the place of an ended session gets the focus, and the heading after the last one', async (t) => {
     const { daemon, targetPort, open } = getWorld();
     for (const username of ['focus1', 'focus2']) {
       await daemon.addAccount(username, 'secret');
@@ -102,6 +102,11 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForFunction(
       `document.activeElement.matches('tr:has(td)') && document.activeElement.textContent.includes('focus2')`,
     );
+    await page.focus('tr[data-row="0"] >> text=End');
+    await page.keyboard.press('Enter');
+    await page.click('dialog footer .danger');
+    await page.waitForSelector('.empty');
+    await page.waitForFunction(`document.activeElement.matches('main h1')`);
   });
 
   test('a dialog opens with the focus on its first field, or on its title when it has none', async (t) => {

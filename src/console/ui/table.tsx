@@ -73,6 +73,15 @@ export function Table<T>(props: TableProps<T>) {
       body.current?.querySelector<HTMLElement>(`[data-row="${tabStop}"]`)?.focus({ preventScroll: true });
   });
 
+  // Without rows the page shows no table: the heading gets the focus of the last row.
+  useLayoutEffect(
+    () => () => {
+      if (body.current?.contains(document.activeElement))
+        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    },
+    [],
+  );
+
   const focusRow = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
     setActive(next);
