@@ -93,6 +93,7 @@ export function interactionTests(getWorld: () => World): void {
     const top = await page.evaluate<number>(`(${box})('dialog').top`);
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
+    await page.waitForFunction(`document.activeElement.matches('main h1')`);
     await page.check('thead input[type=checkbox]');
     await page.click('.bulk-bar >> text=Delete');
     await page.waitForSelector('dialog .preview >> text=/accounts will be deleted/');
@@ -211,6 +212,10 @@ export function interactionTests(getWorld: () => World): void {
     await daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'edited elsewhere' });
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog >> text=Someone else has changed it in the meantime');
+    const [body, conflict] = await page.evaluate<{ bottom: number }[]>(
+      `['dialog .dialog-body', 'dialog .failure'].map((one) => document.querySelector(one).getBoundingClientRect().toJSON())`,
+    );
+    assert.ok(body && conflict && conflict.bottom <= body.bottom + 1, 'the conflict is out of sight');
     await page.waitForSelector('dialog >> text=now edited elsewhere');
     await page.click('dialog footer >> text=Save anyway');
     await page.waitForSelector('dialog', { state: 'detached' });

@@ -60,6 +60,12 @@ function restoreScroll(main: HTMLElement, top: number): () => void {
   return stop;
 }
 
+/** Focuses the heading if the element with the focus was removed. */
+export function focusHeadingWhenLost(): void {
+  if (document.activeElement === document.body)
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+}
+
 let isFirstPage = true;
 
 /** The next page is not the first one: the sign-in page was. */

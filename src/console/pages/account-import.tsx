@@ -211,7 +211,7 @@ function Report({ report }: { report: ImportReport }) {
         </div>
       )}
       <ScrollBox label={t('import.lines')}>
-        <table class="small">
+        <table class="small lines">
           <tbody>
             {report.lines.slice(0, MAX_LISTED).map((line) => (
               <tr key={line.line}>

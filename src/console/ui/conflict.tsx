@@ -1,4 +1,5 @@
 // Shown when another user changed the same object: their changes, this form's changes, and what "save anyway" writes.
+import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { Icon } from './icons.js';
 
@@ -11,8 +12,11 @@ export interface Overtaken {
 }
 
 export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  // The button says "save anyway" from now on, so the reader must see what that means.
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
-    <div class="failure" role="alert">
+    <div ref={box} class="failure" role="alert">
       <Icon name="warn" />
       <div class="stack">
         <strong>{t('error.changedMeanwhile')}</strong>

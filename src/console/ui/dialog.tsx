@@ -1,6 +1,7 @@
 // Dialogs. They use the browser's own dialog element, which keeps the focus inside. A stray key discards no typed text.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved.js';
@@ -105,6 +106,8 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
     return () => {
       modals.splice(modals.indexOf(modal), 1);
       dialog?.close();
+      // What the dialog did may have removed the button that opened it.
+      requestAnimationFrame(focusHeadingWhenLost);
     };
   }, [ref]);
   return {
