@@ -97,6 +97,28 @@ describe('two nodes', async () => {
     });
   }
 
+  test('one of two changes of only a secret for the same version is refused', async () => {
+    const path = '/api/v1/settings/notices';
+    const withToken = (token: string) => ({
+      ...NOTICE_DEFAULTS,
+      telegram: { ...NOTICE_DEFAULTS.telegram, token },
+    });
+    await one.api('PUT', path, withToken('1:a'));
+    const read = await one.api('GET', path);
+    const match = { 'if-match': read.headers.get('etag') ?? '' };
+    const answers = await atOnce(
+      'settings',
+      () => one.api('PUT', path, withToken('2:b'), match),
+      () => two.api('PUT', path, withToken('3:c'), match),
+    );
+    const made = winnerOf(answers, 412);
+    assert.deepEqual(made.json, read.json, 'the answer shows nothing of the secret');
+    assert.notEqual(made.headers.get('etag'), match['if-match']);
+    await eventually(async () =>
+      assert.equal((await two.api('GET', path)).headers.get('etag'), made.headers.get('etag')),
+    );
+  });
+
   test('one of two changes of an account, or of its limits, for the same version is refused', async () => {
     const id = await one.addAccount('ann', 'word');
     await eventually(() => two.account('ann'));

@@ -152,8 +152,13 @@ export function operatorAddress(settings: NoticeSettings, channel: NoticeChannel
   return channel === 'telegram' ? settings.telegram.chatId : '';
 }
 
+export interface SavedNoticeSettings extends NoticeSettings {
+  /** Raised by each change, also of a secret alone: shows that a secret was changed without showing anything of it. */
+  readonly revision: number;
+}
+
 export interface NoticesSetting extends Reloadable {
-  current(): NoticeSettings;
+  current(): SavedNoticeSettings;
   /**
    * Replaces the stored settings by those that `next` returns for them, unless `refuse` returns a refusal for them, which it then
    * returns.
@@ -161,7 +166,7 @@ export interface NoticesSetting extends Reloadable {
   save<Refusal = never>(
     next: (stored: NoticeSettings) => NoticeSettings,
     by: Actor,
-    refuse?: Refuse<NoticeSettings, Refusal>,
+    refuse?: Refuse<SavedNoticeSettings, Refusal>,
   ): Promise<Refusal | null>;
   onChanged(listener: () => void): void;
 }
@@ -174,13 +179,17 @@ export function createNoticesSetting({
   settings: SettingStore;
   ofFile: NoticeSettings;
 }): NoticesSetting {
-  const setting = createSetting<NoticeSettings>({
+  const initial: SavedNoticeSettings = { ...ofFile, revision: 0 };
+  const setting = createSetting<SavedNoticeSettings>({
     store: settings,
     key: NOTICES_KEY,
-    initial: ofFile,
-    parse: (text) => (text === '' ? ofFile : { ...ofFile, ...(JSON.parse(text) as Partial<NoticeSettings>) }),
+    initial,
+    parse: (text) => ({
+      ...initial,
+      ...(text === '' ? {} : (JSON.parse(text) as Partial<SavedNoticeSettings>)),
+    }),
     // Stores only values that differ from the configuration file, so that later changes of the file apply to the others.
-    format: (value) => JSON.stringify(differences({ ...ofFile }, { ...value }).after),
+    format: (value) => JSON.stringify(differences({ ...initial }, { ...value }).after),
   });
   return {
     key: NOTICES_KEY,
@@ -190,13 +199,14 @@ export function createNoticesSetting({
 
     save: (next, by, refuse = refuseNone) =>
       setting.save((stored) => {
-        const value = next(stored);
+        const { revision } = stored;
+        const value = { ...next(stored), revision };
         const changed = differences(flat(stored), flat(value));
         if (!changed.differs) return null;
         const shown = (values: Record<string, unknown>) =>
           Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hidden(name, value)]));
         return {
-          value,
+          value: { ...value, revision: revision + 1 },
           audit: {
             by,
             action: 'settings.notices',

@@ -7,6 +7,7 @@ import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/n
 import {
   LANGUAGES,
   type NoticesSetting,
+  type SavedNoticeSettings as SavedSettings,
   SECRETS,
   type NoticeSettings as Settings,
 } from '../../../core/notices/notice-settings.js';
@@ -162,7 +163,7 @@ export const noticeSettingRoutes = [
       const refused = await noticesSetting.save(
         (stored) => withSecrets(body, stored),
         actorOf(caller),
-        (stored) => refuseChanged(ifMatch, etagOf(presented(stored))) ?? refuseMovedSecrets(body, stored),
+        (stored) => refuseChanged(ifMatch, versionOf(stored)) ?? refuseMovedSecrets(body, stored),
       );
       if (refused) return refused;
       onSettingChanged();
@@ -222,12 +223,16 @@ function withSecrets(body: SettingsChange, before: Settings): Settings {
 const asFields = (channel: object) => channel as Readonly<Record<string, unknown>>;
 const sortedUnique = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => b - a);
 
-function shown(settings: Settings): Answered {
-  const body = presented(settings);
-  return { status: 200, body, headers: { ETag: etagOf(body) } };
+function shown(settings: SavedSettings): Answered {
+  return { status: 200, body: presented(settings), headers: { ETag: versionOf(settings) } };
 }
 
-function presented(settings: Settings): z.infer<typeof NoticeSettings> {
+/** Returns the ETag. It also covers the secrets, of which a response shows nothing. */
+function versionOf(settings: SavedSettings): string {
+  return etagOf({ ...presented(settings), revision: settings.revision });
+}
+
+function presented({ revision: _, ...settings }: SavedSettings): z.infer<typeof NoticeSettings> {
   const { webhook: hook, email: mail, telegram: bot, wecom: robot } = settings;
   const { secret, ...shownHook } = hook;
   const { password, ...shownMail } = mail;
