@@ -46,14 +46,15 @@ export async function copyStore(options: CopyOptions): Promise<Copied[]> {
   try {
     const source = await (to === 'pg' ? openSqlite() : openPg());
     try {
-      const target = await (to === 'pg' ? openPg() : openSqlite());
-      try {
-        return await source.exclusively((from) =>
-          target.exclusively((into) => copyTables({ source, from, target, into, onProgress })),
-        );
-      } finally {
-        await target.close();
-      }
+      return await source.exclusively(async (from) => {
+        // Opening creates a missing target: only when nothing else uses the source.
+        const target = await (to === 'pg' ? openPg() : openSqlite());
+        try {
+          return await target.exclusively((into) => copyTables({ source, from, target, into, onProgress }));
+        } finally {
+          await target.close();
+        }
+      });
     } finally {
       await source.close();
     }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
@@ -206,10 +206,12 @@ test('a target that has rows, and a database that a daemon uses, are refused', a
     .where({ name: madeValue('name', 'text', 0) })
     .update({ lease_until: Date.now() + 3_600_000 });
   const empty = await emptySqlite(t);
-  await assert.rejects(copyStore({ sqlite: empty, pg, to: 'sqlite3' }), {
+  const dataDir = join(empty.dataDir, 'new');
+  await assert.rejects(copyStore({ sqlite: { ...empty, dataDir }, pg, to: 'sqlite3' }), {
     code: 'daemon-running',
     message: /The node name 0 .* uses the database .* \(in 3\d\d\d s\)/,
   });
+  assert.deepEqual(await readdir(empty.dataDir), [], 'the refused copy leaves nothing behind');
 
   const lock = await lockForDaemon(source.dataDir, 'it', sqliteClient);
   t.after(() => lock.release());
