@@ -143,10 +143,10 @@ export class LiveActivity {
     return this.#byAccount.get(accountId) ?? { up: 0, down: 0 };
   }
 
-  /** The accounts with most traffic since midnight UTC. */
+  /** The accounts with most traffic since midnight UTC; of those with equal traffic, the first by id. */
   top(limit: number): { id: string; up: number; down: number }[] {
     return Array.from(this.#byAccount, ([id, { up, down }]) => ({ id, up, down }))
-      .sort((a, b) => b.up + b.down - a.up - a.down)
+      .sort((a, b) => b.up + b.down - a.up - a.down || (a.id < b.id ? -1 : 1))
       .slice(0, limit);
   }
 

@@ -128,7 +128,12 @@ export function createOverview(deps: OverviewDeps): () => Promise<OverviewNow> {
           accountsOnline: online.get(gameId)?.size ?? 0,
           heartbeats: heartbeatsOf.get(gameId) ?? 0,
         }))
-        .sort((a, b) => b.accountsOnline - a.accountsOnline || b.heartbeats - a.heartbeats)
+        .sort(
+          (a, b) =>
+            b.accountsOnline - a.accountsOnline ||
+            b.heartbeats - a.heartbeats ||
+            (a.gameId < b.gameId ? -1 : 1),
+        )
         .slice(0, TOP),
     };
   }

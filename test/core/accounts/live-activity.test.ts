@@ -5,6 +5,16 @@ import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 
 const NO_RATE = { up: 0, down: 0 };
 
+test('of accounts with equal traffic, the order does not depend on who came first', () => {
+  const top = (ids: readonly string[]) => {
+    const activity = new LiveActivity(0);
+    for (const id of ids) activity.addTraffic('s', id, id === 'most' ? 9 : 1, 0);
+    return activity.top(3).map(({ id }) => id);
+  };
+  assert.deepEqual(top(['c', 'most', 'b', 'a']), ['most', 'a', 'b']);
+  assert.deepEqual(top(['a', 'b', 'c', 'most']), ['most', 'a', 'b']);
+});
+
 test('rates and daily traffic count each byte once, and midnight resets the daily traffic', () => {
   let now = Date.UTC(2026, 0, 1, 23, 59, 50);
   const activity = new LiveActivity(now);
