@@ -48,7 +48,6 @@ export async function restoreStore({ client, dataDir, from, now, keep }: Restore
   const file = sqliteFile(dataDir);
   const copy = `${file}.restore-${randomUUID()}`;
   try {
-    await prepareFolder(dataDir);
     await copyChecked(client, from, copy);
     await giveToFolderOwner(copy);
     const { found, kept } = await dropFromCopy(client, copy, now, keep ?? (async () => KEEP_NOTHING));
@@ -80,6 +79,7 @@ async function copyChecked(client: SqliteClientName, from: string, copy: string)
   try {
     if (!(await verifySqlite(db, from, Number.POSITIVE_INFINITY))) throw unusable('it is empty');
     await missingMigrations({ db, where: from });
+    await prepareFolder(dirname(copy));
     await backupSqlite(db, copy);
   } catch (error) {
     const code = codeOf(error);

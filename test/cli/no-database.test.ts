@@ -46,6 +46,13 @@ describe('without a database', () => {
     });
   }
 
+  it('restore creates no folder for a backup that it cannot read', async () => {
+    const { code, stderr } = await cli.run(['restore', '/nowhere/b.db', '--yes', '--config', config]);
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot be read \(ENOENT\)\. Nothing was changed\./);
+    await assert.rejects(stat(join(cli.folder, 'data')));
+  });
+
   it('an empty file counts as no database', async () => {
     await writeFile(join(cli.folder, 'pulsegate.db'), '');
     const { code, stderr } = await cli.run(['account', 'list', '--config', config], {
