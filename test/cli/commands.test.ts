@@ -231,6 +231,8 @@ describe('files of accounts', () => {
       join(cli.folder, 'in.csv'),
       'Username,Password,Remarks\nann,one,=1+1\nbob,two,\n,three,\nann,again,\n',
     );
+    // Creates the database, which a dry run does not.
+    await cli.run(['account', 'import', '-', '--format', 'json'], { stdin: '[]' });
   });
 
   it('are not imported with --dry-run', async () => {
