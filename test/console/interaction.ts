@@ -226,8 +226,8 @@ export function interactionTests(getWorld: () => World): void {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
     await visit('/settings/whitelist');
-    await page.fill('textarea', '10.0.0.0/8, invalid');
-    await page.waitForSelector('text=not valid');
+    await page.fill('textarea', '10.0.0.0/8, invalid, 10.0.0.0/33');
+    await page.waitForSelector('.field.wrong >> text=Not valid: invalid, 10.0.0.0/33. An entry is');
     assert.ok(await page.isDisabled('form.card button[type=submit]'));
     await page.fill('textarea', '10.0.0.0/8');
     await page.waitForSelector('.state.bad >> text=Refused');

@@ -11,6 +11,10 @@ export const whitelist = {
     en: 'Separated by commas: an exact address, a wildcard ending in *, or a network.',
     zh: '用逗号分隔：精确地址、以 * 结尾的通配，或网段。',
   },
+  'whitelist.invalid': {
+    en: 'Not valid: {entries}. An entry is an exact address, a wildcard ending in *, or a network.',
+    zh: '无效：{entries}。每条须为精确地址、以 * 结尾的通配，或网段。',
+  },
   'whitelist.you': { en: 'Your address', zh: '您的地址' },
   'whitelist.allowed': { en: 'Allowed', zh: '允许' },
   'whitelist.refused': { en: 'Refused', zh: '拒绝' },

@@ -67,7 +67,11 @@ export function WhitelistSettings() {
       >
         <h2>{t('settings.whitelist')}</h2>
         <p class="soft">{t('whitelist.text')}</p>
-        <Field label={t('whitelist.field')} hint={t('whitelist.hint')}>
+        <Field
+          label={t('whitelist.field')}
+          hint={t('whitelist.hint')}
+          error={check?.valid === false ? invalidWords(check) : undefined}
+        >
           <Area
             value={shown}
             onInput={(whitelist) => draft.set({ whitelist })}
@@ -138,6 +142,11 @@ export function WhitelistSettings() {
       )}
     </div>
   );
+}
+
+function invalidWords({ entries }: WhitelistCheck): string {
+  const invalid = entries.filter(({ kind }) => kind === 'invalid').map(({ text }) => text);
+  return t('whitelist.invalid', { entries: invalid.join(t('schedule.list')) });
 }
 
 function useCheck(text: string | null, address: string): WhitelistCheck | null {
