@@ -8,6 +8,7 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { type CommandLine, commandLine, type RunOptions, runProcess } from '../helpers/command.js';
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { suiteScope } from '../helpers/suite.js';
 
 /** Invalid command lines, the exit code, and the expected text on stderr. */
@@ -80,6 +81,9 @@ const MISUSES: readonly (readonly [args: string[], code: number, expected: RegEx
     [['account', 'list'], 2, /socks\.port/, { env: { PULSEGATE_SOCKS__PORT: 'x' } }],
     [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],
   ];
+
+/** For tests of what only SQLite has, or of a configuration without another secret. */
+const SQLITE = `database: { client: ${JSON.stringify(sqliteClient)} }\n`;
 
 describe('wrong usage', () => {
   const scope = suiteScope();
@@ -394,7 +398,7 @@ agents:
   it('print writes a valid configuration without secrets', async (t) => {
     const cli = await commandLine(
       t,
-      'webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2 }\nsocks: { idleTimeout: 7m }',
+      `${SQLITE}webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2 }\nsocks: { idleTimeout: 7m }`,
     );
     const { stdout } = await cli.run(['config', 'print']);
     assert.match(stdout, /idleTimeout: 7m/);
@@ -448,9 +452,9 @@ describe('doctor', () => {
   });
 });
 
-describe('a backup', () => {
+describe('a backup of a SQLite database', () => {
   it('is written, never overwrites a file, and restores the data', async (t) => {
-    const cli = await commandLine(t, 'agents: { a: { type: command, command: ["true"] } }');
+    const cli = await commandLine(t, `${SQLITE}agents: { a: { type: command, command: ["true"] } }`);
     await cli.run(['account', 'add', 'ann', '--generate']);
     await cli.run(['agent', 'send', 'a', 'hello']);
     assert.equal((await cli.run(['backup', 'b.db'])).code, 0);
@@ -466,7 +470,7 @@ describe('a backup', () => {
   });
 
   it('is written to stdout and read from stdin (-)', async (t) => {
-    const cli = await commandLine(t);
+    const cli = await commandLine(t, SQLITE);
     await cli.run(['account', 'add', 'ann', '--generate']);
     const pipe = `"${process.execPath}" "${BIN}" backup - > b.db && ls data && "${process.execPath}" "${BIN}" restore - --yes < b.db`;
     const { stdout } = await promisify(execFile)('sh', ['-c', pipe], {

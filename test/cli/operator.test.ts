@@ -1,6 +1,6 @@
 // Commands beside a running daemon: operators, sessions, tokens, limits, the audit log.
 import assert from 'node:assert/strict';
-import { stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { type CommandLine, commandLine, runCommand } from '../helpers/command.js';
@@ -165,7 +165,8 @@ describe('without the daemon', () => {
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /^No daemon is running for \/\S+\/data, .*\n.*--config FILE\.\n$/);
     }
-    // A crash leaves a socket file that does not answer.
+    // A crash leaves a socket file that does not answer. With PostgreSQL, only a daemon creates the folder.
+    await mkdir(join(cli.folder, 'data'), { recursive: true });
     await writeFile(join(cli.folder, 'data/control.sock'), '');
     assert.match((await cli.run(['session', 'list'])).stderr, /^No daemon is running/);
   });
