@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
@@ -83,7 +84,8 @@ export function addImport(account: Command, io: CommandIo): void {
             if (plan.replaced > 0) await confirmReplace(io, file, options, plan.replaced);
             print(io, await run(false), options);
           };
-          if (file === STDIO) await withStdin(io, loaded.config.dataDir, work);
+          // With PostgreSQL there may be no data folder on this machine.
+          if (file === STDIO) await withStdin(io, tmpdir(), work);
           else await work(() => createReadStream(file));
         },
         { mayCreate: !options.dryRun },

@@ -23,6 +23,9 @@ describe('commands on an empty PostgreSQL database', async () => {
     assert.match((await run(['doctor'])).stdout, /database: opens; the tables will be created/);
     assert.equal((await run(['account', 'add', 'ann', '--password-stdin'], { stdin: 'secret' })).code, 0);
     assert.match((await run(['doctor'])).stdout, /database: opens; 1 accounts/);
+    const stdin = 'Username,Password\nbob,secret\n';
+    const imported = await run(['account', 'import', '-', '--format', 'csv'], { stdin });
+    assert.equal(imported.code, 0, imported.stderr);
     const backup = await run(['backup', 'file']);
     assert.equal(backup.code, 2);
     assert.match(backup.stderr, /pg_dump -Fc/);
