@@ -52,7 +52,6 @@ async function outage(
     );
   return {
     answer: `${added.status} ${added.headers.get('x-error-detail')}`,
-    retryAfter: added.headers.get('retry-after'),
     messages: logged.map(({ msg, problem: cause }) => (cause ? `${msg}: ${cause}` : msg)),
   };
 }
@@ -67,7 +66,7 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   const requestErrors = (messages: readonly string[]) =>
     messages.filter((line) => !line.startsWith('database'));
   const missing = await outage(daemon, 'database-gone', moveAway, moveBack);
-  assert.deepEqual([missing.answer, missing.retryAfter], [`503 ${STORAGE_PROBLEMS['database-gone']}`, '5']);
+  assert.equal(missing.answer, `500 ${STORAGE_PROBLEMS['database-gone']}`);
   assert.deepEqual(
     missing.messages.filter((line) => line.startsWith('database')),
     ['database lost: database-gone', 'database recovered'],
@@ -80,7 +79,7 @@ test('a missing, replaced or locked database is logged once with the cause, and 
     await copyFile(`${file}.away`, file);
   };
   const replaced = await outage(daemon, 'database-replaced', replace, moveBack);
-  assert.equal(replaced.answer, `503 ${STORAGE_PROBLEMS['database-replaced']}`);
+  assert.equal(replaced.answer, `500 ${STORAGE_PROBLEMS['database-replaced']}`);
   assert.ok(replaced.messages.includes('database lost: database-replaced'));
 
   const otherConnection = connectSqlite('sqlite3', file, 1000);
@@ -91,7 +90,7 @@ test('a missing, replaced or locked database is logged once with the cause, and 
     () => otherConnection.raw('begin immediate').then(),
     () => otherConnection.raw('rollback').then(),
   );
-  assert.equal(locked.answer, `503 ${STORAGE_PROBLEMS['database-locked']}`);
+  assert.equal(locked.answer, `500 ${STORAGE_PROBLEMS['database-locked']}`);
   assert.deepEqual(
     locked.messages.filter((line) => line.startsWith('database')),
     ['database lost: database-locked', 'database recovered'],
@@ -206,7 +205,7 @@ test('a full disk is logged, and so is the recovery with free space; a start on 
     () => writeFile(ballast, Buffer.alloc(8 << 20)).catch(() => undefined),
     () => rm(ballast),
   );
-  assert.equal(full.answer, `503 ${STORAGE_PROBLEMS['disk-full']}`);
+  assert.equal(full.answer, `500 ${STORAGE_PROBLEMS['disk-full']}`);
   assert.deepEqual(
     full.messages.filter((line) => line.startsWith('database')),
     ['database lost: disk-full', 'database recovered'],

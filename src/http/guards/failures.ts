@@ -25,7 +25,9 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
       if (problem) {
         const fields = { err, problem, method: ctx.method, path: loggedPath(ctx.path) };
         log.warn(fields, 'request refused: database unavailable');
-        return refuse(ctx, 'database-unavailable', because(problem));
+        // The account API: its convention names 500 for an error of the database, and 503 is for a PostgreSQL server that is away.
+        const isFailure = problem !== 'database-away' && !isV1(ctx.path);
+        return refuse(ctx, isFailure ? 'server-error' : 'database-unavailable', because(problem));
       }
       if (refuseChange(ctx, err)) return;
       // The client disconnected in the middle of its body, and reads no answer.
