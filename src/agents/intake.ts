@@ -60,14 +60,8 @@ export function createIntake(deps: {
 
   /** For an agent of other nodes, counts the queued runs in the database. Soon after the start, the free places may be unknown. */
   async function tryAcquire(agent: string): Promise<boolean> {
-    if (
-      !(await within(
-        MAX_ADOPTION_WAIT_MS,
-        deps.adopted().then(() => true),
-        false,
-      ))
-    )
-      return false;
+    const adopted = deps.adopted().then(() => true);
+    if (!(await within(MAX_ADOPTION_WAIT_MS, adopted, false))) return false;
     if (runsHere(agent)) return queueLimit.tryAcquire(agent);
     return ((await store.countQueued()).get(agent) ?? 0) < deps.perAgent;
   }
