@@ -43,7 +43,7 @@ export interface RunnerDeps extends Omit<ExecutionDeps, 'isStopping' | 'store'> 
     Pick<RunStore, 'get' | 'claim' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'>;
   /** Whether no other daemon may have adopted this daemon's runs. */
   readonly isLeaseHeld: () => boolean;
-  /** Called when a claim failed because the database did not answer. The claim may have taken effect nevertheless. */
+  /** Called when this runner may have claimed a run without knowing it: the database did not answer, or had the run as claimed. */
   readonly onDoubt: () => void;
   readonly queueLimit: QueueLimit;
   readonly concurrency: number;
@@ -133,6 +133,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       // This runner adopted the run again after the claim had read it. The run belongs to this runner now, so claim it once more.
       if (adoptedAgain.delete(queued.id) && claim.outcome === 'gone') return true;
       remove(session, queued);
+      // An earlier claim of this runner may have taken effect although its answer was lost.
+      if (claim.outcome === 'gone') deps.onDoubt();
       if (claim.outcome === 'claimed') await execution.execute(claim.run, claim.history, controller);
       return true;
     } catch (err) {

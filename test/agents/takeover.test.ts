@@ -180,7 +180,8 @@ for (const lost of ['storing', 'claim'] as const) {
     };
     const gateway = await startGateway(t, {
       agents: { a: httpAgent(server.url) },
-      deps: { isShared: true },
+      // Shorter than the time to the next claim, so that the first look for the run comes too early.
+      deps: { isShared: true, leaseMs: 700 },
       breakStore: (runs) => ({
         ...runs,
         add: async (...asked) => {
