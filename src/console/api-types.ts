@@ -60,7 +60,8 @@ export type AccountFilterBody = {
   readonly overQuota?: boolean | undefined;
   readonly tag?: Tag | undefined;
   readonly game?: string | undefined;
-  readonly owner?: Guid | undefined;
+  readonly plan?: string | undefined;
+  readonly owner?: Guid | 'none' | undefined;
 };
 export type AccountLimits = {
   readonly maxSessions: number | null;
@@ -160,6 +161,7 @@ export type AuditEntry = {
   readonly after: Readonly<Record<string, unknown>> | null;
   readonly import: {
     readonly id: Guid;
+    readonly action: string;
     readonly name: string | null;
   } | null;
 };
@@ -1077,12 +1079,12 @@ export interface Operations {
   getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
   getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
-  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; owner?: Guid | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
+  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; plan?: string | undefined; owner?: Guid | 'none' | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
   importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; encoding?: FileEncoding | undefined; zone?: string | undefined; fileName?: string | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
   listTags: { params: undefined; query: undefined; body: undefined; answer: TagUses };
-  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; owner?: Guid | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
+  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; plan?: string | undefined; owner?: Guid | 'none' | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
   createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
   changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };
@@ -1101,7 +1103,7 @@ export interface Operations {
   listSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; protocol?: 'tcp' | 'udp' | undefined; sort?: 'openedAt' | 'username' | 'client' | 'destination' | 'gameId' | 'bytes' | 'bytesPerSecond' | '-openedAt' | '-username' | '-client' | '-destination' | '-gameId' | '-bytes' | '-bytesPerSecond' | undefined }; body: undefined; answer: LiveSessionPage };
   endSession: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   endSessions: { params: undefined; query: undefined; body: EndSessions; answer: EndedSessions };
-  listLogins: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; accountId?: Guid | undefined; search?: string | undefined; failed?: boolean | undefined }; body: undefined; answer: LoginPage };
+  listLogins: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; accountId?: Guid | undefined; search?: string | undefined; failed?: boolean | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: LoginPage };
   getTraffic: { params: { id: string }; query: { days?: number | undefined }; body: undefined; answer: Traffic };
   getTimeline: { params: { id: string }; query: { range?: Range | undefined }; body: undefined; answer: Timeline };
   listHeartbeats: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: HeartbeatPage };

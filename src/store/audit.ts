@@ -11,6 +11,7 @@ import type {
 import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { containing } from './like.js';
+import { inTimeRange } from './time-range.js';
 
 /** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
 export type RecordAudit = (
@@ -60,8 +61,7 @@ export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit
     if (filter.importId !== undefined) query.where('import_id', filter.importId);
     else if (filter.objectId === undefined) query.whereNull('import_id');
     if (filter.operatorId !== undefined) query.where('operator_id', filter.operatorId);
-    if (filter.from !== undefined) query.where('at', '>=', filter.from);
-    if (filter.to !== undefined) query.where('at', '<', filter.to);
+    inTimeRange(query, 'at', filter);
     const { search } = filter;
     if (search !== undefined && search !== '') {
       query.where((any) => {
@@ -93,14 +93,14 @@ export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit
       if (before !== null) query.where('id', '<', before);
       const rows: AuditRow[] = await query;
       const ids = new Set(rows.flatMap(({ import_id }) => import_id ?? []));
-      const imports: Pick<AuditRow, 'id' | 'object_name'>[] =
+      const imports: Pick<AuditRow, 'id' | 'action' | 'object_name'>[] =
         ids.size === 0
           ? []
           : await reads('audit')
               .whereIn('id', [...ids])
-              .select('id', 'object_name');
-      const names = new Map(imports.map((one) => [one.id, one.object_name]));
-      return rows.map((row) => toEntry(row, names));
+              .select('id', 'action', 'object_name');
+      const byId = new Map(imports.map((one) => [one.id, one]));
+      return rows.map((row) => toEntry(row, byId));
     },
 
     async count(filter) {
@@ -133,7 +133,11 @@ function toRow({ by, action, object, before, after }: AuditRecord, id: string, a
   };
 }
 
-function toEntry(row: AuditRow, imports: ReadonlyMap<string, string | null>): AuditEntry {
+function toEntry(
+  row: AuditRow,
+  imports: ReadonlyMap<string, Pick<AuditRow, 'action' | 'object_name'>>,
+): AuditEntry {
+  const whole = row.import_id === null ? undefined : imports.get(row.import_id);
   return {
     id: row.id,
     at: Number(row.at),
@@ -142,7 +146,10 @@ function toEntry(row: AuditRow, imports: ReadonlyMap<string, string | null>): Au
     object: { type: row.object_type as AuditObjectType, id: row.object_id, name: row.object_name },
     before: parse(row.before),
     after: parse(row.after),
-    import: row.import_id === null ? null : { id: row.import_id, name: imports.get(row.import_id) ?? null },
+    import:
+      row.import_id === null
+        ? null
+        : { id: row.import_id, action: whole?.action ?? 'account.import', name: whole?.object_name ?? null },
   };
 }
 

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import { ofOwner } from './owned.js';
+import { inTimeRange } from './time-range.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
 const COLUMNS = [
@@ -75,8 +76,7 @@ export function createHeartbeatReader(
       if (accountId !== undefined) query.where('account_id', accountId);
       ofOwner(reads, query, 'account_id', owner);
       if (gameId !== undefined) query.where('game_id', gameId);
-      if (from !== undefined) query.where('at', '>=', from);
-      if (to !== undefined) query.where('at', '<', to);
+      inTimeRange(query, 'at', { from, to });
       if (before !== null) query.where('id', '<', before);
       const rows: HeartbeatRow[] = await query;
       return rows.map((row) => ({ ...toHeartbeat(row), place: Number(row.id) }));

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../core/accounts/login-log.js';
 import { containing } from './like.js';
 import { ofOwner } from './owned.js';
+import { inTimeRange } from './time-range.js';
 import { inTransaction } from './transaction.js';
 
 interface LoginRow {
@@ -37,7 +38,7 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
   const readerOf = (search: string): Knex => (search === '' || index?.covers(search) ? reads : scans);
 
   /** The query for matching rows, and the column with their id. Uses the index if it covers the search text. */
-  function matching({ accountId, owner, search = '', failed }: LoginFilter): {
+  function matching({ accountId, owner, search = '', failed, from, to }: LoginFilter): {
     query: Knex.QueryBuilder;
     id: string;
   } {
@@ -45,12 +46,13 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
     const on = readerOf(search);
     const query = byIndex ? byIndex.rows(on, search) : on('logins');
     const id = byIndex?.id ?? 'logins.id';
-    const isFiltered = accountId !== undefined || owner !== undefined || failed !== undefined;
+    const isFiltered = [accountId, owner, failed, from, to].some((each) => each !== undefined);
     if (byIndex && isFiltered) query.join('logins', 'logins.id', id);
     if (accountId !== undefined) query.where('logins.account_id', accountId);
     ofOwner(on, query, 'logins.account_id', owner);
     if (failed === true) query.whereNot('logins.outcome', 'success');
     if (failed === false) query.where('logins.outcome', 'success');
+    inTimeRange(query, 'logins.at', { from, to });
     if (!byIndex && search !== '') {
       query.where((any) => {
         any.where(containing(on, 'logins.username', search)).orWhere(containing(on, 'logins.client', search));

@@ -30,7 +30,7 @@ interface SessionRow {
   node: string;
 }
 
-/** Fields that no query searches, stored as JSON. */
+/** Further fields, stored as JSON. */
 interface Facts {
   readonly command: LiveSessionView['command'];
   readonly clientProtocol: LiveSessionView['clientProtocol'];
@@ -55,6 +55,10 @@ export function createPgLiveSessionStore(
   const views = (query: Knex.QueryBuilder): Promise<LiveSessionView[]> =>
     query.select('session.*', 'node.name as node').then((rows: SessionRow[]) => rows.map(toView));
 
+  /** `host:port/protocol`, as lists show it. */
+  const destination = (column: string): Knex.Raw =>
+    reads.raw(`session.${column} || ':' || (session.facts->>'port') || '/' || session.protocol`);
+
   function matching({ search, accountId, game, protocol }: LiveSessionFilter): Knex.QueryBuilder {
     const query = live();
     if (accountId !== undefined) query.where('session.account_id', accountId);
@@ -62,8 +66,9 @@ export function createPgLiveSessionStore(
     if (protocol !== undefined) query.where('session.protocol', protocol);
     if (search !== '') {
       query.where((any) => {
-        for (const column of ['username', 'client', 'host', 'address', 'game_id'])
+        for (const column of ['username', 'client', 'game_id'])
           any.orWhere(containing(reads, `session.${column}`, search));
+        for (const column of ['host', 'address']) any.orWhere(containing(reads, destination(column), search));
       });
     }
     return query;

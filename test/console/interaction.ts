@@ -112,9 +112,9 @@ export function interactionTests(getWorld: () => World): void {
       await daemon.api('POST', '/api/v1/accounts', { username: `may-${name}`, expiresAt: day(10 + i * 2) });
     const { page, visit, errors } = await open(t);
     await visit('/accounts?search=may-');
-    await page.click('.menu-filter.expiry summary');
-    await page.fill('.menu-filter.expiry input >> nth=0', '2031-05-10');
-    await page.fill('.menu-filter.expiry input >> nth=1', '2031-05-12');
+    await page.click('.menu-filter.days summary');
+    await page.fill('.menu-filter.days input >> nth=0', '2031-05-10');
+    await page.fill('.menu-filter.days input >> nth=1', '2031-05-12');
     await page.waitForSelector('.counts >> text=/^2 of /');
     assert.match(page.url(), /from=2031-05-10&until=2031-05-12/);
     assert.deepEqual(await axeFindings(page), []);

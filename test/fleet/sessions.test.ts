@@ -63,6 +63,12 @@ describe('live sessions of two nodes', async () => {
         (await listAt(node, '?search=BOB')).items.map(({ node: at }) => at),
         ['gate-2'],
       );
+      assert.equal(
+        (await listAt(node, `?search=127.0.0.1:${targetPort}/tcp`)).matched,
+        3,
+        'also on other nodes',
+      );
+      assert.equal((await listAt(node, `?search=127.0.0.1:${targetPort}/udp`)).matched, 0);
       const overview = await getJson(node, '/api/v1/overview');
       assert.deepEqual([overview['sessions'], overview['playersOnline']], [3, 2]);
       const account = await getJson(node, `/api/v1/accounts/${annId}`);

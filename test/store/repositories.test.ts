@@ -438,6 +438,15 @@ onEachEngine('logins are found by parts of a name or an address, regardless of c
   assert.deepEqual(await names('%'), ['bo%']);
   assert.equal((await logins.list({ failed: true }, null, 10))[0]?.times, 2 ** 33);
   assert.equal(await logins.count({ search: 'nn', failed: false }), 1);
+  for (const search of ['', '10', '10.0.0'])
+    for (const [from, to, found] of [
+      [NOW, NOW + 1, 2],
+      [NOW - 1, NOW, 0],
+      [NOW + 1, NOW + 2, 0],
+    ] as const) {
+      assert.equal(await logins.count({ search, from, to }), found);
+      assert.equal((await logins.list({ search, from, to }, null, 10)).length, found);
+    }
   assert.equal(await logins.trim(0, 1, 10), 1);
 });
 

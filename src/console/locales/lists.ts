@@ -35,6 +35,11 @@ export const lists = {
   'list.more': { en: 'More', zh: '更多' },
   'list.filters': { en: 'Filters', zh: '筛选' },
   'list.clearFilters': { en: 'Clear filters', zh: '清除筛选' },
+  'list.days': { en: 'Days…', zh: '日期…' },
+  'list.days.between': { en: '{from} to {until}', zh: '{from} 至 {until}' },
+  'list.days.from': { en: 'First day', zh: '从' },
+  'list.days.until': { en: 'Last day', zh: '到' },
+  'list.days.any': { en: 'Any day', zh: '不限' },
   'list.select': { en: 'Select {name}', zh: '选择 {name}' },
   'list.selectPage': { en: 'Select this page', zh: '选择本页全部' },
 } as const satisfies Texts;

@@ -5,12 +5,14 @@ import { count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { patchQuery, usePlace } from '../lib/router.js';
+import { dayRangeOf } from '../ui/day-range.js';
 import { FilterChip } from '../ui/list.js';
 import { useMenu } from '../ui/menu.js';
 
 /** Returns the filter of an address. The address uses short names. */
 export function filterOf(query: URLSearchParams): AccountFilterBody {
   const flag = (name: string) => (query.has(name) ? query.get(name) === 'true' : undefined);
+  const { from, to } = dayRangeOf(query);
   const within = Number(query.get('within'));
   return {
     search: query.get('search') ?? undefined,
@@ -22,20 +24,9 @@ export function filterOf(query: URLSearchParams): AccountFilterBody {
     tag: query.get('tag') ?? undefined,
     game: query.get('game') ?? undefined,
     expiringWithinDays: within > 0 ? within : undefined,
-    expiresFrom: startOfDay(query.get('from'), 0),
-    // The range includes the last day, so the bound is the start of the next day.
-    expiresBefore: startOfDay(query.get('until'), 1),
+    expiresFrom: from,
+    expiresBefore: to,
   };
-}
-
-/**
- * Returns the first moment of `2026-12-31`, or of the day `daysOn` days later, in the viewer's zone; undefined for an invalid day.
- */
-function startOfDay(text: string | null, daysOn: number): string | undefined {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text ?? '') ?? [];
-  if (!year || !month || !day) return undefined;
-  const at = new Date(Number(year), Number(month) - 1, Number(day) + daysOn);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
 export function AccountFilters({ game }: { game: string | undefined }) {
@@ -65,43 +56,6 @@ export function AccountFilters({ game }: { game: string | undefined }) {
         </FilterChip>
       )}
     </fieldset>
-  );
-}
-
-/** This filter is outside the row of chips: on a phone that row scrolls and would cut off the open filter. */
-export function ExpiryFilter() {
-  const { query } = usePlace();
-  const box = useRef<HTMLDetailsElement>(null);
-  useMenu(box);
-  const [from, until] = [query.get('from') ?? '', query.get('until') ?? ''];
-  const isOn = from !== '' || until !== '';
-  const set = (change: Record<string, string | null>) => patchQuery({ ...change, cursor: null, back: null });
-  const day = (name: 'from' | 'until', value: string) => (
-    <label class="field">
-      <span>{t(`accounts.filter.${name}`)}</span>
-      <input
-        type="date"
-        max="9999-12-31"
-        value={value}
-        onChange={(event) => set({ [name]: event.currentTarget.value || null })}
-      />
-    </label>
-  );
-  return (
-    <details class="menu-filter expiry" ref={box}>
-      <summary class={isOn ? 'chip chosen' : 'chip'}>
-        {isOn
-          ? t('accounts.filter.between', { from: from || '…', until: until || '…' })
-          : t('accounts.filter.expires')}
-      </summary>
-      <div class="menu">
-        {day('from', from)}
-        {day('until', until)}
-        <button type="button" class="link" disabled={!isOn} onClick={() => set({ from: null, until: null })}>
-          {t('accounts.filter.anyDay')}
-        </button>
-      </div>
-    </details>
   );
 }
 

@@ -7,13 +7,14 @@ import { useMay } from '../lib/rights.js';
 import { go, patchQuery, usePlace } from '../lib/router.js';
 import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
+import { DayRange } from '../ui/day-range.js';
 import { Counts, Pager, SearchBox } from '../ui/list.js';
 import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { accountColumns, narrowAccountColumns } from './account-columns.js';
 import { AccountDialogs } from './account-dialogs.js';
-import { AccountFilters, ExpiryFilter, filterOf, TagFilter } from './account-filters.js';
+import { AccountFilters, filterOf, TagFilter } from './account-filters.js';
 import { OwnBudget } from './budget.js';
 import { BulkBar } from './bulk.js';
 
@@ -89,7 +90,7 @@ export function AccountsPage() {
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
         <AccountFilters game={filter.game} />
-        <ExpiryFilter />
+        <DayRange off="accounts.filter.expires" on="accounts.filter.between" />
         <TagFilter />
         {!narrow && <ColumnChooser table="accounts" columns={accountColumns()} />}
       </div>

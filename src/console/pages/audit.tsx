@@ -6,6 +6,7 @@ import { type TextKey, t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, Button, Tag } from '../ui/basics.js';
+import { DayRange, dayRangeOf } from '../ui/day-range.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { showField } from './field-words.js';
@@ -21,6 +22,7 @@ export function AuditPage() {
         search: query.get('search') ?? undefined,
         via: VIAS.find((via) => via === query.get('via')),
         importId: query.get('import') ?? undefined,
+        ...dayRangeOf(query),
         cursor: query.get('cursor') ?? undefined,
         limit: 100,
       },
@@ -40,10 +42,11 @@ export function AuditPage() {
           ))}
           {query.has('import') && (
             <FilterChip name="import" value={query.get('import') ?? ''}>
-              {t('audit.oneImport')} ×
+              {t('audit.onePart')} ×
             </FilterChip>
           )}
         </fieldset>
+        <DayRange off="list.days" on="list.days.between" />
         {page && <Counts matched={page.matched} total={page.total} />}
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}
@@ -114,6 +117,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'account.player-link': 'audit.account.player-link',
   'account.player-link-revoke': 'audit.account.player-link-revoke',
   'account.import': 'audit.account.import',
+  'account.bulk': 'audit.account.bulk',
   'session.end': 'audit.session.end',
   'settings.whitelist': 'audit.settings.whitelist',
   'settings.games': 'audit.settings.games',
@@ -155,15 +159,25 @@ function ObjectName({ entry }: { entry: AuditEntry }) {
   return <span>{name ?? ''}</span>;
 }
 
-/** For an import: a link to its entries. For an entry that an import made: a link to that import. */
+/** Several sessions that were ended together belong to no single account. */
+const hasParts = ({ action, object }: AuditEntry): boolean =>
+  action === 'account.import' ||
+  action === 'account.bulk' ||
+  (action === 'session.end' && object.id === null);
+
+/** For an import or bulk action: a link to its entries. For an entry that one made: a link to that one. */
 function ImportName({ entry }: { entry: AuditEntry }) {
-  if (entry.action === 'account.import')
+  if (hasParts(entry))
     return <a href={href(['settings', 'audit'], { import: entry.id })}>{t('audit.importParts')}</a>;
   if (!entry.import) return null;
-  const { id, name } = entry.import;
+  const { id, action, name } = entry.import;
   return (
     <a href={href(['settings', 'audit'], { import: id })}>
-      {name === null ? t('audit.byImport') : t('audit.byImportOf', { name })}
+      {action !== 'account.import'
+        ? t('audit.byBulk')
+        : name === null
+          ? t('audit.byImport')
+          : t('audit.byImportOf', { name })}
     </a>
   );
 }

@@ -87,6 +87,8 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   kept: 'import.outcome.kept',
   skipped: 'import.outcome.skipped',
   failed: 'import.outcome.failed',
+  bulk: 'audit.bulk',
+  count: 'audit.bulk.count',
 };
 
 /** By field, then by value. */
@@ -110,6 +112,21 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
   },
   operator: { true: 'audit.on', false: 'audit.off' },
   players: { true: 'audit.on', false: 'audit.off' },
+  bulk: {
+    create: 'audit.account.create',
+    enable: 'bulk.enable',
+    disable: 'bulk.disable',
+    delete: 'bulk.delete',
+    extend: 'bulk.extend',
+    plan: 'bulk.plan',
+    tag: 'bulk.tag',
+    'reset-password': 'bulk.reset-password',
+    'hand-over': 'bulk.hand-over',
+    'set-limits': 'bulk.set-limits',
+    'set-contacts': 'bulk.set-contacts',
+    'set-access': 'bulk.set-access',
+    'set-expiry': 'bulk.set-expiry',
+  },
   kind: { page: 'audit.address.page', pac: 'audit.address.pac' },
 };
 

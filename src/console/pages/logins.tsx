@@ -5,6 +5,7 @@ import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, At, State, type Tone, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
+import { DayRange, dayRangeOf } from '../ui/day-range.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
@@ -41,6 +42,7 @@ export function LoginList() {
         search: query.get('search') ?? undefined,
         accountId: account ?? undefined,
         failed: query.has('failed') ? query.get('failed') === 'true' : undefined,
+        ...dayRangeOf(query),
         cursor: query.get('cursor') ?? undefined,
         limit: 200,
       },
@@ -65,6 +67,7 @@ export function LoginList() {
             </FilterChip>
           )}
         </fieldset>
+        <DayRange off="list.days" on="list.days.between" />
         {page && <Counts matched={page.matched} total={page.total} />}
         {!narrow && <ColumnChooser table="logins" columns={columns()} />}
       </div>

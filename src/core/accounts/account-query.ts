@@ -6,7 +6,9 @@ import { includesAddress } from './address-list.js';
 
 /** All defined filters must match. */
 export interface AccountFilter {
-  /** Text in user name, remarks, tags or latest GameID, ignoring case; or a complete GUID. */
+  /**
+   * Words, ignoring case. Each is in user name, remarks, tags, latest GameID, e-mail address or Telegram chat; or is the complete GUID.
+   */
   readonly search?: string | undefined;
   readonly online?: boolean | undefined;
   readonly enabled?: boolean | undefined;
@@ -24,7 +26,9 @@ export interface AccountFilter {
   readonly game?: string | undefined;
   /** A client address that may use the account without credentials. */
   readonly authorizedAddress?: string | undefined;
-  /** Id of the seller that it belongs to. */
+  /** Name of the plan that was applied last, exactly. */
+  readonly plan?: string | undefined;
+  /** Id of the seller that it belongs to; `none`: the administrator. */
   readonly owner?: string | undefined;
 }
 
@@ -33,6 +37,9 @@ export interface AccountFacts {
   isOnline(accountId: string): boolean;
   isOverQuota(account: Account): boolean;
 }
+
+/** The value of `owner` for accounts of the administrator. */
+export const NO_OWNER = 'none';
 
 type Test = (view: AccountView) => boolean;
 
@@ -49,7 +56,8 @@ export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: 
   add(filter.expiringWithinDays, ({ account }, days) => expiresIn(account, now + 1, now + days * DAY_MS + 1));
   add(filter.expiresFrom, ({ account }, from) => expiresIn(account, from, Infinity));
   add(filter.expiresBefore, ({ account }, before) => expiresIn(account, -Infinity, before));
-  add(filter.owner, ({ account }, owner) => account.owner === owner);
+  add(filter.owner, ({ account }, owner) => (account.owner ?? NO_OWNER) === owner);
+  add(filter.plan, ({ account }, plan) => account.plan === plan);
   add(filter.tag, ({ account }, tag) => account.tags.includes(tag));
   add(filter.game, ({ latestGameId }, game) => latestGameId === game);
   add(filter.authorizedAddress, ({ account }, address) =>
@@ -57,7 +65,7 @@ export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: 
   );
   add(filter.online, ({ account }, wanted) => facts.isOnline(account.id) === wanted);
   add(filter.overQuota, ({ account }, wanted) => facts.isOverQuota(account) === wanted);
-  add(filter.search?.toLowerCase() || undefined, containsText);
+  for (const word of filter.search?.toLowerCase().split(/\s+/) ?? []) add(word || undefined, containsText);
   return (view) => tests.every((test) => test(view));
 }
 
@@ -73,6 +81,8 @@ function containsText({ account, latestGameId }: AccountView, wanted: string): b
     account.remarks?.toLowerCase().includes(wanted) === true ||
     account.tags.some((tag) => tag.toLowerCase().includes(wanted)) ||
     latestGameId?.toLowerCase().includes(wanted) === true ||
+    account.contacts.email?.toLowerCase().includes(wanted) === true ||
+    account.contacts.telegram?.toLowerCase().includes(wanted) === true ||
     account.id === wanted
   );
 }

@@ -28,6 +28,9 @@ export interface LoginFilter {
   /** Text in user name or client address. */
   readonly search?: string;
   readonly failed?: boolean;
+  /** In ms since the epoch. `from` is inside the range, `to` is not. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
 /** An entry with its position in the list. */

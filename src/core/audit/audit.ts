@@ -7,7 +7,7 @@ export interface Actor {
   readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player';
   /** Client address; null when it did not come over the network. */
   readonly address: string | null;
-  /** Id of the audit entry of the import that the change is a part of. */
+  /** Id of the audit entry of the import or bulk action that the change is a part of. */
   readonly importId?: string | undefined;
   /** The operator who made the change, or whose token did; undefined: the administrator or the daemon. */
   readonly operatorId?: string | undefined;
@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS = [
   'account.player-link',
   'account.player-link-revoke',
   'account.import',
+  'account.bulk',
   'session.end',
   'settings.whitelist',
   'settings.games',
@@ -88,8 +89,8 @@ export interface AuditEntry extends Omit<AuditRecord, 'action'> {
   /** GUID; the ids of later entries sort after those of earlier ones. */
   readonly id: string;
   readonly at: number;
-  /** The import that the change belongs to; `name` is its file name. */
-  readonly import: { readonly id: string; readonly name: string | null } | null;
+  /** The import or bulk action that the change belongs to, `action` of its entry; `name` is the file name of an import. */
+  readonly import: { readonly id: string; readonly action: string; readonly name: string | null } | null;
 }
 
 export interface AuditFilter {
@@ -97,7 +98,7 @@ export interface AuditFilter {
   readonly search?: string;
   readonly action?: string;
   readonly via?: Actor['via'];
-  /** With `objectId` or `importId`, the list contains the parts of imports; otherwise an import is one entry. */
+  /** With `objectId` or `importId`, the list contains the parts of imports and bulk actions; otherwise each of these is one entry. */
   readonly objectId?: string;
   readonly importId?: string;
   /** Only changes by this operator. */

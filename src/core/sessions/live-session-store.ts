@@ -26,7 +26,7 @@ export interface LiveSessionView
 }
 
 export interface LiveSessionFilter {
-  /** Part of user name, client address, destination or GameID, in lower case. */
+  /** Part of user name, client address, destination (`host:port/tcp`, with the requested host or the address) or GameID, in lower case. */
   readonly search: string;
   readonly accountId?: string | undefined;
   readonly game?: string | undefined;

@@ -95,8 +95,9 @@ function matches(session: Session, { search, game, protocol }: LiveSessionFilter
   if (game !== undefined && session.gameId !== game) return false;
   if (protocol !== undefined && session.protocol !== protocol) return false;
   if (search === '') return true;
-  const { username, client, destination, gameId } = session;
-  return [username, client.address, destination.host, destination.address, gameId].some((text) =>
+  const { username, client, gameId, destination } = session;
+  const end = `:${destination.port}/${session.protocol}`;
+  return [username, client.address, destination.host + end, destination.address + end, gameId].some((text) =>
     text?.toLowerCase().includes(search),
   );
 }

@@ -41,8 +41,8 @@ const AuditEntry = z
     /** Only the fields that differ. Passwords and secrets never appear. `owner` is the seller's name, or its id when it is gone. */
     before: z.record(z.string(), z.unknown()).nullable(),
     after: z.record(z.string(), z.unknown()).nullable(),
-    /** The import that made the change: the id of its entry, and the name of its file. */
-    import: z.object({ id: Guid, name: z.string().nullable() }).nullable(),
+    /** The import or bulk action that made the change: the id and action of its entry, and the name of an import's file. */
+    import: z.object({ id: Guid, action: z.string(), name: z.string().nullable() }).nullable(),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -69,10 +69,11 @@ export const auditRoutes = [
           search: z.string().max(255).optional(),
           action: z.string().max(100).optional(),
           via: AuditEntry.shape.via.optional(),
-          /** Id of the object. The list then also contains changes that imports made to it. */
+          /** Id of the object. The list then also contains changes that imports and bulk actions made to it. */
           objectId: z.string().max(255).optional(),
-          /** Id of an import's entry: lists the changes of that import. Without `importId`, an import is one entry. */
+          /** Id of the entry of an import or bulk action: lists its changes. Without `importId`, each of these is one entry. */
           importId: Guid.optional(),
+          /** `from` is inside the range, `to` is not. */
           from: TimeIn.optional(),
           to: TimeIn.optional(),
         }),

@@ -1,18 +1,44 @@
-// Work on many accounts in transactions of 250 accounts each.
+// Work on many accounts in transactions of 250 accounts each, as one entry of the audit log.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Actor, AuditStore } from '../../core/audit/audit.js';
 import type { Log } from '../../core/log.js';
 
 /** Accounts per transaction; other writers run between two transactions. */
 const SLICE = 250;
 
+export interface AuditedDeps {
+  readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
+  readonly log: Pick<Log, 'error'>;
+}
+
 /**
- * Runs the work slice by slice. Returns the items from the first failed write on, so that the caller can report what was written
- * before. Rejects when nothing was written.
+ * Runs the work slice by slice; it returns the number of accounts that it changed. Work on several items is one entry of the audit log,
+ * which contains the entries that are recorded as made by the given actor. Returns the items from the first failed write on, so that
+ * the caller can report what was written before. Rejects when nothing was written.
  */
-export async function inSlices<Item>(
+export async function inAuditedSlices<Item>(
+  items: readonly Item[],
+  { audit, log }: AuditedDeps,
+  { by, type }: { readonly by: Actor; readonly type: string },
+  work: (slice: readonly Item[], by: Actor) => Promise<number>,
+): Promise<readonly Item[]> {
+  if (items.length < 2) return inSlices(items, log, (slice) => work(slice, by));
+  let count = 0;
+  const after = () => ({ bulk: type, count });
+  const object = { type: 'account', id: null, name: null } as const;
+  const importId = await audit.begin({ by, action: 'account.bulk', object, before: null, after: after() });
+  return inSlices(items, log, async (slice) => {
+    count += await work(slice, { ...by, importId });
+    await audit.revise(importId, after()).catch((err: unknown) => {
+      log.error({ err }, 'audit entry of a bulk action not updated');
+    });
+  });
+}
+
+async function inSlices<Item>(
   items: readonly Item[],
   log: Pick<Log, 'error'>,
-  work: (slice: readonly Item[]) => Promise<void>,
+  work: (slice: readonly Item[]) => Promise<unknown>,
 ): Promise<readonly Item[]> {
   for (let start = 0; start < items.length; start += SLICE) {
     try {

@@ -1,6 +1,7 @@
 // Tags, names and plans of accounts, changed by /api/v1 and the command line on one daemon.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { NO_PLAN_LIMITS } from '../../../src/core/accounts/plans.js';
 import { runCommand } from '../../helpers/command.js';
 import { codeOf } from '../../helpers/console.js';
 import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
@@ -321,5 +322,69 @@ describe('tags, names and plans of accounts', () => {
     ]);
     const year = { username: 'x', expiresAt: '0000-01-01T00:00:00Z' };
     assert.deepEqual(await codes('POST', ACCOUNTS, year), ['time']);
+  });
+
+  it('a search finds contacts, every word must match, and plan and owner are filters', async () => {
+    const contacts = { email: 'Kim.Lee@mail.example', telegram: '@kim_games' };
+    const { id } = await create({ username: 'found-by-contact', remarks: 'pays by bank', contacts });
+    await create({ username: 'found-otherwise', remarks: 'pays by card', tags: ['bank'] });
+    for (const [search, names] of [
+      ['kim.lee@MAIL', ['found-by-contact']],
+      ['@KIM_g', ['found-by-contact']],
+      ['found  BANK', ['found-by-contact', 'found-otherwise']],
+      ['bank pays kim_', ['found-by-contact']],
+      ['kim_ card', []],
+      [`found ${id}`, ['found-by-contact']],
+    ] as const)
+      assert.deepEqual(await usernames(`search=${encodeURIComponent(search)}`), names, search);
+    const plan = { name: 'by plan', days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS };
+    succeed(await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] }));
+    await create({ username: 'found-by-plan', plan: 'by plan' });
+    assert.deepEqual(await usernames('plan=by+plan'), ['found-by-plan']);
+    const seller = await post('/api/v1/operators', { name: 'kim', role: 'seller', password: 'a password' });
+    const handOver = { type: 'hand-over', owner: seller['id'] };
+    await post(`${ACCOUNTS}/bulk`, { ids: [id], action: handOver, dryRun: false });
+    assert.deepEqual(await usernames(`owner=${seller['id']}`), ['found-by-contact']);
+    assert.deepEqual(await usernames('owner=none&search=found-'), ['found-by-plan', 'found-otherwise']);
+    const byOwner = { filter: { owner: 'none', plan: 'by plan' }, action: { type: 'disable' }, dryRun: true };
+    assert.equal((await post(`${ACCOUNTS}/bulk`, byOwner))['count'], 1);
+    assert.equal((await daemon.api('GET', `${ACCOUNTS}?owner=nobody`)).status, 400);
+  });
+
+  it('a bulk action is one entry of the audit log, and its accounts are inside', async () => {
+    const log = async (query = '') => (await get(`/api/v1/audit?limit=5${query}`))['items'] as Json[];
+    await post(`${ACCOUNTS}/batch`, { pattern: 'audited-{1-300}' });
+    const bulk = { filter: { search: 'audited-' }, action: { type: 'disable' } };
+    await post(`${ACCOUNTS}/bulk`, { ...bulk, dryRun: true });
+    await post(`${ACCOUNTS}/bulk`, { ...bulk, dryRun: false });
+    const [disabled, created] = await log();
+    assert.deepEqual(
+      [disabled, created].map((entry) => [entry?.['action'], entry?.['after']]),
+      [
+        ['account.bulk', { bulk: 'disable', count: 300 }],
+        ['account.bulk', { bulk: 'create', count: 300 }],
+      ],
+    );
+    const inside = await get(`/api/v1/audit?importId=${disabled?.['id']}&limit=300`);
+    assert.equal(inside['matched'], 300);
+    const [part] = inside['items'] as (Json & { object: Json })[];
+    assert.deepEqual(
+      [part?.['action'], part?.['before'], part?.['after'], part?.['import']],
+      [
+        'account.update',
+        { isEnabled: true },
+        { isEnabled: false },
+        { id: disabled?.['id'], action: 'account.bulk', name: null },
+      ],
+    );
+    const ofOne = await log(`&objectId=${part?.object['id']}`);
+    assert.deepEqual(
+      ofOne.map(({ action }) => action),
+      ['account.update', 'account.create'],
+    );
+    const one = { ids: [part?.object['id']], action: { type: 'enable' }, dryRun: false };
+    await post(`${ACCOUNTS}/bulk`, one);
+    assert.equal((await log())[0]?.['action'], 'account.update', 'a change of one account is no bulk action');
+    await post(`${ACCOUNTS}/bulk`, { ...bulk, action: { type: 'delete' }, dryRun: false });
   });
 });

@@ -1,6 +1,7 @@
 // The activity of players on a real daemon: live sessions, logins, traffic, heartbeats, the overview.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { iso } from '../../../src/core/iso-time.js';
 import { fetchFrom, signIn } from '../../helpers/console.js';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
@@ -48,6 +49,14 @@ test('live sessions are listed with rates and searched, and can be ended one by 
   assert.deepEqual([(rest['items'] as Json[]).length, rest['nextCursor']], [2, null]);
   assert.equal((await items(daemon, '/api/v1/sessions?search=BOB')).length, 1);
   assert.equal((await items(daemon, '/api/v1/sessions?protocol=udp')).length, 0);
+  for (const [search, found] of [
+    [`127.0.0.1:${target.port}`, 4],
+    [`127.0.0.1:${target.port}/TCP`, 4],
+    [String(target.port), 4],
+    [`127.0.0.1:${target.port}/udp`, 0],
+    [`127.0.0.1:1${target.port}`, 0],
+  ] as const)
+    assert.equal((await items(daemon, `/api/v1/sessions?search=${search}`)).length, found, search);
   assert.equal((await items(daemon, `/api/v1/sessions?accountId=${id.toUpperCase()}`)).length, 3);
 
   const [bobSession] = await items(daemon, '/api/v1/sessions?search=bob');
@@ -71,6 +80,9 @@ test('live sessions are listed with rates and searched, and can be ended one by 
   await untilCount(0);
   const audit = await items(daemon, `/api/v1/audit?action=session.end&objectId=${id}`);
   assert.equal(audit.length, 3);
+  const [together] = await items(daemon, '/api/v1/audit?action=session.end');
+  assert.deepEqual(together?.['after'], { count: 2 }, 'ended together, they are one entry');
+  assert.equal((await items(daemon, `/api/v1/audit?importId=${together?.['id']}`)).length, 2);
 });
 
 test('logins and failed attempts are stored with reason and address, and equal ones are counted in one entry', async (t) => {
@@ -111,6 +123,11 @@ test('logins and failed attempts are stored with reason and address, and equal o
   const [entry] = await until(wrong, ([each]) => each?.['times'] === 2);
   assert.equal(entry?.['accountId'], id);
   assert.equal((await items(daemon, '/api/v1/logins?search=NOBODY'))[0]?.['accountId'], null);
+  const since = Date.parse(String(entry?.['at']));
+  const between = (from: number, to: number) =>
+    items(daemon, `/api/v1/logins?search=ali&failed=true&from=${iso(from)}&to=${iso(to)}`);
+  assert.equal((await between(since, since + 1)).length, 1, 'from is inside the range');
+  assert.equal((await between(since - 1_000, since)).length, 0, 'to is not');
   const page = await json(daemon, '/api/v1/logins?limit=3');
   assert.deepEqual([page['matched'], page['total']], [4, 4]);
   assert.equal((await items(daemon, `/api/v1/logins?limit=3&cursor=${page['nextCursor']}`)).length, 1);

@@ -9,12 +9,11 @@ import { NO_LIMITS } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import { isSchedule } from '../../../core/accounts/schedule.js';
 import { areValidTags, uniqueTags } from '../../../core/accounts/tags.js';
-import type { Log } from '../../../core/log.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { inSlices } from '../slices.js';
+import { type AuditedDeps, inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, Password, Remarks, Username } from './field-schemas.js';
@@ -29,7 +28,7 @@ import {
   termsOfNew,
 } from './shared.js';
 
-const { route } = routesOf<AccountDeps & { readonly log: Pick<Log, 'error'> }>('Accounts');
+const { route } = routesOf<AccountDeps & AuditedDeps>('Accounts');
 const MAX_AT_ONCE = 10_000;
 
 const NewAccounts = z
@@ -88,7 +87,7 @@ export const accountBatchRoutes = [
       },
     },
     async ({ body, caller, ctx }, deps) => {
-      const { accounts, log } = deps;
+      const { accounts } = deps;
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
       const wrong = refuseEgressClass(deps, body.limits, caller, null);
@@ -141,8 +140,8 @@ export const accountBatchRoutes = [
       }
       const by = actorOf(caller);
       const created: Record<string, unknown>[] = [];
-      const undone = await inSlices(accepted, log, async (slice) => {
-        const { added, refused } = await accounts.addMany(slice, by);
+      const undone = await inAuditedSlices(accepted, deps, { by, type: 'create' }, async (slice, actor) => {
+        const { added, refused } = await accounts.addMany(slice, actor);
         for (const { index, account } of added) {
           const { id, username } = account;
           const password = slice[index]?.password ?? '';
@@ -152,6 +151,7 @@ export const accountBatchRoutes = [
           const username = slice[index]?.username ?? '';
           skipped.push({ id: null, username, reason: reason === 'username-taken' ? reason : 'failed' });
         }
+        return added.length;
       });
       for (const { username } of undone) skipped.push({ id: null, username, reason: 'failed' });
       const made = { dryRun, count: created.length, created, usernames: [], skipped, budget: null };

@@ -4,13 +4,12 @@ import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { sumOf } from '../../../core/accounts/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
-import type { Log } from '../../../core/log.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid, TimeIn } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { inSlices } from '../slices.js';
+import { type AuditedDeps, inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { asStored, BulkAction, refuseAction } from './bulk-action.js';
 import { costOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
@@ -18,10 +17,10 @@ import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
-import { Credentials, SkippedAccount } from './schemas.js';
+import { Credentials, OwnerFilter, SkippedAccount } from './schemas.js';
 import type { AccountDeps } from './shared.js';
 
-type BulkDeps = AccountDeps & { readonly log: Pick<Log, 'error'> };
+type BulkDeps = AccountDeps & AuditedDeps;
 
 const { route } = routesOf<BulkDeps>('Accounts');
 const MAX_SHOWN_CHANGES = 100;
@@ -41,7 +40,8 @@ const AccountFilterBody = z
     overQuota: z.boolean().optional(),
     tag: Tag.optional(),
     game: z.string().max(255).optional(),
-    owner: Guid.optional(),
+    plan: z.string().max(64).optional(),
+    owner: OwnerFilter.optional(),
   })
   .meta({ id: 'AccountFilterBody' });
 
@@ -182,13 +182,15 @@ async function write(
 ): Promise<Skipping & { readonly changed: readonly Planned[] }> {
   const skipped: SkippedAccount[] = [];
   const changed: Planned[] = [];
-  const undone = await inSlices(planned, deps.log, async (slice) => {
-    const outcomes = await carryOut(deps, slice, action, by);
+  const undone = await inAuditedSlices(planned, deps, { by, type: action.type }, async (slice, actor) => {
+    const outcomes = await carryOut(deps, slice, action, actor);
+    const before = changed.length;
     for (const { view } of slice) {
       const outcome = outcomes.get(view.account.id) ?? 'not-found';
       if (typeof outcome === 'string') skipped.push(skip(view.account, outcome));
       else changed.push(outcome);
     }
+    return changed.length - before;
   });
   skipped.push(...undone.map(({ view }) => skip(view.account, 'failed')));
   return { changed, skipped };

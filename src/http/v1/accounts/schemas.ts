@@ -1,5 +1,6 @@
 // Schemas of accounts: the account, its filter, and its changes.
 import { z } from 'zod';
+import { NO_OWNER } from '../../../core/accounts/account-query.js';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
 import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import { sortedCursors } from '../cursors.js';
@@ -58,10 +59,15 @@ export const Account = z
   })
   .meta({ id: 'Account' });
 
+export const OwnerFilter = z.union([Guid, z.literal(NO_OWNER)]);
+
 /** Filters are joined by "and". A filter that is left out has no effect. */
 export const AccountFilter = z
   .object({
-    /** In user name, remarks, tags, and latest GameID; case-insensitive. A whole GUID finds its account. */
+    /**
+     * Words separated by spaces, case-insensitive. Each is in user name, remarks, tags, latest GameID, e-mail address or Telegram
+     * chat. A whole GUID finds its account.
+     */
     search: z.string().max(255).optional(),
     online: Flag.optional(),
     enabled: Flag.optional(),
@@ -81,8 +87,10 @@ export const AccountFilter = z
     game: z.string().max(255).optional(),
     /** The account that this client address authenticates as without credentials. */
     authorizedAddress: z.string().max(64).optional(),
-    /** Id of the seller that owns the account. */
-    owner: Guid.optional(),
+    /** The exact name of the plan that was applied last. */
+    plan: z.string().max(64).optional(),
+    /** Id of the seller that owns the account; `none`: the administrator. */
+    owner: OwnerFilter.optional(),
   })
   .meta({ id: 'AccountFilter' });
 

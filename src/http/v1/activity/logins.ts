@@ -4,9 +4,9 @@ import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import { LOGIN_OUTCOMES, type LoginFilter, type LoginStore } from '../../../core/accounts/login-log.js';
 import { DAY_MS } from '../../../core/clock.js';
-import { iso } from '../../../core/iso-time.js';
+import { fromIso, iso } from '../../../core/iso-time.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
+import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '../../api/schemas.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
@@ -58,12 +58,20 @@ export const loginRoutes = [
           /** In user name and client address. */
           search: z.string().max(255).optional(),
           failed: Flag.optional(),
+          /** `from` is inside the range, `to` is not. An entry of several logins counts by the first. */
+          from: TimeIn.optional(),
+          to: TimeIn.optional(),
         }),
       },
       responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
     },
-    async ({ query: { limit, cursor, accountId, ...named } }, { logins }) => {
-      const filter = withoutUndefined<LoginFilter>({ ...named, accountId: accountId?.toLowerCase() });
+    async ({ query: { limit, cursor, accountId, from, to, ...named } }, { logins }) => {
+      const filter = withoutUndefined<LoginFilter>({
+        ...named,
+        accountId: accountId?.toLowerCase(),
+        from: from === undefined ? undefined : fromIso(from),
+        to: to === undefined ? undefined : fromIso(to),
+      });
       const [found, matched, total] = await Promise.all([
         logins.list(filter, numberCursors.placeOf(cursor), limit + 1),
         logins.count(filter),

@@ -48,7 +48,7 @@ const sessionSorts = [
 ] as const;
 const SessionQuery = z.object({
   ...sortedCursors.PageQuery.shape,
-  /** In user name, client address, destination and GameID. */
+  /** In user name, client address, destination (`host:port/tcp`) and GameID. */
   search: z.string().max(255).optional(),
   accountId: Guid.optional(),
   game: z.string().max(255).optional(),
@@ -58,7 +58,7 @@ const SessionQuery = z.object({
 
 export interface LiveSessionDeps {
   readonly liveSessions: LiveSessions;
-  readonly audit: Pick<AuditStore, 'add'>;
+  readonly audit: Pick<AuditStore, 'add' | 'begin'>;
 }
 
 const { route } = routesOf<LiveSessionDeps>('Activity');
@@ -131,7 +131,19 @@ export const liveSessionRoutes = [
         : await liveSessions.ofAccount(accountId?.toLowerCase() ?? '');
       if (accountId === undefined) await liveSessions.end(ended);
       else await liveSessions.endAccount(accountId.toLowerCase());
-      await audit.add(endRecords(ended, actorOf(caller)));
+      const by = actorOf(caller);
+      // Several ended sessions are one entry, which contains an entry of each.
+      const importId =
+        ended.length < 2
+          ? undefined
+          : await audit.begin({
+              by,
+              action: 'session.end',
+              object: { type: 'session', id: null, name: null },
+              before: null,
+              after: { count: ended.length },
+            });
+      await audit.add(endRecords(ended, { ...by, importId }));
       return { status: 200, body: { ended: ended.length } };
     },
   ),
