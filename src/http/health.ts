@@ -5,8 +5,11 @@ import { within } from '../core/timers.js';
 export interface HealthDeps {
   /** Returns why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
   readonly trouble: () => Promise<string | null>;
-  /** Returns why the daemon accepts no players (`stopping`, `drained`, `listener-closed`); null: it does, also without its database. */
-  readonly playersTrouble: () => string | null;
+  /**
+   * Returns why the daemon accepts no players (`stopping`, `drained`, `listener-closed`, `listener-silent`); null: it does, also
+   * without its database.
+   */
+  readonly playersTrouble: () => Promise<string | null>;
 }
 
 /** Time in which the database must answer. */
@@ -18,8 +21,9 @@ const NO_ANSWER = 'database-no-answer';
 export function healthRoutes({ trouble, playersTrouble }: HealthDeps): Middleware {
   const routes: Readonly<Record<string, () => Promise<string | null>>> = {
     '/healthz': async () => null,
-    '/readyz': () => within(READY_TIMEOUT_MS, trouble(), NO_ANSWER).catch(() => NO_ANSWER),
-    '/readyz/players': async () => playersTrouble(),
+    '/readyz': async () =>
+      (await within(READY_TIMEOUT_MS, trouble(), NO_ANSWER).catch(() => NO_ANSWER)) ?? playersTrouble(),
+    '/readyz/players': playersTrouble,
   };
   // Not async: every other request passes here.
   return (ctx, next) => {

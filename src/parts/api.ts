@@ -14,6 +14,7 @@ import { PROGRAM_FOLDER, readVersion } from '../program.js';
 import type { Auth } from './auth.js';
 import { createBackup } from './backup.js';
 import type { Core } from './core.js';
+import { createListenerCheck } from './listener-check.js';
 import { createMeasure } from './metrics.js';
 import type { NodePart } from './node.js';
 import type { NoticesPart } from './notices.js';
@@ -62,7 +63,12 @@ export function adminApiDeps(
   const { plane, tlsListeners } = deps;
   const stopping = () => (deps.isStopping() ? 'stopping' : null);
   const isListening = () => plane.isListening && tlsListeners.isListening();
-  const playersTrouble = () => stopping() ?? node.problem() ?? (isListening() ? null : 'listener-closed');
+  const doListenersAnswer = createListenerCheck(() => deps.listeners.addresses);
+  const playersTrouble = async () =>
+    stopping() ??
+    node.problem() ??
+    (isListening() ? null : 'listener-closed') ??
+    ((await doListenersAnswer()) ? null : 'listener-silent');
   return {
     api: {
       ...deps.auth,
@@ -132,7 +138,7 @@ export function adminApiDeps(
     },
     health: {
       async trouble() {
-        const problem = stopping() ?? (await deps.problem()) ?? playersTrouble();
+        const problem = stopping() ?? (await deps.problem());
         if (problem === null) await store.ping();
         return problem;
       },

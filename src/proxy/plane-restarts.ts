@@ -33,6 +33,8 @@ export class PlaneRestarts {
   readonly #workerCount: number;
   /** By worker. */
   readonly #deaths: RecentDeaths[] = [];
+  /** The driver of the next start of each worker that has died, by worker. */
+  readonly #engines: Restart['engine'][] = [];
 
   /** @param workers those that run now, by index; of `workerCount` */
   constructor(workers: readonly PlaneWorker[], workerCount: number) {
@@ -46,12 +48,17 @@ export class PlaneRestarts {
     this.#deaths[worker.index] = deaths;
     const isRepeated = deaths.add(now) >= MAX_DEATHS;
     const engine = isRepeated && this.#isSpare(worker) ? 'node' : worker.engine;
+    this.#engines[worker.index] = engine;
     return { engine, pauseMs: deaths.pauseMs };
   }
 
-  /** The node driver cannot pass connections to other workers: of several workers at least one stays native, to accept. */
+  /**
+   * The node driver cannot pass connections to other workers: of several workers at least one stays native, to accept. A dead
+   * worker counts as what it will be: several may die at the same moment.
+   */
   #isSpare(worker: PlaneWorker): boolean {
-    const isNative = (other: PlaneWorker): boolean => other !== worker && other.engine === 'native';
+    const isNative = (other: PlaneWorker): boolean =>
+      other !== worker && (this.#engines[other.index] ?? other.engine) === 'native';
     return this.#workerCount === 1 || this.#workers.some(isNative);
   }
 }

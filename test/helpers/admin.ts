@@ -60,6 +60,8 @@ export interface TestAdmin {
   readonly lines: Record<string, unknown>[];
   /** What the admin API reads of the data plane. */
   readonly plane: { isListening: boolean };
+  /** The players' listeners that /readyz tries. */
+  readonly listeners: { readonly addresses: string[] };
   /** Sends a request with the admin's credentials. `json` becomes the body, with its content type. */
   api(method: string, path: string, options?: HttpRequest & { json?: unknown }): Promise<HttpAnswer>;
   /** Adds an account through the API; returns its AID. */
@@ -116,6 +118,7 @@ export async function startTestAdmin(
     ...{ credentials, settings },
   };
   const plane = { engines: { native: 0, node: 1 }, isListening: true };
+  const listeners = { addresses: [] as string[] };
   const common = {
     config: { ...config, dataDir },
     core,
@@ -137,7 +140,7 @@ export async function startTestAdmin(
     problem: async () => null,
     isStopping: () => false,
     plane,
-    listeners: { addresses: [] },
+    listeners,
   });
   const server = createAdminServer({
     ...served,
@@ -210,6 +213,7 @@ export async function startTestAdmin(
     whitelist,
     lines,
     plane,
+    listeners,
     api,
     addAccount,
     listen,

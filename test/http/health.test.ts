@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import perfHooks from 'node:perf_hooks';
 import { test } from 'node:test';
+import { loadLibc } from '../../src/proxy/io/native/libc.js';
+import { openListener } from '../../src/proxy/io/native/listen.js';
 import { startTestAdmin } from '../helpers/admin.js';
 import { fetchFrom } from '../helpers/console.js';
 import { PROJECT, startTestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 import { exchange, send } from '../helpers/http.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -23,6 +26,18 @@ test('/healthz needs no credentials; /readyz fails without the database, and whi
   for (const path of ['/readyz', '/readyz/players'])
     assert.equal((await send(admin.url + path)).text, 'not ready: listener-closed\n', path);
   admin.plane.isListening = true;
+  // The system takes connections to a listening socket from which nobody accepts.
+  const libc = loadLibc();
+  const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
+  assert.ok('fd' in listener);
+  t.after(() => libc.close(listener.fd));
+  admin.listeners.addresses.push(`127.0.0.1:${listener.local.port}`);
+  for (const path of ['/readyz', '/readyz/players'])
+    await eventually(async () =>
+      assert.equal((await send(admin.url + path)).text, 'not ready: listener-silent\n', path),
+    );
+  admin.listeners.addresses.pop();
+  await eventually(async () => assert.equal((await send(`${admin.url}/readyz/players`)).status, 200));
   await admin.store.close();
   assert.equal((await send(`${admin.url}/readyz`)).status, 503);
   // Players log in from memory.

@@ -225,6 +225,32 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     for (const client of await Promise.all(names.map(connect))) await assertEchoes(client);
   });
 
+  it('dies with all others three times, and one native worker still accepts for them', async (t) => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker) => void threads.push(thread);
+    process.on('worker', note);
+    t.after(() => void process.removeListener('worker', note));
+    const names = Array.from({ length: 6 }, (_, i) => `player${i}`);
+    const world = await startPlane(t, names, { workers: 3 });
+    const target = await startTarget(t, echo);
+    // The resolver's thread is the first.
+    threads.shift();
+    for (let death = 1; death <= 3; death += 1) {
+      for (const thread of threads.splice(0)) void thread.terminate();
+      // A message wakes each loop.
+      world.plane.refuse(false);
+      // The main thread is busy until all have ended, so that it notices all deaths at once.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      await eventually(() => assert.equal(countOf(world, /^proxy worker restarted$/), 3 * death));
+    }
+    assert.deepEqual(world.plane.engines, { native: 1, node: 2 });
+    for (const name of names) {
+      const client = await connectThrough(player(world, name), '127.0.0.1', target.port);
+      await assertEchoes(client);
+      client.destroy();
+    }
+  });
+
   it('closes the connection that is being passed to it, and leaves no descriptor open', async (t) => {
     const names = ['exit', 'exit1', 'exit2', 'exit3', 'a', 'b', 'c', 'd', 'e'];
     const owned = names.filter((name) => workerOf(Buffer.from(name), 2) === 0);

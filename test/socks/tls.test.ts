@@ -54,6 +54,11 @@ describe('a listener with a certificate', () => {
     port = Number(address.replace(/^.*:/, ''));
   });
 
+  it('answers the check of /readyz/players, like the one without', async () => {
+    const answer = await fetch(`${daemon.adminUrl}/readyz/players`);
+    assert.deepEqual([answer.status, await answer.text()], [200, 'ok\n']);
+  });
+
   async function connectTls(options: ConnectionOptions = {}): Promise<TLSSocket> {
     const socket = connect({
       port,
