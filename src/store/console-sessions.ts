@@ -1,9 +1,11 @@
 // The console_sessions table.
+import type { Knex } from 'knex';
 import {
   CONSOLE_SESSIONS_KEY,
   type ConsoleSession,
   type ConsoleSessionStore,
 } from '../core/auth/console-sessions.js';
+import type { Operator } from '../core/auth/operator.js';
 import type { RecordChange } from './changes.js';
 import type { Engine } from './engine.js';
 import { inTransaction } from './transaction.js';
@@ -35,10 +37,12 @@ export function createConsoleSessionStore(
       return row ? toSession(row) : null;
     },
 
-    add: (session) =>
+    add: (session, operator) =>
       inTransaction(db, async (trx) => {
+        if (operator && !(await isStill(trx, operator))) return false;
         await trx('console_sessions').insert(toRow(session));
         await recordChange(trx, CHANGED);
+        return true;
       }),
 
     async used(hash, at) {
@@ -57,6 +61,18 @@ export function createConsoleSessionStore(
         await recordChange(trx, CHANGED);
       }),
   };
+}
+
+/** Locks the operator, so that no other transaction takes its access away until this one ends. */
+async function isStill(
+  trx: Knex.Transaction,
+  { id, name, role }: Pick<Operator, 'id' | 'name' | 'role'>,
+): Promise<boolean> {
+  const row: { is_enabled: number | boolean } | undefined = await trx('operators')
+    .where({ id, name, role })
+    .forUpdate()
+    .first('is_enabled');
+  return Boolean(row?.is_enabled);
 }
 
 function toSession(row: SessionRow): ConsoleSession {

@@ -1,8 +1,6 @@
 // The operators table, and the rows that belong to an operator.
 import type { Knex } from 'knex';
 import type { AuditRecord } from '../core/audit/audit.js';
-import { API_TOKENS_KEY } from '../core/auth/api-tokens.js';
-import { CONSOLE_SESSIONS_KEY } from '../core/auth/console-sessions.js';
 import {
   OPERATORS_KEY,
   type Operator,
@@ -14,6 +12,7 @@ import type { Role } from '../core/auth/roles.js';
 import type { RecordAudit } from './audit.js';
 import { type BudgetRow, toBudget, toUsed } from './budgets.js';
 import type { RecordChange } from './changes.js';
+import { endAccess } from './ended-access.js';
 import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction, isUniqueViolation } from './transaction.js';
@@ -67,7 +66,7 @@ export function createOperatorStore(
         if (!row) return null;
         const next = changed(toOperator(row));
         if (typeof next === 'string') return next;
-        const { operator, audit } = next;
+        const { operator, audit, ended } = next;
         try {
           await trx('operators').where({ id }).update(toRow(operator));
         } catch (cause) {
@@ -75,6 +74,7 @@ export function createOperatorStore(
           throw new OperatorNameTaken('another operator has the name', { cause });
         }
         await recordChange(trx, settingChanged(OPERATORS_KEY));
+        if (ended) await endAccess(trx, ended, recordChange);
         await recordAudit(trx, [audit]);
         return operator;
       }),
@@ -82,8 +82,7 @@ export function createOperatorStore(
     remove: (id, audit) =>
       change(audit, async (trx) => {
         const removed = await trx('operators').where({ id }).delete();
-        await trx('api_tokens').where({ operator_id: id }).delete();
-        await trx('console_sessions').where({ operator_id: id }).delete();
+        await endAccess(trx, { operatorId: id, tokens: true }, recordChange);
         await trx('settings')
           .where('key', 'like', `${operatorSettingsPrefix(id)}.%`)
           .delete();
@@ -95,8 +94,6 @@ export function createOperatorStore(
           .returning('id');
         await recordChange(
           trx,
-          settingChanged(API_TOKENS_KEY),
-          settingChanged(CONSOLE_SESSIONS_KEY),
           ...accounts.map((account) => ({ topic: 'account', id: account.id }) as const),
         );
         return removed;

@@ -2,6 +2,7 @@
 import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import { endAccess } from './ended-access.js';
 import type { Engine } from './engine.js';
 import { inTransaction } from './transaction.js';
 
@@ -26,7 +27,7 @@ export function createSettingStore(
       return changed.length > 0;
     },
 
-    exchange: (key, current, next, audit) =>
+    exchange: (key, current, next, audit, ended) =>
       inTransaction(db, async (trx) => {
         const isWritten =
           current === null
@@ -35,6 +36,7 @@ export function createSettingStore(
             : (await trx('settings').where({ key, value: current }).update({ value: next })) > 0;
         if (!isWritten) return false;
         await recordChange(trx, { topic: 'setting', key });
+        if (ended) await endAccess(trx, ended, recordChange);
         await recordAudit(trx, [audit]);
         return true;
       }),

@@ -4,6 +4,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { type CommandLine, commandLine, runCommand } from '../helpers/command.js';
+import { signIn } from '../helpers/console.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { connectThrough } from '../helpers/socks-client.js';
@@ -58,6 +59,39 @@ describe('with the daemon running', () => {
     assert.equal((await run('operator', 'remove', 'lee', '--yes')).stdout, 'Removed lee.\n');
     await eventually(async () => assert.equal(await statusOf('lee'), 401));
     assert.match((await run('operator', 'update', 'lee', '--enable')).stderr, /No such operator: "lee"/);
+  });
+
+  it('a console session that a command ends stays ended when the operator is as before', async () => {
+    const operate = (...args: string[]) =>
+      runCommand(join(daemon.configFile, '..'), ['operator', ...args], { stdin: 'a-good-password\n' });
+    await operate('add', 'sam', '--role', 'operator', '--password-stdin');
+    const ways: readonly (readonly [string[], string[]])[] = [
+      [
+        ['sam', '--disable'],
+        ['sam', '--enable'],
+      ],
+      [
+        ['sam', '--rename', 'max'],
+        ['max', '--rename', 'sam'],
+      ],
+      [
+        ['sam', '--role', 'viewer'],
+        ['sam', '--role', 'operator'],
+      ],
+    ];
+    for (const [away, back] of ways) {
+      const session = await eventually(() =>
+        signIn(daemon, { username: 'sam', password: 'a-good-password' }),
+      );
+      const statusOf = async () => (await session.api('GET', '/api/v1/me')).status;
+      assert.equal((await operate('update', ...away)).code, 0);
+      await eventually(async () => assert.equal(await statusOf(), 401, away.join(' ')));
+      assert.equal((await operate('update', ...back)).code, 0);
+      // The list reads the operators from the database.
+      assert.equal((await daemon.api('GET', '/api/v1/operators')).status, 200);
+      assert.equal(await statusOf(), 401, back.join(' '));
+    }
+    await operate('remove', 'sam', '--yes');
   });
 
   it('sessions are listed, searched and ended, one or all of an account, and each end is in the audit log', async () => {

@@ -150,15 +150,18 @@ test('a backup of a newer version is refused', async (t) => {
 async function backUpOpenWork(t: TestContext) {
   const { store, dataDir } = await openTestStore(t);
   const at = now();
-  await store.consoleSessions.add({
-    hash: 'h',
-    username: 'admin',
-    address: '::1',
-    createdAt: at,
-    usedAt: at,
-    credentials: 'c',
-    operatorId: null,
-  });
+  await store.consoleSessions.add(
+    {
+      hash: 'h',
+      username: 'admin',
+      address: '::1',
+      createdAt: at,
+      usedAt: at,
+      credentials: 'c',
+      operatorId: null,
+    },
+    null,
+  );
   const token = {
     id: 't',
     name: 'n',

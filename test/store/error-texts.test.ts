@@ -99,7 +99,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     all: [],
     get: [SECRET],
     renew: [consoleSession],
-    add: [consoleSession],
+    add: [consoleSession, null],
     used: [SECRET, N],
     remove: [[SECRET]],
   },

@@ -198,7 +198,7 @@ onEachEngine('console sessions, tokens and audit entries are read back unchanged
     ...{ hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null },
     operatorId: 'o',
   };
-  await consoleSessions.add(session);
+  await consoleSessions.add(session, null);
   await consoleSessions.used('h', 5);
   await consoleSessions.renew({ ...session, usedAt: 5, credentials: 'c' });
   assert.deepEqual((await consoleSessions.get('h'))?.credentials, 'c');

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/core/accounts/account.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
+import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
+import { type Operator, operatorSettingsPrefix } from '../../src/core/auth/operator.js';
 import { createOperators } from '../../src/core/auth/operators.js';
+import { createSecondFactor } from '../../src/core/auth/second-factor.js';
+import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import type { Store } from '../../src/store/store.js';
+import { fromBase32 } from '../helpers/base32.js';
 import { onEachEngine } from './engines.js';
 import { account } from './helpers.js';
 
@@ -77,6 +82,58 @@ onEachEngine('a change of an operator keeps what another process has changed of 
   await here.create({ name: 'max', password: 'a good password', role: 'viewer' }, DAEMON);
   const taken = await there.change(id, { name: 'max' }, DAEMON);
   assert.deepEqual(taken, { ok: false, reason: 'name-taken' }, 'this process has not read of the name yet');
+});
+
+onEachEngine('a change that takes access away removes the console sessions with it', async (open) => {
+  const { store } = await open();
+  const operators = operatorsOf(store);
+  const added = await operators.create(
+    { name: 'kim', password: 'a good password', role: 'operator' },
+    DAEMON,
+  );
+  assert.ok(added.ok);
+  const { id } = added.operator;
+  const session = { username: 'kim', address: '::1', createdAt: 0, usedAt: 0, credentials: 'c' };
+  const put = (hash: string, operator: Operator | null) =>
+    store.consoleSessions.add({ ...session, hash, operatorId: operator?.id ?? null }, operator);
+  const stored = async () => (await store.consoleSessions.all()).map(({ hash }) => hash);
+  await put('admin', null);
+  for (const change of [{ name: 'lee' }, { role: 'viewer' }, { isEnabled: false }] as const) {
+    const before = operators.get(id);
+    assert.ok(await put('kim', before));
+    await operators.change(id, { budget: { days: 1 } }, DAEMON);
+    assert.equal((await stored()).length, 2, 'the change of a budget ends no session');
+    await operators.change(id, change, DAEMON);
+    assert.deepEqual(await stored(), ['admin'], JSON.stringify(change));
+    assert.ok(!(await put('late', before)), 'a sign-in that began before the change');
+  }
+  await operators.change(id, { isEnabled: true }, DAEMON);
+
+  const { settings } = store;
+  const object = { type: 'operator', id, name: 'lee' } as const;
+  const factor = createSecondFactor({
+    settings,
+    now: () => 60_000,
+    prefix: operatorSettingsPrefix(id),
+    object,
+  });
+  const offered = await factor.enrol('lee');
+  const code = totpCode(fromBase32(offered?.secret ?? ''), totpStep(60_000));
+  const credentials = createAdminCredentials({ settings });
+  const changes = [
+    () => operators.change(id, { password: 'a new password' }, DAEMON),
+    () => factor.confirm(code, DAEMON),
+    () => factor.disable(DAEMON),
+  ];
+  for (const change of changes) {
+    await put('kim', operators.get(id));
+    await change();
+    assert.deepEqual(await stored(), ['admin'], String(change));
+  }
+  await credentials.ensure({ username: 'admin', password: 'a good password' });
+  await put('admin', null);
+  await credentials.ensure({ username: 'root' });
+  assert.deepEqual(await stored(), [], 'another name from the environment');
 });
 
 const operatorsOf = (store: Store) =>

@@ -3,6 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../accounts/account.js';
 import { hashPassword, verifyAgainstDummy, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
+import type { EndedAccess } from '../ended-access.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
@@ -71,6 +72,9 @@ export interface AdminCredentials extends Reloadable {
   fingerprint(): string;
 }
 
+/** What a change of user name or password ends. */
+const ENDED: EndedAccess = { operatorId: null, tokens: false };
+
 interface Stored {
   readonly username: string;
   readonly passwordHash: string;
@@ -134,7 +138,7 @@ export function createAdminCredentials({
     { write }: Change<Stored | null>,
   ): Promise<{ readonly ok: true; readonly username: string }> {
     const next = { username, passwordHash: hashPassword(password) };
-    await write(next, auditOf(by, setting.value(), next));
+    await write(next, auditOf(by, setting.value(), next), ENDED);
     return { ok: true, username };
   }
 
@@ -158,7 +162,7 @@ export function createAdminCredentials({
         // Do not write unchanged credentials: other processes would handle them as a change.
         if (stored?.username !== username || stored.passwordHash !== passwordHash) {
           const next = { username, passwordHash };
-          await write(next, auditOf(DAEMON, stored, next));
+          await write(next, auditOf(DAEMON, stored, next), ENDED);
         }
         return null;
       }),

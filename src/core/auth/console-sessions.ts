@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
+import type { Operator } from './operator.js';
 
 export interface ConsoleSession {
   /** SHA-256 of the cookie value, hexadecimal. The value itself is not stored. */
@@ -25,7 +26,8 @@ export const CONSOLE_SESSIONS_KEY = 'console-sessions';
 export interface ConsoleSessionStore {
   all(): Promise<ConsoleSession[]>;
   get(hash: string): Promise<ConsoleSession | null>;
-  add(session: ConsoleSession): Promise<void>;
+  /** Returns false, and writes nothing, when `operator` is no longer stored like this: enabled, with this name and role. */
+  add(session: ConsoleSession, operator: Pick<Operator, 'id' | 'name' | 'role'> | null): Promise<boolean>;
   used(hash: string, at: number): Promise<void>;
   /** Stores a session with new credentials, even if another daemon has just removed it because of the change. */
   renew(session: ConsoleSession): Promise<void>;
@@ -35,11 +37,11 @@ export interface ConsoleSessionStore {
 export interface ConsoleSessions extends Reloadable {
   /**
    * Opens a session; returns its cookie value. `credentials`: the fingerprint when the password was checked. Returns null when they
-   * have changed since.
+   * have changed since. @param operator null: the administrator
    */
   open(
     username: string,
-    operatorId: string | null,
+    operator: Pick<Operator, 'id' | 'name' | 'role'> | null,
     address: string,
     credentials: string,
   ): Promise<string | null>;
@@ -51,8 +53,9 @@ export interface ConsoleSessions extends Reloadable {
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
   /**
-   * After a change of a user's credentials: ends and removes all sessions of the user except `kept`; null ends all. `kept` is the
-   * session that made the change, with the fingerprint right before it. It ends too when it was not valid then.
+   * After a change of a user's credentials, which has removed all sessions of the user from the database: ends them here, except
+   * `kept`, which it stores again; null ends all. `kept` is the session that made the change, with the fingerprint right before it.
+   * It ends too when it was not valid then.
    */
   keepOnly(operatorId: string | null, kept: SessionCredentials | null): Promise<void>;
   /** Ends the sessions whose credentials another process has changed; returns how many. */
@@ -81,7 +84,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
   const { store, now, onError } = options;
   const open = new Map<string, ConsoleSession>();
   const usedWritten = new Map<string, number>();
-  /** Number of removals from the database. What was read before one may contain the removed session, which must stay closed. */
+  /** Raised by each removal from the database, also by another process. What was read before one may contain the removed session, which must stay closed. */
   let removals = 0;
 
   const isInTime = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
@@ -155,9 +158,11 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
       for (const hash of open.keys()) if (!hashes.has(hash)) open.delete(hash);
       for (const session of stored) if (isValid(session, at)) hold(session);
       await forget(stored.filter((session) => !isInTime(session, at)).map(({ hash }) => hash));
+      removals += 1;
     },
 
-    async open(username, operatorId, address, credentials) {
+    async open(username, operator, address, credentials) {
+      const operatorId = operator?.id ?? null;
       const value = randomBytes(VALUE_BYTES).toString('base64url');
       const at = now();
       const session = {
@@ -174,7 +179,8 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
         .sort((a, b) => a.usedAt - b.usedAt)
         .slice(0, Math.max(0, others.length + 1 - options.maxSessions));
       await forget(surplus.map(({ hash }) => hash));
-      await store.add(session);
+      // Another process may have changed the operator, which this one does not know yet.
+      if (!(await store.add(session, operator))) return null;
       if (options.credentials(operatorId) !== credentials) {
         await store.remove([session.hash]);
         return null;
@@ -208,22 +214,18 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     async keepOnly(operatorId, session) {
       const known = session === null ? undefined : open.get(session.hash);
       const kept = known && known.credentials === session?.credentials ? known : undefined;
-      if (kept) {
-        const renewed = { ...kept, credentials: options.credentials(operatorId) };
-        open.set(kept.hash, renewed);
-        await store.renew(renewed);
-      }
-      // Also sessions that only the database has: they would be valid again with the same credentials.
-      const stored = (await store.all()).filter((one) => one.operatorId === operatorId);
-      const ended = new Set([...sessionsOf(operatorId), ...stored].map(({ hash }) => hash));
-      if (kept) ended.delete(kept.hash);
-      await forget([...ended]);
+      for (const { hash } of sessionsOf(operatorId)) open.delete(hash);
+      removals += 1;
+      if (!kept) return;
+      const renewed = { ...kept, credentials: options.credentials(operatorId) };
+      open.set(kept.hash, renewed);
+      await store.renew(renewed);
     },
 
     sweep() {
       const at = now();
       const ended = [...open.values()].filter((session) => !isValid(session, at));
-      // They stay in the database until they expire: the session that changed the credentials may continue with the new ones.
+      // The change has removed them from the database. `keepOnly` stores the session that made it again.
       for (const { hash } of ended) open.delete(hash);
       return ended.length;
     },

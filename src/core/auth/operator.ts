@@ -2,6 +2,7 @@
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import type { Budget, Cost } from '../accounts/budget.js';
 import type { AuditRecord } from '../audit/audit.js';
+import type { EndedAccess } from '../ended-access.js';
 import type { Role } from './roles.js';
 
 export interface Operator {
@@ -38,6 +39,12 @@ export class RightsLost extends Error {
   }
 }
 
+export interface OperatorUpdate {
+  readonly operator: Operator;
+  readonly audit: AuditRecord;
+  readonly ended: EndedAccess | null;
+}
+
 /** Each write also records its entry in the audit log, in the same transaction. */
 export interface OperatorStore {
   all(): Promise<Operator[]>;
@@ -45,12 +52,13 @@ export interface OperatorStore {
   add(operator: Operator, audit: AuditRecord): Promise<void>;
   /**
    * Writes what `change` returns for the stored operator, which no other process changes meanwhile; except the used part of the budget.
+   * Ends `ended` in the same transaction; null: nothing.
    * Writes nothing when `change` returns a refusal. Returns the operator as written, or the refusal; null: there is no such operator.
    * Rejects with OperatorNameTaken.
    */
   update<Refusal extends string>(
     id: string,
-    change: (stored: Operator) => { readonly operator: Operator; readonly audit: AuditRecord } | Refusal,
+    change: (stored: Operator) => OperatorUpdate | Refusal,
   ): Promise<Operator | Refusal | null>;
   /**
    * Also removes the operator's console sessions, tokens and second factor. The administrator becomes the owner of its accounts.

@@ -125,7 +125,8 @@ export function createOperators({
           passwordHash: passwordHash ?? stored.passwordHash,
           budget: { ...stored.budget, ...budget },
         };
-        return refuseStored(stored) ?? { operator, audit: recordOf(by, stored, operator) };
+        const ended = hasSameAccess(stored, operator) ? null : { operatorId: id, tokens: false };
+        return refuseStored(stored) ?? { operator, audit: recordOf(by, stored, operator), ended };
       });
       const operator = await unlessTaken(update);
       if (typeof operator === 'string') return refused(operator);
@@ -176,6 +177,9 @@ export function createOperators({
       }),
   };
 }
+
+export const hasSameAccess = (a: Operator, b: Operator): boolean =>
+  a.name === b.name && a.role === b.role && a.passwordHash === b.passwordHash && a.isEnabled === b.isEnabled;
 
 function refused<Reason>(reason: Reason): { ok: false; reason: Reason } {
   return { ok: false, reason };

@@ -51,6 +51,7 @@ export function createSecondFactor({
     parse,
     format,
   });
+  const ended = { operatorId: object.id, tokens: false };
   let usedStep = 0;
 
   async function use(secret: Buffer, code: string): Promise<boolean> {
@@ -86,7 +87,7 @@ export function createSecondFactor({
         const offered = parse((await settings.get(offeredKey)) ?? '');
         if (!offered) return 'not-enrolled';
         if (!(await use(offered, code))) return 'wrong-code';
-        await write(offered, auditOf(true, by));
+        await write(offered, auditOf(true, by), ended);
         await settings.set(offeredKey, '');
         return 'on';
       }),
@@ -94,7 +95,7 @@ export function createSecondFactor({
     disable: (by) =>
       setting.change(async ({ write }) => {
         if (!setting.value()) return false;
-        await write(null, auditOf(false, by));
+        await write(null, auditOf(false, by), ended);
         return true;
       }),
 

@@ -1,5 +1,6 @@
 // The database interface of settings: a text by key. `store/` implements it with knex.
 import type { AuditRecord } from '../audit/audit.js';
+import type { EndedAccess } from '../ended-access.js';
 
 export interface SettingStore {
   get(key: string): Promise<string | null>;
@@ -7,9 +8,15 @@ export interface SettingStore {
   set(key: string, value: string, audit?: AuditRecord): Promise<void>;
   /**
    * Writes `next`, as `set` does, if the stored value is `current` (null: none is stored). Returns false when it is another one, which
-   * another process may have written meanwhile, and writes nothing.
+   * another process may have written meanwhile, and writes nothing. Ends `ended` in the same transaction.
    */
-  exchange(key: string, current: string | null, next: string, audit?: AuditRecord): Promise<boolean>;
+  exchange(
+    key: string,
+    current: string | null,
+    next: string,
+    audit?: AuditRecord,
+    ended?: EndedAccess,
+  ): Promise<boolean>;
 }
 
 export interface CounterStore {

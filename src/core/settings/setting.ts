@@ -1,6 +1,7 @@
 // A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
 // same moment: each change starts from the stored value, and is made again when another one came first.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import type { EndedAccess } from '../ended-access.js';
 import { createTurns } from '../turns.js';
 import type { SettingStore } from './setting-store.js';
 
@@ -42,8 +43,11 @@ export interface Written<Value> {
 
 /** The operations within a change. */
 export interface Change<Value> {
-  /** Stores `next` with its audit record, then makes it the current value. Rejects, and changes nothing, when it cannot be written. */
-  write(next: Value, audit: AuditRecord): Promise<void>;
+  /**
+   * Stores `next` with its audit record and ends `ended`, then makes it the current value. Rejects, and changes nothing, when it cannot
+   * be written.
+   */
+  write(next: Value, audit: AuditRecord, ended?: EndedAccess): Promise<void>;
   /** Makes `next` the current value without storing it, until the next change or reload. */
   hold(next: Value): void;
 }
@@ -93,9 +97,9 @@ export function createSetting<Value>(options: SettingOptions<Value>): Setting<Va
       // The reload has reported the invalid text. The change replaces it, and starts from the value in memory.
     }
     return work({
-      async write(next, audit) {
+      async write(next, audit, ended) {
         const written = format(next);
-        if (!(await store.exchange(key, stored, written, audit))) throw new WrittenMeanwhile(key);
+        if (!(await store.exchange(key, stored, written, audit, ended))) throw new WrittenMeanwhile(key);
         stored = written;
         hold(next, written);
       },

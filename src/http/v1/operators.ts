@@ -5,7 +5,7 @@ import type { Budget as Bounds } from '../../core/accounts/budget.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth/operator.js';
-import type { OperatorRefusal, Operators } from '../../core/auth/operators.js';
+import { hasSameAccess, type OperatorRefusal, type Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
 import { iso } from '../../core/iso-time.js';
@@ -140,7 +140,6 @@ export const operatorRoutes = [
       const before = deps.operators.get(params.id.toLowerCase());
       const changed = await deps.operators.change(params.id.toLowerCase(), change, actorOf(caller));
       if (!changed.ok) return REFUSALS[changed.reason];
-      // Ends the sessions for good: the same credentials may come back.
       if (!before || !hasSameAccess(before, changed.operator)) {
         await deps.consoleSessions.keepOnly(changed.operator.id, null);
       }
@@ -198,9 +197,6 @@ export const operatorRoutes = [
     },
   ),
 ];
-
-const hasSameAccess = (a: Operator, b: Operator): boolean =>
-  a.name === b.name && a.role === b.role && a.passwordHash === b.passwordHash && a.isEnabled === b.isEnabled;
 
 const NO_OPERATOR: ProblemAnswer = { problem: 'not-found', ...because('no-operator') };
 

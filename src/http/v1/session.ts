@@ -133,7 +133,7 @@ export const sessionRoutes = [
         if (!(await isGoodCode(principal, code, by))) return refuseLate(deps, client, username);
       }
       attempts.succeeded(client);
-      const value = await consoleSessions.open(username, operator?.id ?? null, client, credentials);
+      const value = await consoleSessions.open(username, operator, client, credentials);
       if (value === null) return { problem: 'wrong-credentials' };
       log.info({ client, username: printable(username) }, 'console sign-in');
       const caller = callerOf(operator, null, { via: 'console', name: username, address: client, key: null });
