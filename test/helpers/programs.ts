@@ -1,6 +1,8 @@
-// Skips tests that need a missing system program. With CI=true they fail instead.
+// Skips tests that need what this machine lacks: a system program, or IPv6. With TEST_REQUIRE_ALL=true they fail instead, so that
+// .ci/run, which installs everything, runs every test.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** A requirement of a test, and how to check for it. */
@@ -8,6 +10,15 @@ interface Need {
   readonly name: string;
   isThere(): boolean;
 }
+
+/** The loopback address `::1`. Containers often have none. */
+export const IPV6: Need = {
+  name: 'IPv6 on the loopback interface',
+  isThere: () =>
+    Object.values(networkInterfaces()).some((addresses) =>
+      addresses?.some(({ address }) => address === '::1'),
+    ),
+};
 
 /** The system's python3 with PySocks (Debian: python3-socks). */
 export const PYTHON_SOCKS: Need = {
@@ -31,16 +42,32 @@ export const NGINX_STREAM: Need = {
     findProgram('nginx') !== undefined && existsSync('/etc/nginx/modules-enabled/50-mod-stream.conf'),
 };
 
-/** Returns the options of a test that needs these programs. Throws with CI=true when one is missing. */
+/** Returns the options of a test that connects to this address, or binds it: an IPv6 address needs IPv6. */
+export function needsFor(address: string): { skip: string | false } {
+  return address.includes(':') ? needs(IPV6) : { skip: false };
+}
+
+/** Returns whether the machine has what a test needs. Throws with TEST_REQUIRE_ALL=true when it has not. */
+export function has(...programs: readonly (string | Need)[]): boolean {
+  return needs(...programs).skip === false;
+}
+
+/** Returns the options of a test that needs these programs. Throws with TEST_REQUIRE_ALL=true when one is missing. */
 export function needs(...programs: readonly (string | Need)[]): { skip: string | false } {
   const missing = programs
     .map((program) => (typeof program === 'string' ? toNeed(program) : program))
     .filter((need) => !need.isThere())
     .map(({ name }) => name);
   if (missing.length === 0) return { skip: false };
-  const message = `not installed: ${missing.join(', ')}`;
-  if (process.env['CI'] === 'true') throw new Error(message);
+  const message = `not on this machine: ${missing.join(', ')}`;
+  if (process.env['TEST_REQUIRE_ALL'] === 'true') throw new Error(message);
   return { skip: message };
+}
+
+/** Skips a running test for a reason of this machine. Throws with TEST_REQUIRE_ALL=true. */
+export function skipFor(t: { skip(message: string): void }, reason: string): void {
+  if (process.env['TEST_REQUIRE_ALL'] === 'true') throw new Error(reason);
+  t.skip(reason);
 }
 
 /** Returns the full path of a program, also in sbin folders; undefined when it is not installed. */

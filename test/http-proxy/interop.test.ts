@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { makeCertificate } from '../helpers/certificate.js';
 import { findChromium, launchBrowser } from '../helpers/console-browser.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { needs } from '../helpers/programs.js';
+import { needs, skipFor } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
 
 const run = promisify(execFile);
@@ -32,7 +32,23 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   request.on('end', () => response.end(`hello ${bytes}`));
 }
 
-describe('real clients of the HTTP proxy', () => {
+/** Returns whether a client sends the credentials of its proxy URL, at once or after 407, to a proxy that refuses every request. */
+async function sendsCredentials(request: (proxy: string) => Promise<unknown>): Promise<boolean> {
+  let wereSent = false;
+  const refusing = createPlainServer().listen(0, '127.0.0.1');
+  refusing.on('connect', ({ headers }: IncomingMessage, socket: Socket) => {
+    wereSent ||= headers['proxy-authorization'] !== undefined;
+    socket.on('error', () => {});
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="x"\r\n\r\n');
+  });
+  await once(refusing, 'listening');
+  const { port } = refusing.address() as AddressInfo;
+  await request(`http://${PLAYER.username}:${PLAYER.password}@127.0.0.1:${port}`).catch(() => {});
+  refusing.close();
+  return wereSent;
+}
+
+describe('real clients of the HTTP proxy', needs('openssl'), () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let secure: string;
@@ -82,9 +98,14 @@ describe('real clients of the HTTP proxy', () => {
     }
   });
 
-  it('npm reaches a registry through the proxy', needs('npm'), async () => {
-    const settings = [`--https-proxy=${proxy()}`, '--strict-ssl=false', `--registry=${secure}/`, '--json'];
-    assert.match(await outputOf('npm', ['ping', ...settings]), /"details"/);
+  it('npm reaches a registry through the proxy', needs('npm'), async (t) => {
+    const ping = (through: string): Promise<string> => {
+      const settings = [`--https-proxy=${through}`, '--strict-ssl=false', `--registry=${secure}/`, '--json'];
+      return outputOf('npm', ['ping', '--fetch-retries=0', ...settings]);
+    };
+    // Debian's npm 9.2 sends no credentials to any proxy.
+    if (!(await sendsCredentials(ping))) return skipFor(t, 'this npm sends no credentials to a proxy');
+    assert.match(await ping(proxy()), /"details"/);
   });
 
   it('Python uploads through the proxy', needs('python3'), async () => {

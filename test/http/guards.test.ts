@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { ADMIN, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic, exchange, parseExchange, send } from '../helpers/http.js';
+import { IPV6, needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
 
 const LIST = '/ProxyAccount/GetProxyAccountList';
@@ -90,16 +91,20 @@ test('a whitelist that cannot be stored gets 500, and the old one stays', async 
   assert.equal((await admin.api('GET', LIST)).status, 200);
 });
 
-test('IPv6 clients are matched as IPv6, and IPv4 clients of a dual-stack listener as IPv4', async (t) => {
-  const admin = await startTestAdmin(t);
-  const v6 = await admin.listen('::1');
-  const dual = (await admin.listen('::')).replace('[::]', '127.0.0.1');
-  const status = async (url: string) => (await send(url + LIST, { headers: { authorization } })).status;
-  await saveWhitelist(admin, '127.0.0.1');
-  assert.deepEqual(await Promise.all([admin.url, v6, dual].map(status)), [200, 403, 200]);
-  await saveWhitelist(admin, '::1, 127.0.0.1');
-  assert.deepEqual(await Promise.all([admin.url, v6, dual].map(status)), [200, 200, 200]);
-});
+test(
+  'IPv6 clients are matched as IPv6, and IPv4 clients of a dual-stack listener as IPv4',
+  needs(IPV6),
+  async (t) => {
+    const admin = await startTestAdmin(t);
+    const v6 = await admin.listen('::1');
+    const dual = (await admin.listen('::')).replace('[::]', '127.0.0.1');
+    const status = async (url: string) => (await send(url + LIST, { headers: { authorization } })).status;
+    await saveWhitelist(admin, '127.0.0.1');
+    assert.deepEqual(await Promise.all([admin.url, v6, dual].map(status)), [200, 403, 200]);
+    await saveWhitelist(admin, '::1, 127.0.0.1');
+    assert.deepEqual(await Promise.all([admin.url, v6, dual].map(status)), [200, 200, 200]);
+  },
+);
 
 const FORWARDED: [string, string, string | undefined][] = [
   ['no header', '127.0.0.1', undefined],

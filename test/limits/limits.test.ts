@@ -7,6 +7,7 @@ import { before, describe, it } from 'node:test';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { IPV6, needs } from '../helpers/programs.js';
 import {
   connectThrough,
   greeting,
@@ -30,12 +31,10 @@ describe('limits of an account', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let target: Target;
-  let target6: Target;
 
   before(async () => {
     daemon = await startTestDaemon(scope, {
       config: {
-        socks: { host: ['127.0.0.1', '::1'] },
         egress: {
           private: 'allow',
           classes: { closed: { private: 'deny' }, withoutIpv6: { private: 'allow', deny: ['::1'] } },
@@ -43,7 +42,6 @@ describe('limits of an account', () => {
       },
     });
     target = await startTarget(scope, echo);
-    target6 = await startTarget(scope, echo, '::1');
   });
 
   async function account(username: string, limits: Record<string, unknown> = {}) {
@@ -264,7 +262,8 @@ describe('limits of an account', () => {
     again.destroy();
   });
 
-  it('end sessions that a new egress class does not permit, and only those', async () => {
+  it('end sessions that a new egress class does not permit, and only those', needs(IPV6), async (t) => {
+    const target6 = await startTarget(t, echo, '::1');
     const { id, login } = await account('classed');
     const four = await connectThrough(login, '127.0.0.1', target.port);
     const six = await connectThrough(login, '::1', target6.port);

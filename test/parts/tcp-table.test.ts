@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { it, type TestContext } from 'node:test';
 import { isConnectedHere } from '../../src/parts/tcp-table.js';
+import { needsFor } from '../helpers/programs.js';
 
-const isLinux = { skip: process.platform === 'linux' ? false : 'only Linux has this table' };
+const onLinux = { skip: process.platform === 'linux' ? false : 'only Linux has this table' };
 
 /** Connects to a listener on `listenOn`; returns the client's socket. */
 async function connection(t: TestContext, listenOn: string, host: string): Promise<Socket> {
@@ -23,7 +24,7 @@ for (const [listenOn, host, address] of [
   ['::1', '::1', '::1'],
   ['::', '::ffff:127.0.0.1', '127.0.0.1'],
 ] as const) {
-  it(`the TCP table contains a connection to ${host}`, isLinux, async (t) => {
+  it(`the TCP table contains a connection to ${host}`, onLinux.skip ? onLinux : needsFor(host), async (t) => {
     const { localPort: from = 0, remotePort: to = 0 } = await connection(t, listenOn, host);
     const ends = (localPort: number, remotePort: number) =>
       [
@@ -38,7 +39,7 @@ for (const [listenOn, host, address] of [
   });
 }
 
-it('the TCP table contains no connection of an invalid address', isLinux, async () => {
+it('the TCP table contains no connection of an invalid address', onLinux, async () => {
   const nowhere = { address: '', port: 0 };
   assert.equal(await isConnectedHere(nowhere, nowhere), false);
 });

@@ -8,6 +8,7 @@ import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic } from '../helpers/http.js';
 import { connectHead, readHead } from '../helpers/http-proxy-client.js';
+import { has, needs } from '../helpers/programs.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -22,6 +23,7 @@ for (const [title, socks] of [
   ['the node engine', { engine: 'node' }],
 ] as const) {
   describe(`allowed clients with ${title}`, () => {
+    const withTls = has('openssl');
     const scope = suiteScope();
     let daemon: TestDaemon;
     let target: Target;
@@ -30,7 +32,6 @@ for (const [title, socks] of [
     let ports: number[];
 
     before(async () => {
-      const { certFile: cert, keyFile: key } = makeCertificate(scope);
       daemon = await startTestDaemon(scope, {
         config: {
           socks: {
@@ -40,7 +41,7 @@ for (const [title, socks] of [
             proxyProtocolFrom: [BALANCER],
             listeners: [
               { host: '127.0.0.1', port: 0, proxyProtocol: true },
-              { host: '127.0.0.1', port: 0, tls: { cert, key } },
+              ...(withTls ? [tlsListener()] : []),
             ],
           },
         },
@@ -53,6 +54,11 @@ for (const [title, socks] of [
         await allow(name, [ALLOWED, '2001:db8::/32']);
       }
     });
+
+    function tlsListener() {
+      const { certFile: cert, keyFile: key } = makeCertificate(scope);
+      return { host: '127.0.0.1', port: 0, tls: { cert, key } };
+    }
 
     async function allow(name: string, allowedClients: readonly string[]): Promise<void> {
       const answer = await daemon.api('PATCH', `/api/v1/accounts/${ids.get(name)}`, { allowedClients });
@@ -146,7 +152,7 @@ for (const [title, socks] of [
       assert.deepEqual(answers, [90, 93]);
     });
 
-    it('the client address is that of the PROXY header, and that of a TLS client', async () => {
+    it('the client address is that of the PROXY header', async () => {
       const answers = [];
       for (const address of [ALLOWED, OTHER, '2001:db8::7', '::ffff:127.0.1.1']) {
         const client = await RawClient.connect(ports[1] ?? 0, '127.0.0.1', BALANCER);
@@ -156,13 +162,18 @@ for (const [title, socks] of [
         answers.push(await loginReply(client, 'two'));
         client.destroy();
       }
+      assert.deepEqual(answers, ['0100', '0101', '0100', '0100']);
+    });
+
+    it('the client address is that of a TLS client', needs('openssl'), async () => {
+      const answers = [];
       for (const localAddress of [ALLOWED, OTHER]) {
         const options = { port: ports[2] ?? 0, host: '127.0.0.1', rejectUnauthorized: false, localAddress };
         const client = new RawClient(connect(options));
         answers.push(await loginReply(client, 'two'));
         client.destroy();
       }
-      assert.deepEqual(answers, ['0100', '0101', '0100', '0100', '0100', '0101']);
+      assert.deepEqual(answers, ['0100', '0101']);
     });
 
     it('a change ends the sessions of addresses that are no longer allowed, and only these', async () => {

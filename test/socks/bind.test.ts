@@ -6,6 +6,7 @@ import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { freePort } from '../helpers/ports.js';
+import { needsFor } from '../helpers/programs.js';
 import { loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 
@@ -56,7 +57,7 @@ describe('BIND', () => {
     ['a name', Buffer.from('peer.test'), '127.0.0.5', '127.0.0.1'],
     ['any host', '0.0.0.0', '127.0.0.9', '127.0.0.1'],
   ] as const) {
-    it(`accepts one connection from ${peerKind}, replies twice, and relays`, async () => {
+    it(`accepts one connection from ${peerKind}, replies twice, and relays`, needsFor(to), async () => {
       const { client, first } = await bindFor(host);
       assert.equal(first.code, 0);
       assert.notEqual(first.port, 0);

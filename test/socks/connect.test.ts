@@ -7,6 +7,7 @@ import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { freePort } from '../helpers/ports.js';
+import { IPV6, needs, needsFor } from '../helpers/programs.js';
 import {
   connectThrough,
   greeting,
@@ -42,7 +43,7 @@ describe('CONNECT', () => {
     ['localhost on IPv6 only', 'localhost', '::1'],
     ['a name in capitals with a trailing dot', 'LocalHost.', '127.0.0.1'],
   ] as const) {
-    it(`connects to ${kind}`, async (t) => {
+    it(`connects to ${kind}`, needsFor(listenOn), async (t) => {
       const target = await startTarget(t, echo, listenOn);
       const client = await connectThrough(account, host as string, target.port);
       client.send('ping');
@@ -63,7 +64,7 @@ describe('CONNECT', () => {
     client.destroy();
   });
 
-  it('replies with a 22-byte frame when the bound address is IPv6', async (t) => {
+  it('replies with a 22-byte frame when the bound address is IPv6', needs(IPV6), async (t) => {
     const target = await startTarget(t, hold, '::1');
     const client = await loggedInClient(account);
     client.send(request('::1', target.port));

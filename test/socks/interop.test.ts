@@ -11,7 +11,7 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { SocksClient } from 'socks';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { needs, OPENBSD_NC, PYTHON_SOCKS } from '../helpers/programs.js';
+import { IPV6, needs, OPENBSD_NC, PYTHON_SOCKS } from '../helpers/programs.js';
 import { startSshServer } from '../helpers/ssh-server.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -24,12 +24,13 @@ const PLAYER = { username: 'player', password: 'p4ss-w.rd_~' };
 describe('real clients', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
-  let web: { v4: number; v6: number };
+  /** The port of a web server. */
+  let web: number;
 
   before(async () => {
     daemon = await startTestDaemon(scope);
     await daemon.addAccount(PLAYER.username, PLAYER.password);
-    web = { v4: await startWeb('127.0.0.1'), v6: await startWeb('::1') };
+    web = await startWeb('127.0.0.1');
   });
 
   async function startWeb(host: string): Promise<number> {
@@ -46,14 +47,16 @@ describe('real clients', () => {
 
   const proxy = () => `${PLAYER.username}:${PLAYER.password}@127.0.0.1:${daemon.socks.port}`;
 
-  for (const [kind, scheme, url] of [
-    ['an address, resolved by curl', 'socks5', () => `http://127.0.0.1:${web.v4}/`],
-    ['a name, resolved by the daemon', 'socks5h', () => `http://localhost:${web.v4}/`],
-    ['an IPv6 address', 'socks5', () => `http://[::1]:${web.v6}/`],
-    ['an IPv6 address, sent as a name', 'socks5h', () => `http://[::1]:${web.v6}/`],
+  for (const [kind, scheme, host] of [
+    ['an address, resolved by curl', 'socks5', '127.0.0.1'],
+    ['a name, resolved by the daemon', 'socks5h', 'localhost'],
+    ['an IPv6 address', 'socks5', '[::1]'],
+    ['an IPv6 address, sent as a name', 'socks5h', '[::1]'],
   ] as const) {
-    it(`curl ${scheme} reaches ${kind}`, needs('curl'), async () => {
-      const { stdout } = await run('curl', ['-sS', '-m', '20', '-x', `${scheme}://${proxy()}`, url()], {
+    const isIpv6 = host === '[::1]';
+    it(`curl ${scheme} reaches ${kind}`, needs('curl', ...(isIpv6 ? [IPV6] : [])), async () => {
+      const url = `http://${host}:${isIpv6 ? await startWeb('::1') : web}/`;
+      const { stdout } = await run('curl', ['-sS', '-m', '20', '-x', `${scheme}://${proxy()}`, url], {
         timeout: TIMEOUT_MS,
       });
       assert.equal(stdout, 'hello 0');
@@ -74,7 +77,7 @@ describe('real clients', () => {
         `socks5h://${proxy()}`,
         '--data-binary',
         `@${join(folder, 'body')}`,
-        `http://localhost:${web.v4}/`,
+        `http://localhost:${web}/`,
       ],
       { timeout: TIMEOUT_MS },
     );
@@ -83,7 +86,7 @@ describe('real clients', () => {
 
   it('curl reports a wrong password', needs('curl'), async () => {
     const wrong = `socks5h://${PLAYER.username}:wrong@127.0.0.1:${daemon.socks.port}`;
-    const failed = run('curl', ['-sS', '-m', '20', '-x', wrong, `http://localhost:${web.v4}/`], {
+    const failed = run('curl', ['-sS', '-m', '20', '-x', wrong, `http://localhost:${web}/`], {
       timeout: TIMEOUT_MS,
     });
     await assert.rejects(failed, { code: 97 }); // curl's CURLE_PROXY
@@ -119,7 +122,7 @@ describe('real clients', () => {
       await writeFile(file, `strict_chain\nproxy_dns\n[ProxyList]\n${line}\n`);
       const { stdout } = await run(
         'proxychains4',
-        ['-q', '-f', file, 'curl', '-sS', '-m', '20', `http://localhost:${web.v4}/`],
+        ['-q', '-f', file, 'curl', '-sS', '-m', '20', `http://localhost:${web}/`],
         {
           timeout: TIMEOUT_MS,
         },
@@ -138,7 +141,7 @@ s.sendall(b'GET / HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n')
 print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1], end='')
 `;
     const { username, password } = PLAYER;
-    const args = ['-c', program, String(daemon.socks.port), username, password, String(web.v4)];
+    const args = ['-c', program, String(daemon.socks.port), username, password, String(web)];
     const { stdout } = await run('/usr/bin/python3', args, { timeout: TIMEOUT_MS });
     assert.equal(stdout, 'hello 0');
   });
@@ -177,11 +180,9 @@ print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1
   });
 
   it('nc -X 5 -x, which cannot log in, reports that no method is accepted', needs(OPENBSD_NC), async () => {
-    const failed = run(
-      'nc',
-      ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web.v4)],
-      { timeout: TIMEOUT_MS },
-    );
+    const failed = run('nc', ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web)], {
+      timeout: TIMEOUT_MS,
+    });
     await assert.rejects(failed, (error: { stderr: string }) =>
       /proxy|authentication|method/i.test(error.stderr),
     );

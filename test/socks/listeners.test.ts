@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startTestDaemon } from '../helpers/daemon.js';
+import { has, IPV6, needsFor } from '../helpers/programs.js';
 import { connectThrough, greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -26,44 +27,44 @@ describe('listeners', async () => {
       socks: {
         proxyProtocolFrom: ['unix'],
         listeners: [
-          { host: '::1', port: 0 },
           { host: ['127.0.0.2'], port: 0 },
           { path, mode: '0600' },
           { path: `${path}2`, proxyProtocol: true },
+          ...(has(IPV6) ? [{ host: '::1', port: 0 }] : []),
         ],
       },
     },
   });
   await daemon.addAccount('player', 'secret');
+  const ready = daemon.lines.find((line) => line.msg === 'ready')?.['socks'] as string[];
 
-  it('can be several, and the ready line names all', async (t) => {
-    const target = await startTarget(t, echo);
-    const ready = daemon.lines.find((line) => line.msg === 'ready')?.['socks'] as string[];
+  it('can be several, and the ready line names all', () => {
     assert.deepEqual(
       ready.map((address) => address.replace(/:\d+$/, '')),
-      ['127.0.0.1', '[::1]', '127.0.0.2', `unix:${path}`, `unix:${path}2`],
+      ['127.0.0.1', '127.0.0.2', `unix:${path}`, `unix:${path}2`, ...(has(IPV6) ? ['[::1]'] : [])],
     );
-    for (const [i, host] of ['127.0.0.1', '::1', '127.0.0.2'].entries()) {
-      const port = Number(ready[i]?.replace(/^.*:/, ''));
+  });
+
+  for (const [listener, host] of [
+    [0, '127.0.0.1'],
+    [1, '127.0.0.2'],
+    [4, '::1'],
+  ] as const) {
+    it(`serve players at ${host}, and cannot be reached as a destination`, needsFor(host), async (t) => {
+      const target = await startTarget(t, echo);
+      const port = Number(ready[listener]?.replace(/^.*:/, ''));
       const account = { host, port, username: 'player', password: 'secret' };
       const client = await connectThrough(account, '127.0.0.1', target.port);
       client.send('ping');
       assert.equal((await client.read(4)).toString(), 'ping');
-      // No listener can be reached as a destination.
       const other = await RawClient.connect(port, host);
-      other.send(
-        Buffer.concat([
-          greeting(2),
-          login('player', 'secret'),
-          request('::1', Number(ready[1]?.replace(/^.*:/, ''))),
-        ]),
-      );
+      other.send(Buffer.concat([greeting(2), login('player', 'secret'), request(host, port)]));
       await other.read(4);
       assert.equal((await readReply(other)).code, 2);
       client.destroy();
       other.destroy();
-    }
-  });
+    });
+  }
 
   it('can be Unix sockets with permissions, with or without PROXY headers', async (t) => {
     await daemon.addAccount('local', 'secret');

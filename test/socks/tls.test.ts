@@ -22,7 +22,7 @@ import { echo, startTarget, type Target } from '../helpers/targets.js';
 const run = promisify(execFile);
 const BULK = 4_000_000;
 
-describe('a listener with a certificate', () => {
+describe('a listener with a certificate', needs('openssl'), () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let certificate: TestCertificate;
@@ -128,7 +128,7 @@ describe('a listener with a certificate', () => {
     await assert.rejects(connectTls({ ALPNProtocols: ['h2'] }), /alert|no application protocol/i);
   });
 
-  it('does not renegotiate', needs('openssl'), async () => {
+  it('does not renegotiate', async () => {
     const client = spawn('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, '-tls1_2'], {
       stdio: 'pipe',
     });

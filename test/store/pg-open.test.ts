@@ -16,6 +16,7 @@ import { type MigrationEvent, openDaemonStore, openStore, type StoreOptions } fr
 import { makeCertificate } from '../helpers/certificate.js';
 import { freePort } from '../helpers/ports.js';
 import { startPostgres } from '../helpers/postgres.js';
+import { needs } from '../helpers/programs.js';
 import { newDatabase, sharedPostgres } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
@@ -186,7 +187,7 @@ test('a command creates no tables in an empty database, unless it is allowed to'
   await (await openStore({ ...options, mayCreate: false })).close();
 });
 
-test('TLS is used and verified as the connection string says', async (t) => {
+test('TLS is used and verified as the connection string says', needs('openssl'), async (t) => {
   const { certFile, keyFile } = makeCertificate(t, { names: 'DNS:localhost' });
   const port = await freePort();
   const postgres = await startPostgres({ listen_addresses: '127.0.0.1', port: String(port) });

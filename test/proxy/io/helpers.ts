@@ -9,8 +9,12 @@ import { scaled } from '../../helpers/scale.js';
 const TIMEOUT_MS = scaled(30_000);
 
 /** Defines a test with a time limit, so that a test that waits forever does not stop the others. */
-export function it(name: string, run: () => Promise<void>): void {
-  test(name, { timeout: TIMEOUT_MS }, run);
+export function it(
+  name: string,
+  run: () => Promise<void>,
+  needed: { readonly skip: string | false } = { skip: false },
+): void {
+  test(name, { timeout: TIMEOUT_MS, ...needed }, run);
 }
 
 /** Resolves once `read()` has returned the same value for 100 ms. For values that must stop growing. */

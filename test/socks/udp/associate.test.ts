@@ -4,6 +4,7 @@ import { before, describe, it } from 'node:test';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../../helpers/descriptors.js';
 import { startNameServer } from '../../helpers/name-server.js';
+import { IPV6, needs, needsFor } from '../../helpers/programs.js';
 import { loggedInClient, readReply, request } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 import {
@@ -14,6 +15,7 @@ import {
   UdpEnd,
   unwrap,
 } from '../../helpers/udp-client.js';
+import { settled } from '../../proxy/io/helpers.js';
 
 const LAST = 0x80;
 
@@ -68,7 +70,7 @@ describe('a UDP association', () => {
     ['an IPv6 address written as a name', Buffer.from('::1'), '::1'],
     ['an IPv4-mapped address', '::ffff:7f00:1', '127.0.0.1'],
   ] as const) {
-    it(`relays datagrams to ${kind} and back`, async (t) => {
+    it(`relays datagrams to ${kind} and back`, needsFor(listenOn), async (t) => {
       const echo = await startUdpEcho(t, listenOn);
       const client = await associateThrough(t, await newAccount());
       for (const text of ['one', 'two', '', 'x'.repeat(9_000), 'y'.repeat(60_000)]) {
@@ -81,7 +83,7 @@ describe('a UDP association', () => {
     });
   }
 
-  it('serves a client that is connected by IPv6', async (t) => {
+  it('serves a client that is connected by IPv6', needs(IPV6), async (t) => {
     const six = await startTestDaemon(t, { config: { socks: { host: 'localhost' } } });
     await six.addAccount('player', 'secret');
     const echo = await startUdpEcho(t);
@@ -179,7 +181,8 @@ describe('a UDP association', () => {
   it('leaves no descriptor open', async (t) => {
     const account = await newAccount();
     const echo = await startUdpEcho(t);
-    const before = openDescriptors(daemon.pid);
+    // Those of the tests before may still be closing.
+    const before = await settled(() => openDescriptors(daemon.pid));
     for (let i = 0; i < 5; i += 1) {
       const clients = await Promise.all(Array.from({ length: 10 }, () => associateThrough(t, account)));
       for (const client of clients) await client.roundTrip('127.0.0.1', echo.port, 'x');
@@ -455,7 +458,7 @@ describe('destinations of datagrams', async () => {
     }
   });
 
-  it('are refused in every spelling when private addresses are denied', async (t) => {
+  it('are refused in every spelling when private addresses are denied', needs(IPV6), async (t) => {
     await daemon.addAccount('player', 'secret');
     const [four, six] = [await UdpEnd.open(t, '0.0.0.0'), await UdpEnd.open(t, '::1')];
     const client = await associateThrough(t, {

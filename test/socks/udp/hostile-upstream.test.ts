@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { freePort } from '../../helpers/ports.js';
+import { IPV6, needs } from '../../helpers/programs.js';
 import { type Scope, suiteScope } from '../../helpers/suite.js';
 import {
   associateThrough,
@@ -347,7 +348,7 @@ describe('an upstream proxy that relays datagrams', () => {
     assert.equal((await client.receive()).data.toString(), 'and back');
   });
 
-  it('may be reached by IPv6', async (t) => {
+  it('may be reached by IPv6', needs(IPV6), async (t) => {
     const upstream = await startUpstream(t, '::1');
     const upstreams = [{ proxy: `[::1]:${upstream.port}` }];
     const { client } = await startBehind(t, upstream, { upstreams });

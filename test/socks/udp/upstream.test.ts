@@ -6,7 +6,7 @@ import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/da
 import { descriptorsBackTo, openDescriptors } from '../../helpers/descriptors.js';
 import { eventually } from '../../helpers/eventually.js';
 import { startNameServer } from '../../helpers/name-server.js';
-import { needs } from '../../helpers/programs.js';
+import { needs, needsFor } from '../../helpers/programs.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { associateThrough, startUdpEcho, UdpEnd } from '../../helpers/udp-client.js';
 
@@ -85,7 +85,7 @@ for (const engine of ['native', 'node'] as const) {
       ],
       ['an address written as a name', Buffer.from('127.0.0.5'), '127.0.0.5', '127.0.0.5'],
     ] as const) {
-      it(`are relayed to ${kind} and back`, async (t) => {
+      it(`are relayed to ${kind} and back`, needsFor(listenOn), async (t) => {
         const account = await newAccount();
         const linesBefore = upstream.lines.length;
         const echo = await startUdpEcho(t, listenOn);
