@@ -43,6 +43,7 @@ export function createNoticesPart(deps: {
   const newId = createOrderedIds(now);
   const notices = createNotices({
     store,
+    audit: core.store.audit,
     settings: setting.current,
     accounts: () => core.directory.all(),
     quotaUse(account) {

@@ -55,7 +55,7 @@ export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit
 
   const matching = (filter: AuditFilter): Knex.QueryBuilder => {
     const query = readerOf(filter)('audit');
-    if (filter.action !== undefined) query.where('action', filter.action);
+    if (filter.action !== undefined) query.whereIn('action', [filter.action].flat());
     if (filter.via !== undefined) query.where('via', filter.via);
     if (filter.objectId !== undefined) query.where('object_id', filter.objectId);
     if (filter.importId !== undefined) query.where('import_id', filter.importId);

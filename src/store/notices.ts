@@ -71,8 +71,11 @@ export function createNoticeStore(db: Knex): NoticeStore {
       return rows.map(toDue);
     },
 
-    async keysSince(since) {
-      return db('notices').where('at', '>=', since).whereNotNull('account_id').pluck('key');
+    async keysSince(since, of) {
+      const query = db('notices').where('at', '>=', since);
+      return (of === 'accounts' ? query.whereNotNull('account_id') : query.whereNull('account_id')).pluck(
+        'key',
+      );
     },
 
     async nextDueAt(channel) {

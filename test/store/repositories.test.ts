@@ -307,8 +307,8 @@ onEachEngine(
     await notices.add([{ ...notice('of a player', 1), recipient: 'player', accountId: 'one' }]);
     const order = (await notices.due('email', 60, 10)).map(({ key }) => key);
     assert.deepEqual(order, ['a', 'of a player'], 'the operator’s first, though it is due later');
-    assert.deepEqual(await notices.keysSince(1), ['of a player'], 'those of accounts');
-    assert.deepEqual(await notices.keysSince(2), []);
+    assert.deepEqual(await notices.keysSince(1, 'accounts'), ['of a player'], 'those of accounts');
+    assert.deepEqual(await notices.keysSince(2, 'accounts'), []);
   },
 );
 

@@ -1,7 +1,7 @@
 // The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
 import type { Notice, NoticeChannel, NoticeState } from '../api-types.js';
 import { call } from '../lib/api.js';
-import { t } from '../lib/i18n.js';
+import { isTextKey, t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, Button, State, type Tone, useWidth } from '../ui/basics.js';
@@ -186,7 +186,7 @@ function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void
 }
 
 function About({ notice: { type, accountId, data } }: { notice: Notice }) {
-  const name = String(data['username'] ?? data['client'] ?? data['agent'] ?? '');
+  const name = String(data['username'] ?? data['client'] ?? data['agent'] ?? data['name'] ?? '');
   const text = textOf(type, name);
   return accountId === null ? (
     <span>{text}</span>
@@ -203,5 +203,9 @@ function textOf(type: string, name: string): string {
   if (type === 'account.expiring') return t('notices.type.expiring', { name });
   if (type === 'account.expired') return t('notices.type.expired', { name });
   if (type === 'logins.failing') return t('notices.type.failing', { name });
-  return type === 'run.failed' ? t('notices.type.run', { name }) : type;
+  if (type === 'run.failed') return t('notices.type.run', { name });
+  // The other alerts are entries of the audit log.
+  const key = `audit.${type}`;
+  const text = isTextKey(key) ? t(key) : type;
+  return name === '' ? text : t('audit.field', { field: text, value: name });
 }

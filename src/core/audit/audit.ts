@@ -96,7 +96,8 @@ export interface AuditEntry extends Omit<AuditRecord, 'action'> {
 export interface AuditFilter {
   /** Text in actor, address, action or object name. */
   readonly search?: string;
-  readonly action?: string;
+  /** One action, or any of several. */
+  readonly action?: string | readonly string[];
   readonly via?: Actor['via'];
   /** With `objectId` or `importId`, the list contains the parts of imports and bulk actions; otherwise each of these is one entry. */
   readonly objectId?: string;

@@ -1,4 +1,5 @@
 // A notice: the announced event, its channel and recipient, and the state of its delivery.
+import type { AlertType } from './alerts.js';
 
 export const CHANNELS = ['webhook', 'email', 'telegram', 'wecom'] as const;
 export type NoticeChannel = (typeof CHANNELS)[number];
@@ -13,8 +14,7 @@ export type NoticeType =
   | 'account.expiring'
   | 'account.expired'
   | `account.quota-${number}`
-  | 'logins.failing'
-  | 'run.failed'
+  | AlertType
   | 'test';
 
 /** An event to announce, without channels and recipients. */
@@ -77,8 +77,8 @@ export interface NoticeStore {
    * with the fewest attempts within the last hour, and of these the earliest.
    */
   due(channel: NoticeChannel, now: number, limit: number): Promise<DueNotice[]>;
-  /** Returns the keys of accounts' notices of this moment or later. */
-  keysSince(since: number): Promise<string[]>;
+  /** Returns the keys of the notices of this moment or later: those of accounts, or the others. */
+  keysSince(since: number, of: 'accounts' | 'alerts'): Promise<string[]>;
   /** Returns when the channel's next notice is due; null: none. */
   nextDueAt(channel: NoticeChannel): Promise<number | null>;
   /**

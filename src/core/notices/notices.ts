@@ -1,9 +1,12 @@
 // Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period, and at most
-// once for each account and step on a UTC day, so that repeated changes of an account do not send a notice each time.
+// once for each account and step on a UTC day, so that repeated changes of an account do not send a notice each time. Of alerts, at
+// most one of a type and object within an hour.
 import type { Account } from '../accounts/account.js';
 import { type Contacts, NO_CONTACTS } from '../accounts/contacts.js';
-import { type Clock, DAY_MS } from '../clock.js';
+import type { AuditStore } from '../audit/audit.js';
+import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';
 import { sourceText } from '../source.js';
+import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert } from './alerts.js';
 import { type Announcement, CHANNELS, type Notice, type NoticeStore, RECIPIENTS } from './notice.js';
 import { addressOf, isSetUp, type NoticeSettings } from './notice-settings.js';
 
@@ -19,6 +22,7 @@ export interface QuotaUse {
 
 export interface NoticeOptions {
   readonly store: Pick<NoticeStore, 'add' | 'failedRuns' | 'keysSince' | 'trim'>;
+  readonly audit: Pick<AuditStore, 'list'>;
   readonly settings: () => NoticeSettings;
   readonly accounts: () => Iterable<Account>;
   readonly quotaUse: (account: Account) => QuotaUse | null;
@@ -37,6 +41,10 @@ export interface Notices {
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
+/** The audit log is read again this far back: an entry gets its time before its transaction ends. */
+const AUDIT_OVERLAP_MS = MINUTE_MS;
+/** Time in which the occurrence of an alert can be found again. */
+const KEEP_ALERT_MS = DAY_MS;
 /** Time after an expiry in which it is announced. A daemon that starts later does not announce it. */
 const EXPIRED_MS = DAY_MS;
 /** Most keys of stored notices in memory. Notices with these keys are not written to the database again each minute. */
@@ -56,6 +64,9 @@ export function createNotices(options: NoticeOptions): Notices {
   const failures = new Map<string, { since: number; count: number }>();
   const known = new Set<string>();
   let runsSince = now();
+  let auditSince = runsSince;
+  /** Earlier changes are not announced: no channel was set up, or the daemon was not running. */
+  let onSince = runsSince;
 
   function* ofAccounts(settings: NoticeSettings, at: number): Generator<Found> {
     for (const account of options.accounts()) {
@@ -69,31 +80,30 @@ export function createNotices(options: NoticeOptions): Notices {
     }
   }
 
-  function* ofLogins(at: number): Generator<Announcement> {
+  function* ofLogins(at: number): Generator<Alert> {
     for (const [client, { since, count }] of failures) {
       if (count >= options.maxLoginFailures) {
         const data = { client, failures: count, since: new Date(since).toISOString() };
-        const keepUntil = since + 2 * options.loginFailureWindowMs;
-        yield {
-          key: `failing ${client} ${since}`,
-          type: 'logins.failing',
-          at,
-          accountId: null,
-          data,
-          keepUntil,
-        };
+        yield { type: 'logins.failing', object: client, event: String(since), at, data };
       }
       if (at - since >= options.loginFailureWindowMs) failures.delete(client);
     }
   }
 
-  async function ofRuns(at: number): Promise<Announcement[]> {
+  async function ofRuns(at: number): Promise<Alert[]> {
     const failed = await store.failedRuns(runsSince, BATCH);
     return failed.map(({ id, agent, status, error, finishedAt }) => {
       runsSince = Math.max(runsSince, finishedAt);
       const data = { run: id, agent, status, error };
-      return { key: `run ${id}`, type: 'run.failed', at, accountId: null, data, keepUntil: at + DAY_MS };
+      return { type: 'run.failed', object: agent, event: id, at, data };
     });
+  }
+
+  async function ofAudit(at: number): Promise<Alert[]> {
+    const from = auditSince - AUDIT_OVERLAP_MS;
+    auditSince = at;
+    const entries = await options.audit.list({ action: ALERTED_ACTIONS, from }, null, BATCH);
+    return entries.filter((entry) => entry.at > onSince).map(auditAlert);
   }
 
   function* noticesOf(found: Iterable<Found>, settings: NoticeSettings): Generator<Notice> {
@@ -106,11 +116,23 @@ export function createNotices(options: NoticeOptions): Notices {
     }
   }
 
-  /** Omits notices of an account and step that already had one on this UTC day. The next day finds them again. */
+  /**
+   * Omits notices of an account and step that already had one on this UTC day, which the next day finds again, and alerts of a type
+   * and object that already had one within the hour.
+   */
   async function withoutRepeats(notices: readonly Notice[], at: number): Promise<Notice[]> {
-    if (notices.every(({ accountId }) => accountId === null)) return [...notices];
-    const today = new Set((await store.keysSince(dayOf(at))).map(slotOf));
-    return notices.filter(({ accountId, key }) => accountId === null || !today.has(slotOf(key)));
+    const sent = new Set<string>();
+    const read = async (of: 'accounts' | 'alerts', since: number) => {
+      if (notices.some(({ accountId }) => (accountId === null) === (of === 'alerts')))
+        for (const key of await store.keysSince(since, of)) sent.add(slotOf(key));
+    };
+    await read('accounts', dayOf(at));
+    await read('alerts', at - ALERT_PAUSE_MS);
+    return notices.filter(({ key }) => {
+      const isFirst = !sent.has(slotOf(key));
+      sent.add(slotOf(key));
+      return isFirst;
+    });
   }
 
   return {
@@ -126,27 +148,36 @@ export function createNotices(options: NoticeOptions): Notices {
       const settings = options.settings();
       if (!CHANNELS.some((channel) => isSetUp(settings, channel))) {
         failures.clear();
-        runsSince = at;
+        runsSince = auditSince = onSince = at;
         return false;
       }
-      const others = [...ofLogins(at), ...(await ofRuns(at))].map(toOperator);
+      const others = [...ofLogins(at), ...(await ofRuns(at)), ...(await ofAudit(at))].map(toOperator);
       const found = [...noticesOf([...ofAccounts(settings, at), ...others], settings)];
       const notices = await withoutRepeats(found, at);
       const added = await store.add(notices);
       if (known.size > MAX_KNOWN) known.clear();
-      for (const { key } of notices) known.add(key);
+      // An omitted notice of an account is found again the next day, an omitted alert never.
+      for (const { key } of [...notices, ...found.filter(({ accountId }) => accountId === null)])
+        known.add(key);
       await store.trim(at - settings.historyDays * DAY_MS, at);
       return added > 0;
     },
   };
 }
 
-const toOperator = (announcement: Announcement): Found => ({ announcement, contacts: NO_CONTACTS });
+const toOperator = (alert: Alert): Found => {
+  const { type, at, data } = alert;
+  const keepUntil = at + KEEP_ALERT_MS;
+  return {
+    announcement: { key: alertKey(alert), type, at, accountId: null, data, keepUntil },
+    contacts: NO_CONTACTS,
+  };
+};
 
 /** The first moment of the UTC day. */
 const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
 
-/** Returns a key of an account's notice without its period: step, account, channel and recipient. */
+/** Returns a key without its third part: step, account, channel and recipient; or type, object, channel and recipient. */
 function slotOf(key: string): string {
   const parts = key.split(' ');
   return [...parts.slice(0, 2), ...parts.slice(-2)].join(' ');

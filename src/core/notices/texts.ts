@@ -2,6 +2,7 @@
 import { DAY_MS } from '../clock.js';
 import { fillText } from '../fill-text.js';
 import { shownIn } from '../time-zone.js';
+import { ALERTED_ACTIONS, type AlertedAction } from './alerts.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
 
@@ -13,7 +14,7 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Kind = TemplateName | 'failing' | 'run' | 'test';
+type Kind = TemplateName | 'failing' | 'run' | 'test' | AlertedAction;
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -26,6 +27,15 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
   run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
   test: { zh: 'Pulsegate 测试消息', en: 'Pulsegate test message' },
+  'token.create': { zh: '新建了 API 令牌 {name}', en: 'New API token {name}' },
+  'operator.create': { zh: '新建了操作员 {name}', en: 'New operator {name}' },
+  'admin.password': { zh: '登录密码已更改', en: 'A sign-in password was changed' },
+  'admin.username': { zh: '管理员用户名已更改', en: 'The administrator’s user name was changed' },
+  'admin.totp-on': { zh: '两步验证已开启', en: 'A second factor was turned on' },
+  'admin.totp-off': { zh: '两步验证已关闭', en: 'A second factor was turned off' },
+  'admin.recovery-codes': { zh: '生成了新的恢复码', en: 'New recovery codes were made' },
+  'admin.recovery-code-used': { zh: '使用了恢复码登录', en: 'A recovery code was used' },
+  'backup.download': { zh: '数据库备份被下载', en: 'A backup of the database was downloaded' },
 };
 
 /** Subjects to players: without the user name, which a seller chooses and a stranger would read first. */
@@ -51,7 +61,13 @@ export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
   },
 };
 
-const OPERATOR_TEXTS: Readonly<Record<Kind, Texts>> = {
+/** The text below the subject of an alert that comes from the audit log. */
+const WHO_DID_IT: Texts = {
+  zh: '{subject}。操作者：{by}（{via}{from}），{when}。如果不是您或您的同事所为，请立即修改密码、断开其登录并吊销令牌。',
+  en: '{subject}: by {by} ({via}{from}), {when}. If that was not you or a colleague, change the password, end its sign-ins and revoke its tokens now.',
+};
+
+const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
   expiring: {
     zh: '账号 {username} 将于 {expires}到期（{left}）。',
     en: 'Account {username} expires on {expires} ({left}).',
@@ -85,9 +101,12 @@ function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
     case 'test':
       return 'test';
     default:
-      return 'quota';
+      return isAlerted(type) ? type : 'quota';
   }
 }
+
+const isAlerted = (kind: string): kind is AlertedAction =>
+  (ALERTED_ACTIONS as readonly string[]).includes(kind);
 
 /** Returns the unknown names in a text's braces; an empty list: the text is valid. */
 export function unknownPlaceholders(text: string): string[] {
@@ -109,9 +128,10 @@ export function textOf(
   const template = kind as TemplateName;
   const text = isPlayers
     ? (settings.templates[template][language] ?? PLAYER_TEXTS[template][language])
-    : OPERATOR_TEXTS[kind][language];
-  const subject = isPlayers ? PLAYER_SUBJECTS[template] : SUBJECTS[kind];
-  return { subject: fillText(subject[language], values), text: fillText(text, values) };
+    : (isAlerted(kind) ? WHO_DID_IT : OPERATOR_TEXTS[kind])[language];
+  const subjects = isPlayers ? PLAYER_SUBJECTS[template] : SUBJECTS[kind];
+  const subject = fillText(subjects[language], values);
+  return { subject, text: fillText(text, { ...values, subject }) };
 }
 
 function valuesOf(
@@ -122,7 +142,10 @@ function valuesOf(
 ): Readonly<Record<string, string>> {
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(data)) values[name] = value === null ? '' : String(value);
-  const { expiresAt, since, usedBytes, quotaBytes } = data;
+  const { expiresAt, since, usedBytes, quotaBytes, when, via, address } = data;
+  if (typeof when === 'string') values['when'] = dateIn(zone, Date.parse(when), language);
+  if (typeof via === 'string') values['via'] = VIAS[via]?.[language] ?? via;
+  values['from'] = typeof address === 'string' ? `${language === 'zh' ? '，' : ', '}${address}` : '';
   if (typeof since === 'string') values['since'] = dateIn(zone, Date.parse(since), language);
   if (typeof expiresAt === 'string') {
     const at = Date.parse(expiresAt);
@@ -133,6 +156,15 @@ function valuesOf(
     values['traffic'] = `${sizeText(usedBytes)} / ${sizeText(quotaBytes)}`;
   return values;
 }
+
+/** The ways of a change, as the console's audit log calls them. */
+const VIAS: Readonly<Record<string, Texts>> = {
+  console: { zh: '控制台', en: 'console' },
+  token: { zh: '令牌', en: 'token' },
+  cli: { zh: '命令行', en: 'command line' },
+  api: { zh: 'API', en: 'API' },
+  daemon: { zh: '服务', en: 'daemon' },
+};
 
 function daysLeft(ms: number, language: Language): string {
   const days = Math.ceil(ms / DAY_MS);

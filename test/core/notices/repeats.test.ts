@@ -1,7 +1,9 @@
-// An account that changes repeatedly causes one notice for each step and UTC day, not one for each change.
+// An account that changes repeatedly causes one notice for each step and UTC day, not one for each change; an alert is repeated at
+// most once an hour.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
+import type { AuditEntry } from '../../../src/core/audit/audit.js';
 import type { Notice } from '../../../src/core/notices/notice.js';
 import { NOTICE_DEFAULTS, type NoticeSettings } from '../../../src/core/notices/notice-settings.js';
 import { createNotices } from '../../../src/core/notices/notices.js';
@@ -19,6 +21,7 @@ const SETTINGS: NoticeSettings = {
 function setUp() {
   const stored = new Map<string, Notice>();
   const state = { at: NOON, expiresAt: null as number | null, quotaBytes: null as number | null };
+  const audit: AuditEntry[] = [];
   const contacts = { email: 'victim@example.com', telegram: null, language: null };
   const account = { id: 'one', username: 'anna', isEnabled: true, contacts } as Partial<Account> as Account;
   const make = () =>
@@ -29,10 +32,16 @@ function setUp() {
           for (const notice of added) stored.set(notice.key, notice);
           return added.length;
         },
-        keysSince: async (since) =>
-          [...stored.values()].filter(({ at }) => at >= since).map(({ key }) => key),
+        keysSince: async (since, of) =>
+          [...stored.values()]
+            .filter(({ at, accountId }) => at >= since && (accountId === null) === (of === 'alerts'))
+            .map(({ key }) => key),
         failedRuns: async () => [],
         trim: async () => {},
+      },
+      audit: {
+        list: async (filter) =>
+          audit.filter(({ action, at }) => filter.action?.includes(action) && at >= (filter.from ?? 0)),
       },
       settings: () => SETTINGS,
       accounts: () => [{ ...account, expiresAt: state.expiresAt }],
@@ -40,7 +49,7 @@ function setUp() {
         state.quotaBytes === null
           ? null
           : { usedBytes: 90, quotaBytes: state.quotaBytes, period: 'p', endsAt: null },
-      maxLoginFailures: 10,
+      maxLoginFailures: 2,
       loginFailureWindowMs: 1_000,
       now: () => state.at,
       newId: () => `${stored.size}`,
@@ -48,6 +57,9 @@ function setUp() {
   let notices = make();
   return {
     state,
+    audit,
+    stored,
+    guess: (client: string) => notices.guessed(client),
     restart() {
       notices = make();
     },
@@ -88,4 +100,45 @@ test('a changed quota causes another notice, but not on the same UTC day', async
   }
   state.at += DAY_MS;
   assert.deepEqual(await announce(), [2, 2]);
+});
+
+test('alerts of the same type and object are at least an hour apart; other objects have their own', async () => {
+  const { state, audit, stored, guess, announce } = setUp();
+  const types = () =>
+    [...stored.values()].map(({ type, data }) => `${type} ${data['client'] ?? data['name']}`);
+  const guessTwice = (client: string) => {
+    for (let i = 0; i < 2; i++) guess(client);
+  };
+  let entries = 0;
+  const record = (action: string, id: string, address = '192.0.2.1') =>
+    audit.push({
+      ...{ id: `entry-${++entries}`, at: state.at, action, import: null, before: null, after: null },
+      by: { name: 'admin', via: 'console', address },
+      object: { type: 'token', id, name: id },
+    });
+  record('token.create', 'early');
+  state.at += 1;
+  guessTwice('192.0.2.1');
+  record('token.create', 'shop');
+  record('token.revoke', 'shop');
+  await announce();
+  const first = ['logins.failing 192.0.2.1', 'token.create shop'];
+  assert.deepEqual(types(), first, 'not what was before the start');
+
+  state.at += 59 * 60_000;
+  guessTwice('192.0.2.1');
+  record('token.create', 'shop');
+  await announce();
+  assert.deepEqual(types(), first, 'within the hour');
+  guessTwice('192.0.2.2');
+  record('token.create', 'other');
+  record('token.create', 'shop', '198.51.100.7');
+  await announce();
+  const others = ['logins.failing 192.0.2.2', 'token.create other', 'token.create shop'];
+  assert.deepEqual(types(), [...first, ...others]);
+
+  state.at += 60_001;
+  guessTwice('192.0.2.1');
+  await announce();
+  assert.deepEqual(types().slice(5), ['logins.failing 192.0.2.1']);
 });

@@ -1,0 +1,54 @@
+// Alerts: notices to the operator of what needs an act now. Each goes out at once, and at most one of a type and object within an
+// hour. A new type is added here, with its texts in `texts.ts` and in the console's locales.
+import { createHash } from 'node:crypto';
+import type { AuditAction, AuditEntry } from '../audit/audit.js';
+import { HOUR_MS } from '../clock.js';
+
+/** The changes that are announced whoever makes them, from the audit log: each can become lasting access. */
+export const ALERTED_ACTIONS = [
+  'token.create',
+  'operator.create',
+  'admin.password',
+  'admin.username',
+  'admin.totp-on',
+  'admin.totp-off',
+  'admin.recovery-codes',
+  'admin.recovery-code-used',
+  'backup.download',
+] as const satisfies readonly AuditAction[];
+
+export type AlertedAction = (typeof ALERTED_ACTIONS)[number];
+export type AlertType = 'logins.failing' | 'run.failed' | AlertedAction;
+
+export interface Alert {
+  readonly type: AlertType;
+  /** What the alert is about: a client address, an agent, a token. */
+  readonly object: string;
+  /** Identifies the occurrence, so that several daemons announce it once. */
+  readonly event: string;
+  /** When it happened. */
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** At most one alert of a type and object within this time. */
+export const ALERT_PAUSE_MS = HOUR_MS;
+
+/** Returns the key of an alert: type, object and occurrence. */
+export function alertKey({ type, object, event }: Alert): string {
+  const hash = createHash('sha256').update(object).digest('base64url').slice(0, 22);
+  return `${type} ${hash} ${event}`;
+}
+
+/** Returns the alert of an audit entry with one of `ALERTED_ACTIONS`. */
+export function auditAlert({ id, at, action, object, by }: AuditEntry): Alert {
+  const { name, via, address, operatorId = null } = by;
+  return {
+    type: action as AlertedAction,
+    // Another person or address counts as another object: an intruder must not hide behind the operator's own change.
+    object: [object.id, operatorId ?? name, address].join(' '),
+    event: id,
+    at,
+    data: { name: object.name, by: name, via, address, when: new Date(at).toISOString() },
+  };
+}
