@@ -46,11 +46,12 @@ const udp = section({
   enabled: flag().default(true),
   portRange: portRange(),
   publicAddress: publicAddress(),
-  idleTimeout: duration({ min: '1s' }).prefault('60s'),
+  idleTimeout: duration({ min: '1s' }).prefault('5m'),
+  dnsIdleTimeout: duration({ min: '1s' }).prefault('15s'),
   fullCone: flag().default(true),
   maxDestinations: whole(1, 65_536).default(1000),
   maxWaitingForUpstream: whole(1, 10_000).default(32),
-  maxAssociationsPerAccount: whole(1, 65_536).default(32),
+  maxAssociationsPerAccount: whole(1, 65_536).default(512),
   maxDecisionsPerSecond: whole(10, 1_000_000).default(2000),
   fragmentMemory: size({ min: '64KiB', max: '1GiB' }).prefault('4MiB'),
 });
@@ -192,7 +193,7 @@ export const socksSchema = section({
   }).prefault({}),
   handshakeTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
   connectTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
-  idleTimeout: duration({ min: '10ms' }).prefault('5m'),
+  idleTimeout: duration({ min: '10ms' }).prefault('124m'),
   halfCloseTimeout: duration({ min: '10ms' }).prefault('60s'),
   engine: oneOf('auto', 'native', 'node').default('auto'),
   workers: z

@@ -30,6 +30,7 @@ export function proxySettings(config: Config): ProxySettings {
       portRange: parsePortRange(socks.udp.portRange ?? ''),
       publicAddresses: [socks.udp.publicAddress ?? []].flat(),
       idleTimeoutMs: socks.udp.idleTimeoutMs,
+      dnsIdleTimeoutMs: socks.udp.dnsIdleTimeoutMs,
       fullCone: socks.udp.fullCone,
       maxDestinations: socks.udp.maxDestinations,
       maxWaitingForUpstream: socks.udp.maxWaitingForUpstream,

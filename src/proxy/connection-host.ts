@@ -74,8 +74,8 @@ export interface ConnectionHost extends RelayedHost {
   readonly upstreams: Upstreams;
   /** Null: no slot is free. */
   openSession(request: SessionRequest): WorkerSession | null;
-  /** Live UDP associations of an account. */
-  associations(account: WorkerAccount): number;
+  /** Ends the UDP association of an account that has been idle longest, when the account has as many as it may have. */
+  makeRoomForAssociation(account: WorkerAccount): void;
   /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
   isLocalAddress(ip: IpBytes): boolean;
   readonly fragmentMemory: FragmentMemory;

@@ -71,8 +71,7 @@ export class Relayed implements SessionOwner, RelayOwner {
       this.#bytesSeen = 0;
       this.#relay.keepAlive();
     }
-    const { counts, countAt } = this.#session;
-    const bytes = ((counts[countAt] ?? 0) + (counts[countAt + 1] ?? 0)) & 0x7fff_ffff;
+    const bytes = this.#bytes();
     if (bytes !== this.#bytesSeen) {
       this.#bytesSeen = bytes;
       this.#movedMs = nowMs | 0;
@@ -81,6 +80,16 @@ export class Relayed implements SessionOwner, RelayOwner {
     const quietMs = (nowMs - this.#movedMs) | 0;
     if (quietMs >= idleTimeoutMs) this.end('idle-timeout');
     else if (quietMs >= halfCloseTimeoutMs && this.#relay.isHalfClosed) this.end('half-close-timeout');
+  }
+
+  idleMs(nowMs: number): number {
+    const hasMoved = this.#bytesSeen !== NOT_CHECKED && this.#bytes() !== this.#bytesSeen;
+    return hasMoved ? 0 : (nowMs - this.#movedMs) | 0;
+  }
+
+  #bytes(): number {
+    const { counts, countAt } = this.#session;
+    return ((counts[countAt] ?? 0) + (counts[countAt + 1] ?? 0)) & 0x7fff_ffff;
   }
 
   setRates(rates: AccountRates | null): void {

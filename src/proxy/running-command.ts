@@ -262,6 +262,10 @@ export class RunningCommand implements SessionOwner {
 
   tick(): void {}
 
+  idleMs(): number {
+    return 0;
+  }
+
   setRates(): void {
     // The relay reads the rates when it starts.
   }

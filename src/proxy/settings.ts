@@ -20,6 +20,8 @@ export interface UdpSettings {
   readonly publicAddresses: readonly string[];
   /** An association without datagrams in either direction for this time ends. In ms. */
   readonly idleTimeoutMs: number;
+  /** The same for an association that has asked one DNS question and has the answer. */
+  readonly dnsIdleTimeoutMs: number;
   /** Whether the client receives datagrams from addresses that it has not sent to (RFC 4787 §5, endpoint-independent filtering). */
   readonly fullCone: boolean;
   /** Maximum number of destinations of one association; the least recently used is dropped. */
@@ -28,7 +30,7 @@ export interface UdpSettings {
   readonly maxWaitingForUpstream: number;
   /** Memory limit for incomplete fragments of all associations, in bytes. */
   readonly fragmentMemoryBytes: number;
-  /** Maximum number of concurrent associations of one account, unless its own limits are lower. */
+  /** Maximum number of concurrent associations of one account; then the one that was idle longest makes room. */
   readonly maxAssociationsPerAccount: number;
   /**
    * Maximum number of decisions per second (new destination, unknown sender, fragment) over all associations of one account,

@@ -12,6 +12,8 @@ export interface AccountSession {
   readonly isByAddress: boolean;
   readonly destination: Destination;
   end(reason: SessionEnd): void;
+  /** Time since the last transfer, in ms. `nowMs`: monotonic. */
+  idleMs(nowMs: number): number;
   setRates(rates: AccountRates | null): void;
   /** The account now has a limit over all nodes: requests a permit for the session. */
   holdPermit(): void;

@@ -119,11 +119,11 @@ export class WorkerAccounts {
       : null;
   }
 
-  /** Number of live sessions of the account that are UDP associations. */
-  associations({ sessions }: WorkerAccount): number {
-    let count = 0;
-    for (const { command } of sessions) if (command === 'udp-associate') count += 1;
-    return count;
+  /** Ends the association of the account that has been idle longest, when it has `max` of them. */
+  makeRoomForAssociation({ sessions }: WorkerAccount, max: number): void {
+    if (sessions.size < max) return;
+    const associations = [...sessions].filter(({ command }) => command === 'udp-associate');
+    if (associations.length >= max) longestIdle(associations, this.#options.io.now())?.end('made-room');
   }
 
   sessionOpened(account: WorkerAccount, session: AccountSession): void {
@@ -206,6 +206,19 @@ function endRefusedClients({ record, sessions }: WorkerAccount): void {
     else if (isByAddress && !includesAddress(record.authorizedAddresses, client.address))
       session.end('address-removed');
   }
+}
+
+/** Of equals the oldest. */
+function longestIdle(sessions: Iterable<AccountSession>, nowMs: number): AccountSession | null {
+  let found: AccountSession | null = null;
+  let idleMs = -1;
+  for (const session of sessions) {
+    const each = session.idleMs(nowMs);
+    if (each <= idleMs) continue;
+    found = session;
+    idleMs = each;
+  }
+  return found;
 }
 
 function endAll({ sessions }: WorkerAccount, reason: SessionEnd): void {

@@ -18,6 +18,8 @@ export interface SessionOwner {
   end(reason: SessionEnd): void;
   /** Called about once a second. `nowMs`: monotonic time in ms. */
   tick(nowMs: number): void;
+  /** Time since the last transfer, in ms; 0 while the session is being set up. */
+  idleMs(nowMs: number): number;
   setRates(rates: AccountRates | null): void;
 }
 

@@ -160,6 +160,10 @@ export class LiveSession implements WorkerSession, GamesOwner {
     if (!this.isEnded) this.#owner.end(reason);
   }
 
+  idleMs(nowMs: number): number {
+    return this.#owner.idleMs(nowMs);
+  }
+
   tick(now: number): void {
     this.#games?.tick(now);
     this.#owner.tick(now);

@@ -271,8 +271,8 @@ export class ProxyWorker implements ConnectionHost {
     return this.#accounts.byId(account.record.id) === account;
   }
 
-  associations(account: WorkerAccount): number {
-    return this.#accounts.associations(account);
+  makeRoomForAssociation(account: WorkerAccount): void {
+    this.#accounts.makeRoomForAssociation(account, this.settings.udp.maxAssociationsPerAccount);
   }
 
   egressOf(account: WorkerAccount): EgressPolicy | null {

@@ -71,7 +71,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
   return {
     opened(session: FakeSession): PayloadInspector | null {
       const { command, client, destination } = session;
-      const owner = { end() {}, tick() {}, setRates() {} };
+      const owner = { end() {}, tick() {}, idleMs: () => 0, setRates() {} };
       const request = {
         command,
         clientProtocol: 'socks5',

@@ -58,6 +58,7 @@ export const SETTINGS: ProxySettings = {
     portRange: null,
     publicAddresses: [],
     idleTimeoutMs: 60_000,
+    dnsIdleTimeoutMs: 15_000,
     fullCone: false,
     maxDestinations: 100,
     maxWaitingForUpstream: 10,

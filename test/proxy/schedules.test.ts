@@ -22,6 +22,7 @@ function setUp() {
       client: { address: '127.0.0.1', port: 1 },
       isByAddress: false,
       destination: { host: '127.0.0.1', address: '127.0.0.1', port: 1 },
+      idleMs: () => 0,
       setRates: () => undefined,
       holdPermit: () => undefined,
       end(reason) {

@@ -5,37 +5,44 @@ import { describe, it } from 'node:test';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { connectThrough } from '../helpers/socks-client.js';
-import { suiteScope } from '../helpers/suite.js';
 import { hold, startTarget } from '../helpers/targets.js';
 
 const ESTABLISHED = '01';
 /** `tr` of proc_net_tcp(5): the timer that runs for a connection. */
 const KEEPALIVE_TIMER = '02';
+/** USER_HZ of `tm->when`, on every Linux that Node supports. */
+const TICKS_PER_SECOND = 100;
+const FIRST_PROBE_S = 60;
 
 describe('keep-alive', { skip: process.platform !== 'linux' && 'reads /proc/net/tcp' }, () => {
-  const scope = suiteScope();
-
-  it('is on for both connections of a longer session', { timeout: 90_000 }, async (t) => {
-    const daemon = await startTestDaemon(scope);
-    await daemon.addAccount('lasting', 'secret');
-    const target = await startTarget(t, hold);
-    const { port } = daemon.socks;
-    await connectThrough({ port, username: 'lasting', password: 'secret' }, '127.0.0.1', target.port);
-    await eventually(() => {
-      const client = timers((local) => local === port);
-      const destination = timers((_local, remote) => remote === target.port);
-      assert.deepEqual([...client, ...destination], [KEEPALIVE_TIMER, KEEPALIVE_TIMER]);
+  for (const engine of ['native', 'node'] as const) {
+    it(`is on for both connections of a longer session (${engine})`, { timeout: 90_000 }, async (t) => {
+      const daemon = await startTestDaemon(t, { config: { socks: { engine } } });
+      await daemon.addAccount('lasting', 'secret');
+      const target = await startTarget(t, hold);
+      const { port } = daemon.socks;
+      await connectThrough({ port, username: 'lasting', password: 'secret' }, '127.0.0.1', target.port);
+      await eventually(() => {
+        const client = timers((local) => local === port);
+        const destination = timers((_local, remote) => remote === target.port);
+        assert.equal(client.length + destination.length, 2);
+        for (const { kind, seconds } of [...client, ...destination]) {
+          assert.equal(kind, KEEPALIVE_TIMER);
+          assert.ok(seconds <= FIRST_PROBE_S, `the next probe is sent in ${seconds} s`);
+        }
+      });
     });
-  });
+  }
 });
 
-/** Returns the timers of the established connections whose ports match. */
-function timers(matches: (local: number, remote: number) => boolean): string[] {
+/** Returns the timers of the established connections whose ports match, and when they expire. */
+function timers(matches: (local: number, remote: number) => boolean) {
   const [, ...rows] = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n');
   return rows.flatMap((row) => {
     const [, local = '', remote = '', state, , timer = ''] = row.trim().split(/\s+/);
-    const isMatch = state === ESTABLISHED && matches(portOf(local), portOf(remote));
-    return isMatch ? [timer.split(':')[0] ?? ''] : [];
+    if (state !== ESTABLISHED || !matches(portOf(local), portOf(remote))) return [];
+    const [kind = '', when = ''] = timer.split(':');
+    return [{ kind, seconds: Number.parseInt(when, 16) / TICKS_PER_SECOND }];
   });
 }
 

@@ -13,6 +13,8 @@ export type SessionEnd =
   | 'relay-failed'
   | 'idle-timeout'
   | 'half-close-timeout'
+  /** It was idle longest when places ran out, and another session took its place. */
+  | 'made-room'
   | 'account-removed'
   | 'account-renamed'
   | 'account-disabled'

@@ -16,9 +16,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     refuse(reply);
   };
   if (!udp.enabled) return refuse(Reply.commandNotSupported);
-  if (context.associations(account) >= udp.maxAssociationsPerAccount) {
-    return refuseFor('too-many-associations', Reply.notAllowedByRuleset);
-  }
+  context.makeRoomForAssociation(account);
   // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
   const release = context.tryAcquireConnection();
   if (release === null) return refuseFor('max-connections', Reply.generalFailure);

@@ -16,6 +16,10 @@ import { type AccountDecisions, decisionsOf } from './decisions.js';
 import { Destinations } from './destinations.js';
 import { UnsolicitedSources } from './unsolicited.js';
 
+const DNS_PORT = 53;
+/** Datagrams of one DNS question: a name's IPv4 and its IPv6 addresses. */
+const MAX_QUESTIONS = 2;
+
 export interface AssociationOptions {
   readonly context: AssociationContext;
   readonly request: AssociateRequest;
@@ -64,7 +68,7 @@ export type AssociationContext = Pick<
   | 'resolve'
   | 'upstreams'
   | 'openSession'
-  | 'associations'
+  | 'makeRoomForAssociation'
   | 'ownPorts'
   | 'isLocalAddress'
   | 'fragmentMemory'
@@ -82,6 +86,8 @@ export class Association implements SessionOwner, StreamListener {
   #lockedTo: Endpoint | null = null;
   #datagramsSeen = 0;
   #movedAt: number;
+  /** No datagram has gone to another port than that of DNS. */
+  #isOnlyDns = true;
   #isOver = false;
 
   constructor(options: AssociationOptions) {
@@ -109,6 +115,7 @@ export class Association implements SessionOwner, StreamListener {
       decisions: this.#decisions,
       onNew: (host, { address, port }, via) => {
         session.via = via;
+        if (port !== DNS_PORT) this.#isOnlyDns = false;
         return session.newDestination({ host, address, port });
       },
       onDropped: (reason, host, port) => this.#refused(reason, host, port),
@@ -150,12 +157,26 @@ export class Association implements SessionOwner, StreamListener {
     if (datagrams !== this.#datagramsSeen) {
       this.#datagramsSeen = datagrams;
       this.#movedAt = nowMs;
-    } else if (nowMs - this.#movedAt >= this.#options.context.settings.udp.idleTimeoutMs) {
+    } else if (nowMs - this.#movedAt >= this.#idleTimeoutMs(relay)) {
       return this.end('idle-timeout');
     }
     this.#count('fragments', this.#reassembly.expire(nowMs));
     relay.watchClient(this.#reassembly.isActive);
     destinations.refresh(nowMs);
+  }
+
+  idleMs(nowMs: number): number {
+    if (this.#open === null) return 0;
+    const { datagramsUp, datagramsDown } = this.#open.relay.counts;
+    return datagramsUp + datagramsDown === this.#datagramsSeen ? nowMs - this.#movedAt : 0;
+  }
+
+  /** RFC 4787 REQ-5: five minutes or more, except for well-known ports such as that of DNS. */
+  #idleTimeoutMs({ counts }: DatagramRelay): number {
+    const { idleTimeoutMs, dnsIdleTimeoutMs } = this.#options.context.settings.udp;
+    const isAnsweredQuestion =
+      this.#isOnlyDns && counts.datagramsUp <= MAX_QUESTIONS && counts.datagramsDown > 0;
+    return isAnsweredQuestion ? Math.min(dnsIdleTimeoutMs, idleTimeoutMs) : idleTimeoutMs;
   }
 
   setRates(rates: AccountRates | null): void {

@@ -580,6 +580,18 @@ describe('unsolicited datagrams', () => {
   }
 });
 
+it('a client with an association for each of its 120 sockets has every datagram answered, at the defaults', async (t) => {
+  const daemon = await startTestDaemon(t);
+  await daemon.addAccount('whole-system', 'secret');
+  const account = { port: daemon.socks.port, username: 'whole-system', password: 'secret' };
+  const echo = await startUdpEcho(t);
+  const clients = await Promise.all(Array.from({ length: 120 }, () => associateThrough(t, account)));
+  for (const text of ['A', 'AAAA']) {
+    const answers = clients.map((client) => client.roundTrip('127.0.0.1', echo.port, text));
+    assert.deepEqual(await Promise.all(answers), Array(120).fill(text));
+  }
+});
+
 describe('a UDP association in the configuration', () => {
   it('ends after idleTimeout without datagrams', async (t) => {
     const daemon = await startTestDaemon(t, { config: { socks: { udp: { idleTimeout: '2s' } } } });

@@ -19,17 +19,15 @@ import {
   IPV6_V6ONLY,
   type Libc,
   SO_ACCEPTCONN,
-  SO_KEEPALIVE,
   SO_REUSEADDR,
   SOCK_STREAM,
   SOCKADDR_BYTES,
   SOL_SOCKET,
-  TCP_KEEPIDLE,
   TCP_NODELAY,
 } from './libc.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
-import { KEEPALIVE_IDLE_S, NativeStream } from './stream.js';
+import { NativeStream, setKeepAlive } from './stream.js';
 
 /** Maximum number of connections accepted in one turn, so that other sockets are served too. */
 const ACCEPTS_PER_TURN = 64;
@@ -147,8 +145,7 @@ export function openListener(
 /** Sets the options that accepted connections inherit (tcp(7)). */
 function setInherited(libc: Libc, fd: number): void {
   libc.setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  libc.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+  setKeepAlive(libc, fd);
 }
 
 /**

@@ -14,11 +14,14 @@ import {
   EPOLLPRI,
   EPOLLRDHUP,
   IPPROTO_TCP,
+  type Libc,
   SO_ERROR,
   SO_KEEPALIVE,
   SOCKADDR_BYTES,
   SOL_SOCKET,
+  TCP_KEEPCNT,
   TCP_KEEPIDLE,
+  TCP_KEEPINTVL,
 } from './libc.js';
 import { type Loop, NOT_WATCHED, type Registration, type Task, type Watcher } from './loop.js';
 import { readSockaddr } from './sockaddr.js';
@@ -26,8 +29,11 @@ import { readSockaddr } from './sockaddr.js';
 export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 /** What one recv takes at most; a flow that fills it is bulk, which is moved by splice. */
 export const READ_BYTES = 16 * 1024;
-/** Time without a packet before the first TCP keepalive probe, in seconds. */
-export const KEEPALIVE_IDLE_S = 60;
+/** Time without a packet before the first TCP keepalive probe, and between probes, in seconds. */
+const KEEPALIVE_IDLE_S = 60;
+const KEEPALIVE_INTERVAL_S = 30;
+/** Number of probes without an answer after which a connection is closed: five minutes after the last packet. */
+const KEEPALIVE_PROBES = 8;
 const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 /** Maximum of bytes that `write` keeps while the system accepts none; beyond it the peer does not read, and the stream fails. */
 const MAX_UNSENT_BYTES = 64 * 1024;
@@ -144,9 +150,7 @@ export class NativeStream implements Stream, Watcher, Task {
   }
 
   keepAlive(): void {
-    if (this.#fd === -1) return;
-    this.#loop.libc.setOption(this.#fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    this.#loop.libc.setOption(this.#fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+    if (this.#fd !== -1) setKeepAlive(this.#loop.libc, this.#fd);
   }
 
   /** From now on the owner reads and writes. Returns the bytes that `write` has kept unsent; null: none. */
@@ -262,4 +266,12 @@ export class NativeStream implements Stream, Watcher, Task {
     else libc.getsockname(this.#fd, address);
     return readSockaddr(address);
   }
+}
+
+/** Turns on TCP keepalive (tcp(7)); connections inherit it from their listening socket. */
+export function setKeepAlive(libc: Pick<Libc, 'setOption'>, fd: number): void {
+  libc.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
+  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
 }
