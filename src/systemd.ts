@@ -1,6 +1,6 @@
 // sd_notify(3): reports the state of the daemon to systemd by datagrams to NOTIFY_SOCKET. Node has no Unix datagram sockets,
 // so this uses the direct system calls of the data plane. Without them, it runs systemd-notify, which needs NotifyAccess=all
-// in the unit. One helper process, started early, runs systemd-notify for every message: a watchdog message then needs no fork
+// in the unit, and the log says so. One helper process, started early, runs systemd-notify for every message: a watchdog message then needs no fork
 // and no free file descriptor.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -19,6 +19,8 @@ export interface ServiceManager {
 export interface ServiceManagerOptions {
   /** Called before each watchdog message; false suppresses the message. */
   readonly isAlive?: () => boolean;
+  /** Called when systemd-notify sends the messages. */
+  readonly needsHelper?: () => void;
   /** Returns null when direct system calls are not available. */
   readonly openSocket?: (path: string) => NotifySocket | null;
 }
@@ -47,13 +49,14 @@ const RETRY_MS = 50;
 export function createServiceManager(
   env: Environment,
   failed: (error: Error) => void,
-  { isAlive = () => true, openSocket = openNotifySocket }: ServiceManagerOptions = {},
+  { isAlive = () => true, needsHelper = () => {}, openSocket = openNotifySocket }: ServiceManagerOptions = {},
 ): ServiceManager {
   let watchdog: NodeJS.Timeout | undefined;
   const path = env['NOTIFY_SOCKET'];
   const socket = path ? openSocket(path) : null;
   const newHelper = (): Helper => startHelper({ PATH: env['PATH'], NOTIFY_SOCKET: path }, failed);
   let helper = path && !socket ? newHelper() : null;
+  if (helper) needsHelper();
 
   function send(...states: string[]): Promise<void> {
     if (!path) return Promise.resolve();

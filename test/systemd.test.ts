@@ -132,6 +132,17 @@ for (const { method, isAbstract, options } of METHODS)
     });
   });
 
+it('says when systemd-notify sends the messages, which needs another setting of the unit', () => {
+  let said = 0;
+  const needsHelper = () => {
+    said += 1;
+  };
+  const env = { PATH: process.env['PATH'], NOTIFY_SOCKET: '/nowhere/notify' };
+  createServiceManager(env, fail, { needsHelper, openSocket: () => null }).close();
+  createServiceManager({}, fail, { needsHelper, openSocket: () => null }).close();
+  assert.equal(said, 1);
+});
+
 it('without a service manager no program is started', async () => {
   const service = createServiceManager({ PATH: '/nowhere' }, fail);
   await service.ready();

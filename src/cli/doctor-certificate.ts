@@ -1,13 +1,12 @@
 // `pulsegate doctor`: checks that the certificates of the admin port and of the listeners are valid, and when they expire.
 
-import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import { DAY_MS } from '../core/clock.js';
+import { isReadableByOthers } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
 
 /** ACME clients renew a certificate about 30 days before it expires, so 14 days left means that renewal failed. */
 const RENEW_DAYS = 14;
-const READ_BY_OTHERS = 0o007;
 
 /** @param now in ms */
 export async function checkCertificate({ admin, socks }: Config, now: number): Promise<Finding[]> {
@@ -47,7 +46,6 @@ function lifetime({ certificate, expiresAt }: TlsPair, now: number): Pick<Findin
 }
 
 async function checkKeyFile(check: string, file: string): Promise<Finding[]> {
-  const { mode } = await stat(file);
-  if (!(mode & READ_BY_OTHERS)) return [];
+  if (!(await isReadableByOthers(file))) return [];
   return [{ check, state: 'warn', text: `other users can read the key ${file}; run chmod 600 ${file}` }];
 }

@@ -31,7 +31,7 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
     checkPort(config, 'socks'),
     checkPort(config, 'admin'),
     checkCertificate(config, Date.now()),
-    checkFiles(config),
+    checkFiles(loaded),
     checkDns(config),
     checkIpv6(),
     checkLocalPorts(),

@@ -56,6 +56,7 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   let running: Daemon | null = null;
   const service = createServiceManager(io.env, (err) => log.warn({ err }, 'sd_notify failed'), {
     isAlive: () => running?.isAlive() ?? true,
+    needsHelper: () => log.warn('without koffi, notifications to systemd need NotifyAccess=all in the unit'),
   });
   exitOnUncaughtError(log);
 

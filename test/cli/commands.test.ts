@@ -1,7 +1,7 @@
 // The command line as a script sees it: a real database, exit codes, stdout and stderr.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -433,6 +433,40 @@ describe('doctor', () => {
     assert.ok(state('disk'), 'doctor reports the free space on the disk');
     // doctor creates no data folder.
     await assert.rejects(stat(join(cli.folder, 'data')));
+  });
+
+  it('warns of secrets that other users can read, in the configuration and in files that it names', async (t) => {
+    const cli = await commandLine(
+      t,
+      'webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2 }\n' +
+        'socks: { upstreams: [{ proxy: "127.0.0.1:1", username: a, passwordFile: upstream }] }',
+    );
+    const [file, upstream] = [join(cli.folder, 'pulsegate.yaml'), join(cli.folder, 'upstream')];
+    await writeFile(upstream, 'secret');
+    const warnings = async (env = {}) => {
+      const { findings } = (await cli.run(['doctor', '--json'], { env })).json() as {
+        findings: { check: string; text: string }[];
+      };
+      return findings.flatMap(({ check, text }) => (check === 'secrets' ? [text] : []));
+    };
+    await chmod(file, 0o644);
+    await chmod(upstream, 0o644);
+    const [config = '', named = ''] = await warnings();
+    assert.match(
+      config,
+      /^other users can read .*pulsegate\.yaml, which contains webhooks\.secret; run chmod 640/,
+    );
+    assert.match(
+      named,
+      /^other users can read upstream \(socks\.upstreams\[0\]\.passwordFile\); run chmod 600/,
+    );
+    await chmod(file, 0o640);
+    await chmod(upstream, 0o600);
+    assert.deepEqual(await warnings(), []);
+    // A secret from the environment is not in the file.
+    await chmod(file, 0o644);
+    const set = { PULSEGATE_WEBHOOKS__SECRET: 'hunter3-hunter3-hunter3-hunter3-hunter3' };
+    assert.deepEqual(await warnings(set), []);
   });
 
   it('passes on a healthy machine, and reports the limitation of the node engine', async (t) => {

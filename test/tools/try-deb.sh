@@ -100,6 +100,7 @@ echo 'pulsegate pulsegate/admin-password password asked-for-once' | debconf-set-
 check 'installs without a network' unshare --net dpkg -i "$packages"/before/*.deb
 check 'stores the password from debconf' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
 check 'keeps the password for root' same "$(stat -c '%U %a' /etc/pulsegate/admin-password)" 'root 600'
+check 'lets only root and the service read the configuration' same "$(stat -c '%U %G %a' /etc/pulsegate/pulsegate.yaml)" 'root pulsegate 640'
 check 'removes the password from debconf' bash -c '! grep -rq asked-for-once /var/cache/debconf'
 check 'creates the data folder' same "$(stat -c '%U %a' /var/lib/pulsegate)" 'pulsegate 700'
 check 'installs a valid systemd unit' systemd-analyze verify /lib/systemd/system/pulsegate.service
@@ -117,8 +118,10 @@ echo '# changed by the operator' >> /etc/pulsegate/pulsegate.yaml
 # The scripts themselves, because systemd does not run everywhere that this does.
 check 'leaves socket activation on at an upgrade' bash -c '! grep -qs socket /var/lib/dpkg/info/pulsegate.preinst'
 check 'ends socket activation at its removal' grep -q 'stop pulsegate.socket' /var/lib/dpkg/info/pulsegate.prerm
+chmod 600 /etc/pulsegate/pulsegate.yaml && dpkg-statoverride --add --update root pulsegate 660 /etc/pulsegate/pulsegate.yaml
 check 'upgrades' unshare --net dpkg -i "$packages"/new/*.deb
 check 'keeps the configuration' grep -q 'changed by the operator' /etc/pulsegate/pulsegate.yaml
+check 'keeps its mode' same "$(stat -c '%a' /etc/pulsegate/pulsegate.yaml)" 660
 check 'keeps the password' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
 serve
 check 'keeps the accounts' lists_anna
