@@ -34,6 +34,8 @@ const FLUSH_MS = 1000;
 const EXIT_STOP_FAILED = 3;
 /** The data plane failed. The service manager restarts the daemon. */
 const EXIT_FAILED = 1;
+/** As shells and service managers see the end by SIGKILL. */
+const EXIT_KILLED = 137;
 
 /** Runs the daemon that `command` describes. Never resolves: exits the process instead. */
 export async function serve(command: Command, io: CommandIo): Promise<void> {
@@ -72,17 +74,17 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   await service.ready();
   hangups.handle(() => reload(read, loaded, daemon, log));
   const cause = await Promise.race([firstSignal, daemon.broken]);
-  const isClean = await stopDaemon(daemon, cause, signals, service, log);
+  const exitCode = await stopDaemon(daemon, cause, signals, service, log);
   await flush(log);
-  if (typeof cause === 'object') exitAfterFailure(cause);
+  if (typeof cause === 'object' && cause.hasStuckThread) process.kill(process.pid, 'SIGKILL');
   // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
-  process.exit(isClean ? 0 : EXIT_STOP_FAILED);
+  process.exit(exitCode);
 }
 
-/** The service manager starts the daemon again after exit code 1, and after SIGKILL. */
-function exitAfterFailure({ hasStuckThread }: PlaneFailure): never {
-  if (hasStuckThread) process.kill(process.pid, 'SIGKILL');
-  process.exit(EXIT_FAILED);
+/** The service manager starts the daemon again after exit code 1, and after SIGKILL (137). */
+export function exitCodeAfter(cause: NodeJS.Signals | PlaneFailure, isClean: boolean): number {
+  if (typeof cause === 'object') return cause.hasStuckThread ? EXIT_KILLED : EXIT_FAILED;
+  return isClean ? 0 : EXIT_STOP_FAILED;
 }
 
 /** The daemon continues when the readers of its output are gone (EPIPE). The log, too, ignores that. */
@@ -104,7 +106,7 @@ async function stopDaemon(
   signals: Signals,
   service: ServiceManager,
   log: Logger,
-): Promise<boolean> {
+): Promise<number> {
   if (typeof cause === 'string') log.info({ signal: cause }, 'stopping');
   else log.error({}, 'data plane failed; stopping');
   void service.stopping();
@@ -113,11 +115,11 @@ async function stopDaemon(
     void daemon.stop();
     setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
   });
-  const isClean = await stopped;
+  const exitCode = exitCodeAfter(cause, await stopped);
   service.close();
-  if (isClean) log.info({}, 'stopped');
-  else log.error({ exitCode: EXIT_STOP_FAILED }, 'stopped with errors');
-  return isClean;
+  if (exitCode === 0) log.info({}, 'stopped');
+  else log.error({ exitCode }, 'stopped with errors');
+  return exitCode;
 }
 
 function reportReady(

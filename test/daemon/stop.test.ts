@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { exitCodeAfter } from '../../src/cli/serve.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 
@@ -54,4 +55,12 @@ test('with a lock that ends before stopTimeout the daemon writes everything and 
   await unlock();
   assert.equal(await daemon.exited(), 0);
   assert.deepEqual(failedParts(daemon), []);
+});
+
+test('the exit code in the log is that of the process, also after a thread that cannot be terminated', () => {
+  for (const isClean of [true, false]) {
+    assert.equal(exitCodeAfter({ hasStuckThread: true }, isClean), 128 + 9);
+    assert.equal(exitCodeAfter({ hasStuckThread: false }, isClean), 1);
+  }
+  assert.equal(exitCodeAfter('SIGTERM', true), 0);
 });

@@ -28,6 +28,8 @@ type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
 /** Traffic sums from the database by account id; no entry for accounts without traffic. */
 export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 
+/** `flush` counts the sessions, but not again within this time: several timers call it. In ms. */
+const COUNT_MS = 400;
 /** Maximum number of accounts whose sums one statement reads. */
 const MAX_ACCOUNTS_PER_READ = 500;
 
@@ -53,7 +55,7 @@ export interface AccountUsage {
   addElsewhere(traffic: readonly TrafficElsewhere[], upTo: bigint): void;
   /** Loads the usage at the start, after the directory is loaded. Rejects when the database cannot be read. */
   load(): Promise<void>;
-  /** Writes the counted traffic. Rejects with the error of the database and keeps the traffic on failure. */
+  /** Counts and writes the traffic of all sessions. Rejects with the error of the database and keeps the traffic on failure. */
   flush(): Promise<void>;
   /**
    * For changes of the counted period: runs `work` between writes of traffic, so that the database contains all traffic counted so
@@ -91,6 +93,7 @@ export function createAccountUsage(deps: {
   /** Those of them whose counted traffic does not decide about the quota until then. */
   const undecided = new Set<string>();
   let isReadScheduled = false;
+  let countedAt = Number.NEGATIVE_INFINITY;
   /** The snapshot of which an account's sums were read, by account id; kept until all earlier traffic of other nodes has arrived. */
   const snapshots = new Map<string, DatabaseSnapshot>();
 
@@ -163,6 +166,14 @@ export function createAccountUsage(deps: {
     batch = meter.take();
     batchNumber += 1;
     await writeBatch();
+  }
+
+  /** A crash loses what was not counted when traffic was last written. */
+  function countForWrite(): void {
+    const at = now();
+    if (Math.abs(at - countedAt) < COUNT_MS) return;
+    countedAt = at;
+    sessions.count();
   }
 
   async function writeBatch(): Promise<void> {
@@ -265,7 +276,11 @@ export function createAccountUsage(deps: {
       for (const account of directory.all()) noteQuotaState(account);
     },
 
-    flush: () => inTurn('traffic', writeAndRead),
+    flush: () =>
+      inTurn('traffic', () => {
+        countForWrite();
+        return writeAndRead();
+      }),
     afterWriting: (work) =>
       inTurn('traffic', async () => {
         sessions.count();

@@ -300,3 +300,25 @@ test('listeners are notified once when a quota is used up, and once when it is r
   tickTwice();
   assert.deepEqual(notified, [true, false]);
 });
+
+test('a flush counts live sessions, so that a crash after it loses nothing that they transferred before', async (t) => {
+  const { store, sessions, usage, addMany, setTime } = await setUp(t);
+  const [player] = await addMany(1);
+  assert.ok(player);
+  const session = new FakeSession({ accountId: player.id });
+  sessions.opened(session);
+  const written = async () => (await store.traffic.sums(null, [player.id]))[0]?.bytesUp ?? 0;
+  for (const [at, up, expected] of [
+    [NOON, 10, 10],
+    // Another timer has just done so.
+    [NOON + 399, 20, 10],
+    [NOON + 400, 30, 30],
+    // The clock was set back.
+    [NOON - 10_000, 40, 40],
+  ] as const) {
+    session.traffic.up = up;
+    setTime(at);
+    await usage.flush();
+    assert.equal(await written(), expected);
+  }
+});

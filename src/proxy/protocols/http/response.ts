@@ -73,10 +73,15 @@ export class ResponseReader {
     if (status === undefined || options === null || declared === 'malformed') return null;
     // Only this proxy may request a login, and it forwards no upgrade.
     if (status === '407' || status === '101' || status < '100') return null;
-    if (declared?.kind === 'chunked' && (minor === '0' || this.#request.minor === 0)) return null;
+    if (declared?.kind === 'chunked' && minor === '0') return null;
     const startsWith = `HTTP/1.1 ${status} ${phrase}`;
-    const passedOn = endToEnd(fields, options).map(({ name, value }) => [name, value] as const);
-    if (status.startsWith('1')) {
+    const isInterim = status.startsWith('1');
+    // RFC 9110 §8.6: in these responses the field would be wrong, whatever its value.
+    const hasNoLength = isInterim || status === '204';
+    const passedOn = endToEnd(fields, options)
+      .filter(({ lower }) => !hasNoLength || lower !== 'content-length')
+      .map(({ name, value }) => [name, value] as const);
+    if (isInterim) {
       // Without a limit, a destination could send any amount of bytes that no rate and no quota counts.
       this.#interimBytes += this.#headBytes;
       if (this.#interimBytes > this.#limits.maxHeaderBytes) return null;
@@ -86,12 +91,14 @@ export class ResponseReader {
       return this.#request.minor === 0 ? Buffer.alloc(0) : writeHead(startsWith, passedOn);
     }
     const framing = this.#framingOf(status, declared);
+    if (framing.kind === 'chunked' && this.#request.minor === 0) return null;
     this.#endsWithConnection = framing.kind === 'until-close';
     this.isKept = this.#request.isKept && !this.#endsWithConnection;
     this.#body = new BodyReader(framing, this.#limits.maxHeaderBytes);
     return writeHead(startsWith, [
       ...passedOn,
-      ...(declared?.kind === 'chunked' ? [['Transfer-Encoding', 'chunked'] as const] : []),
+      // Only with a body: RFC 9112 §6.1 forbids the field in a 204, and requires it nowhere else.
+      ...(framing.kind === 'chunked' ? [['Transfer-Encoding', 'chunked'] as const] : []),
       ...(this.isKept ? [] : [['Connection', 'close'] as const]),
     ]);
   }

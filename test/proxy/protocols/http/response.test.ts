@@ -61,6 +61,33 @@ it('a response with a framing ends there, and the connection is kept', () => {
   }
 });
 
+it('a response without a body is relayed without Transfer-Encoding, a 204 or 1xx also without Content-Length', () => {
+  const chunked = 'Transfer-Encoding: chunked\r\n';
+  for (const [response, sent, request] of [
+    [`HTTP/1.1 204 No\r\n${chunked}X: y\r\n\r\n`, 'HTTP/1.1 204 No\r\nX: y\r\n\r\n', {}],
+    ['HTTP/1.1 204 No\r\ncontent-length: 0\r\n\r\n', 'HTTP/1.1 204 No\r\n\r\n', {}],
+    ['HTTP/1.1 204 No\r\nContent-Length: 7\r\n\r\n', 'HTTP/1.1 204 No\r\n\r\n', { isHead: true }],
+    [`HTTP/1.1 304 No\r\n${chunked}\r\n`, 'HTTP/1.1 304 No\r\n\r\n', {}],
+    [`HTTP/1.1 200 OK\r\n${chunked}\r\n`, 'HTTP/1.1 200 OK\r\n\r\n', { isHead: true }],
+    [
+      `HTTP/1.1 103 Hints\r\n${chunked}\r\nHTTP/1.1 100 C\r\nContent-Length: 2\r\n\r\nHTTP/1.1 304 No\r\n\r\n`,
+      'HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 304 No\r\n\r\n',
+      {},
+    ],
+  ] as const)
+    assert.deepEqual(
+      relayed(response, request),
+      { sent, isDone: true, isKept: true, mayEnd: true },
+      response,
+    );
+  // What would be chunked with a body is no reason to refuse it to a client of HTTP/1.0.
+  const head = { isHead: true, minor: 0, isKept: false } as const;
+  assert.equal(
+    relayed(`HTTP/1.1 200 OK\r\n${chunked}\r\n`, head)?.sent,
+    'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
+  );
+});
+
 it('a response without a framing ends with its connection', () => {
   assert.deepEqual(relayed('HTTP/1.1 200 OK\r\nX: y\r\n\r\nabc'), {
     sent: 'HTTP/1.1 200 OK\r\nX: y\r\nConnection: close\r\n\r\nabc',
