@@ -5,7 +5,7 @@ import { type AccountChange, toUpdate } from '../core/accounts/account-input.js'
 import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { addressTaken } from '../core/accounts/authorized-addresses.js';
-import { type Cost, costOf, OverBudget } from '../core/accounts/budget.js';
+import { type Change, OverBudget } from '../core/accounts/budget.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
@@ -22,8 +22,8 @@ import type { FileRecord } from './record.js';
 export interface ImportDeps extends PlanDeps {
   readonly accounts: PlanDeps['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
   readonly dryRun: boolean;
-  /** Called in a dry run with what each account would take of a seller's budget. */
-  readonly onCost?: (cost: Cost) => void;
+  /** Called in a dry run with changes that would be charged to a seller's budget. */
+  readonly onChanges?: (changes: readonly Change[]) => Promise<void>;
   readonly by: Actor;
   readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
   /** For the audit log; null when it is not known. */
@@ -55,24 +55,24 @@ export async function* importAccounts(
     slice.push(planOf(record));
     if (slice.length % LINES_PER_TURN === 0) await nextTurn();
     if (slice.length < SLICE) continue;
-    yield* deps.dryRun ? preview(slice, deps) : await writer.write(slice);
+    yield* deps.dryRun ? await preview(slice, deps) : await writer.write(slice);
     slice = [];
   }
-  yield* deps.dryRun ? preview(slice, deps) : await writer.write(slice);
+  yield* deps.dryRun ? await preview(slice, deps) : await writer.write(slice);
   await writer.end();
 }
 
-function preview(plans: readonly Plan[], { onCost, now }: ImportDeps): ImportedLine[] {
-  if (onCost) for (const plan of plans) if (plan.kind !== 'settled') onCost(costOfPlan(plan, now()));
+async function preview(plans: readonly Plan[], { onChanges }: ImportDeps): Promise<ImportedLine[]> {
+  await onChanges?.(plans.flatMap((plan) => (plan.kind === 'settled' ? [] : [changeOfPlan(plan)])));
   return plans.map(({ line }) => line);
 }
 
-/** Returns what the import of a line takes of a seller's budget. */
-function costOfPlan(plan: ToAdd | ToChange, now: number): Cost {
-  if (plan.kind === 'add') return costOf(null, plan.account, now);
+/** Returns the import of a line as a seller's budget is charged for it. */
+function changeOfPlan(plan: ToAdd | ToChange): Change {
+  if (plan.kind === 'add') return { before: null, after: plan.account };
   // A new password costs nothing, and its digest takes time.
   const { password: _, ...change } = changeOf(plan, plan.account);
-  return costOf(plan.account, withUpdate(plan.account, toUpdate(change)), now);
+  return { before: plan.account, after: withUpdate(plan.account, toUpdate(change)) };
 }
 
 /** One transaction of a slice. */

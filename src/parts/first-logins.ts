@@ -1,4 +1,5 @@
 // Sets the expiry of accounts that wait for their first login. A login while the database cannot be written counts from its own time.
+// An account that is used while it is told to wait need not log in again: its days begin at once.
 import { SECOND_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
@@ -14,11 +15,13 @@ export interface FirstLoginsPart extends Part {
 const RETRY_MS = SECOND_MS;
 
 export function createFirstLoginsPart({
-  core: { accounts, directory },
+  core: { accounts, directory, sessions },
   log,
+  now,
 }: {
-  readonly core: Pick<Core, 'accounts' | 'directory'>;
+  readonly core: Pick<Core, 'accounts' | 'directory' | 'sessions'>;
   readonly log: Log;
+  readonly now: () => number;
 }): FirstLoginsPart {
   const tasks = createTasks(log);
   /** Times of first logins whose expiry is not stored yet, by account id. */
@@ -33,14 +36,20 @@ export function createFirstLoginsPart({
     for (const [id, at] of waiting) await write(id, at);
   }
 
+  function loggedIn(id: string, at: number): void {
+    if (waiting.has(id) || directory.byId(id)?.daysFromFirstLogin == null) return;
+    waiting.set(id, at);
+    // The task below tries again, and reports a failure. The account may have no other login: a session can last for months.
+    write(id, at).catch(() => undefined);
+  }
+
+  directory.onChanged(({ id, after }) => {
+    if (after?.daysFromFirstLogin != null && sessions.ofAccount(id).length > 0) loggedIn(id, now());
+  });
+
   return {
     name: 'first logins',
-    loggedIn(id, at) {
-      if (waiting.has(id) || directory.byId(id)?.daysFromFirstLogin == null) return;
-      waiting.set(id, at);
-      // The task below tries again, and reports a failure. The account may have no other login: a session can last for months.
-      write(id, at).catch(() => undefined);
-    },
+    loggedIn,
     start() {
       tasks.every(RETRY_MS, 'expiry at first login', writeAll);
     },

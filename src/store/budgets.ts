@@ -1,9 +1,11 @@
 // Charges a seller's budget in the transaction that writes the accounts.
 import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
-import { type Cost, checkBudget, costOf, sumOf } from '../core/accounts/budget.js';
+import { type Cost, checkBudget, costOfAll } from '../core/accounts/budget.js';
+import { readTraffic } from '../core/accounts/traffic-store.js';
 import type { Role } from '../core/auth/roles.js';
 import { type Integer, toNumber } from './integers.js';
+import { trafficSums } from './traffic.js';
 
 export interface BudgetRow {
   budget_accounts: Integer | null;
@@ -41,7 +43,11 @@ export async function chargeSeller(
   now: number,
 ): Promise<void> {
   if (operator?.role !== 'seller' || changes.length === 0) return;
-  const cost = sumOf(changes.map(({ before, after }) => costOf(before, after, now)));
+  const cost = await costOfAll(
+    changes,
+    (accounts) => readTraffic((day, ids) => trafficSums(trx, day, ids), accounts, now),
+    now,
+  );
   checkBudget(toBudget(operator), toUsed(operator), cost);
   // Without a bound, the used part may grow without end: it stays within what a number and the column can hold.
   const grown = ([column, by]: readonly [string, number]) => [

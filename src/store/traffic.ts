@@ -1,6 +1,6 @@
 // The traffic of accounts per day.
 import type { Knex } from 'knex';
-import type { TrafficOfDay } from '../core/accounts/limits.js';
+import type { TrafficOfDay, TrafficSums } from '../core/accounts/limits.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';
 import type { ActivityRow, RecordActivity } from './activity.js';
 import type { IsNewBatch } from './batches.js';
@@ -56,33 +56,39 @@ export function createTrafficStore(
       }));
     },
 
-    async sums(fromDay, accountIds) {
-      const query = db('traffic_days')
-        .groupBy('account_id')
-        .select(
-          'account_id',
-          db.raw('sum(bytes_up) as bytes_up'),
-          db.raw('sum(bytes_down) as bytes_down'),
-          // -1 is before every day, so that all traffic counts.
-          db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [
-            fromDay ?? -1,
-          ]),
-          db.raw(`${snapshot?.sql ?? 'null'} as snapshot`),
-        );
-      const rows: SumsRow[] =
-        accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
-      // One statement has one snapshot.
-      const text = rows[0]?.snapshot ?? null;
-      const read = text !== null && snapshot ? { snapshot: snapshot.parse(text) } : {};
-      return rows.map((row) => ({
-        accountId: row.account_id,
-        bytesUp: Number(row.bytes_up),
-        bytesDown: Number(row.bytes_down),
-        bytesSince: Number(row.bytes_since),
-        ...read,
-      }));
-    },
+    sums: (fromDay, accountIds) => trafficSums(db, fromDay, accountIds, snapshot),
   };
+}
+
+/** Reads the sums of all or the given accounts, with one statement. */
+export async function trafficSums(
+  db: Knex,
+  fromDay: number | null,
+  accountIds?: readonly string[],
+  snapshot: Engine['snapshot'] = null,
+): Promise<TrafficSums[]> {
+  const query = db('traffic_days')
+    .groupBy('account_id')
+    .select(
+      'account_id',
+      db.raw('sum(bytes_up) as bytes_up'),
+      db.raw('sum(bytes_down) as bytes_down'),
+      // -1 is before every day, so that all traffic counts.
+      db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [fromDay ?? -1]),
+      db.raw(`${snapshot?.sql ?? 'null'} as snapshot`),
+    );
+  const rows: SumsRow[] =
+    accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
+  // One statement has one snapshot.
+  const text = rows[0]?.snapshot ?? null;
+  const read = text !== null && snapshot ? { snapshot: snapshot.parse(text) } : {};
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    bytesUp: Number(row.bytes_up),
+    bytesDown: Number(row.bytes_down),
+    bytesSince: Number(row.bytes_since),
+    ...read,
+  }));
 }
 
 const hasBytes = ({ bytesUp, bytesDown }: TrafficOfDay): boolean => bytesUp + bytesDown > 0;

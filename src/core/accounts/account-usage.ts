@@ -14,26 +14,24 @@ import {
   type LimitUsage,
   NO_LIMITS,
   periodEnd,
-  periodStart,
-  QUOTA_PERIODS,
   type TrafficOfDay,
   type TrafficSums,
 } from './limits.js';
-import type { TrafficStore } from './traffic-store.js';
+import {
+  type Counting,
+  periodBytesOf,
+  readTraffic,
+  type StoredTraffic,
+  type TrafficStore,
+} from './traffic-store.js';
 import { TrafficMeter } from './usage.js';
-
-/** The fields of an account that determine which traffic its quota counts. */
-type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
-
-/** Traffic sums from the database by account id; no entry for accounts without traffic. */
-export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 
 /** `flush` counts the sessions, but not again within this time: several timers call it. In ms. */
 const COUNT_MS = 400;
 /** Maximum number of accounts whose sums one statement reads. */
 const MAX_ACCOUNTS_PER_READ = 500;
 
-const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, snapshot: undefined };
+const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, snapshot: undefined };
 
 type TrafficElsewhere = Extract<AccountActivity, { readonly kind: 'traffic' }>;
 
@@ -64,6 +62,8 @@ export interface AccountUsage {
   afterWriting<T>(work: () => Promise<T>): Promise<T>;
   /** Reads traffic sums for the given periods. Call it within `afterWriting`. */
   read(accounts: readonly Counting[]): Promise<StoredTraffic>;
+  /** Writes the counted traffic, and reads the sums. */
+  readNow(accounts: readonly Counting[]): Promise<StoredTraffic>;
   /**
    * The account was added or changed: reads its sums again soon, and waits for nothing. Call it before the directory gets the
    * account. If its period or reset is another one, `isOverQuota` keeps its result until the sums are read.
@@ -138,26 +138,16 @@ export function createAccountUsage(deps: {
 
   function countFrom({ id, limits, quotaReset }: Counting, stored: StoredTraffic): void {
     const at = now();
-    const { bytesUp, bytesDown, bytesSince, snapshot } = stored.get(id) ?? NO_TRAFFIC;
+    const { bytesUp, bytesDown, snapshot } = stored.get(id) ?? NO_TRAFFIC;
     if (snapshot) snapshots.set(id, snapshot);
     undecided.delete(id);
-    const start = periodStart(limits.quotaPeriod, at);
-    const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
-    const periodBytes = countsFromReset ? bytesUp + bytesDown - quotaReset.totalBytes : bytesSince;
+    const periodBytes = periodBytesOf({ limits, quotaReset }, stored.get(id), at);
     const counted = { totalBytesUp: bytesUp, totalBytesDown: bytesDown, periodBytes };
     meter.load(id, limits.quotaPeriod, counted, at);
   }
 
-  async function read(accounts: readonly Counting[]): Promise<StoredTraffic> {
-    const at = now();
-    const found = new Map<string, TrafficSums>();
-    for (const period of QUOTA_PERIODS) {
-      const ids = accounts.filter(({ limits }) => limits.quotaPeriod === period).map(({ id }) => id);
-      if (ids.length === 0) continue;
-      for (const sums of await store.sums(firstDay(period, at), ids)) found.set(sums.accountId, sums);
-    }
-    return found;
-  }
+  const read = (accounts: readonly Counting[]): Promise<StoredTraffic> =>
+    readTraffic(store.sums, accounts, now());
 
   /** Retries a failed batch with the same number: the database may have written it although its answer was lost. */
   async function write(): Promise<void> {
@@ -214,6 +204,13 @@ export function createAccountUsage(deps: {
     }).catch(() => undefined);
   }
 
+  const afterWriting = <T>(work: () => Promise<T>): Promise<T> =>
+    inTurn('traffic', async () => {
+      sessions.count();
+      await writeAndRead();
+      return work();
+    });
+
   function lastView({ id, limits, quotaReset }: Account): LimitUsage {
     const at = now();
     const live = sessions.ofAccount(id);
@@ -256,11 +253,7 @@ export function createAccountUsage(deps: {
       publishQuotaChanges(traffic.map(({ accountId }) => accountId));
     },
 
-    days: (accountId, fromDay) =>
-      inTurn('traffic', () => {
-        sessions.count();
-        return writeAndRead().then(() => store.days(accountId, fromDay));
-      }),
+    days: (accountId, fromDay) => afterWriting(() => store.days(accountId, fromDay)),
 
     async load() {
       const at = now();
@@ -281,13 +274,9 @@ export function createAccountUsage(deps: {
         countForWrite();
         return writeAndRead();
       }),
-    afterWriting: (work) =>
-      inTurn('traffic', async () => {
-        sessions.count();
-        await writeAndRead();
-        return work();
-      }),
+    afterWriting,
     read,
+    readNow: (accounts) => afterWriting(() => read(accounts)),
 
     countAnew(account) {
       const before = directory.byId(account.id);

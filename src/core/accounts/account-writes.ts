@@ -111,7 +111,9 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
           })),
           by,
         );
-      const changed = await (updates.some(({ used }) => used) ? usage.afterWriting(write) : write());
+      // A seller's budget is charged by what is used.
+      const needsUsage = by?.operatorId !== undefined || updates.some(({ used }) => used);
+      const changed = await (needsUsage ? usage.afterWriting(write) : write());
       return put(changed, (account) => imported.has(account.id) || isCountedOtherwise(account));
     },
 

@@ -2,6 +2,7 @@
 import { DAY_MS } from '../clock.js';
 import type { Account } from './account.js';
 import { periodIndex } from './limits.js';
+import { type Counting, periodBytesOf, type StoredTraffic } from './traffic-store.js';
 
 /** null: no bound. */
 export interface Budget {
@@ -43,15 +44,21 @@ export class OverBudget extends Error {
 /** The fields of an account that a budget pays for. */
 export type Priced = Pick<Account, 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'quotaReset'>;
 
-const PERIOD_DAYS = { day: 1, week: 7, month: 30 } as const;
+/** What the quota of an account has counted in its period, in bytes: by the terms before a change, and by those after it. */
+export interface Used {
+  readonly before: number;
+  readonly after: number;
+}
+
+const NOTHING_USED: Used = { before: 0, after: 0 };
 
 /**
- * Returns the cost of a change: a new account, the added time, the traffic that the quotas additionally allow until the account
- * expires, and a quota whose usage a reset or another quota period clears. An account that waits for its first login again costs
- * all its days. Reducing or removing an account refunds nothing. The cost of something without a bound is Infinity.
+ * Returns the cost of a change: a new account, the added time, and the traffic that the account may additionally use until it
+ * expires. Used traffic is spent. A reset, or another quota period, costs one quota at least. An account that waits for its first
+ * login again costs all its days. Reducing or removing an account refunds nothing. The cost of something without a bound is Infinity.
  * @param now ms since the epoch
  */
-export function costOf(before: Priced | null, after: Priced, now: number): Cost {
+export function costOf(before: Priced | null, after: Priced, now: number, used = NOTHING_USED): Cost {
   const isReset =
     before !== null &&
     (before.quotaReset !== after.quotaReset || before.limits.quotaPeriod !== after.limits.quotaPeriod);
@@ -61,10 +68,33 @@ export function costOf(before: Priced | null, after: Priced, now: number): Cost 
   return {
     accounts: before ? 0 : 1,
     ms: growth(had ? msLeft(had, now) : 0, msLeft(after, now)),
-    bytes:
-      growth(had ? bytesGranted(had, now) : 0, bytesGranted(after, now)) +
-      (isReset ? (after.limits.quotaBytes ?? 0) : 0),
+    bytes: Math.max(bytesAdded(had, after, now, used), isReset ? (after.limits.quotaBytes ?? 0) : 0),
   };
+}
+
+/** A change that a budget is charged for; `before` is null for a new account. */
+export interface Change {
+  readonly before: (Priced & Counting) | null;
+  readonly after: Priced & Counting;
+}
+
+/**
+ * Returns the cost of changes.
+ * @param read reads the traffic of accounts for the periods of their quotas
+ */
+export async function costOfAll(
+  changes: readonly Change[],
+  read: (accounts: readonly Counting[]) => Promise<StoredTraffic>,
+  now: number,
+): Promise<Cost> {
+  const changed = changes.flatMap(({ before, after }) => (before ? [{ before, after }] : []));
+  const before = await read(changed.map((each) => each.before));
+  const after = await read(changed.map((each) => each.after));
+  const usedOf = (change: Change): Used => ({
+    before: change.before ? periodBytesOf(change.before, before.get(change.before.id), now) : 0,
+    after: change.before ? periodBytesOf(change.after, after.get(change.after.id), now) : 0,
+  });
+  return sumOf(changes.map((change) => costOf(change.before, change.after, now, usedOf(change))));
 }
 
 export function sumOf(costs: readonly Cost[]): Cost {
@@ -129,25 +159,70 @@ function msLeft({ expiresAt, daysFromFirstLogin }: Priced, now: number): number 
   return expiresAt === null ? Infinity : Math.max(0, expiresAt - now);
 }
 
-/** Returns the bytes that the quota allows until the account expires: one quota, or one for every period until then. */
-function bytesGranted(account: Priced, now: number): number {
+/** The traffic that an account may still use: in the current period of its quota, and in each of the `later` ones. */
+interface Grant {
+  readonly current: number;
+  readonly quota: number;
+  readonly later: number;
+}
+
+function grantOf(account: Priced, used: number, now: number): Grant {
   const { quotaBytes, quotaPeriod } = account.limits;
-  if (quotaBytes === null) return Infinity;
-  return quotaBytes === 0 || quotaPeriod === 'never'
-    ? quotaBytes
-    : quotaBytes * periodsLeft(account, quotaPeriod, now);
+  const quota = quotaBytes ?? Infinity;
+  const left = Math.max(0, quota - Math.max(0, used));
+  if (quotaPeriod === 'never' || quotaBytes === null) return { current: left, quota, later: 0 };
+  const periods = periodsLeft(account, quotaPeriod, now);
+  // What was used today says nothing about the day of the first login.
+  const current = account.daysFromFirstLogin === null ? left : quota;
+  return { current: periods > 0 ? current : 0, quota, later: Math.max(0, periods - 1) };
 }
 
 /**
+ * Returns the bytes that an account may use after a change and could not use before. Of quotas with the same periods each period
+ * counts by itself: more today and less tomorrow is more.
+ */
+function bytesAdded(before: Priced | null, after: Priced, now: number, used: Used): number {
+  const gets = grantOf(after, used.after, now);
+  if (!before) return gets.current + times(gets.quota, gets.later);
+  const had = grantOf(before, used.before, now);
+  const isAlike =
+    before.limits.quotaPeriod === after.limits.quotaPeriod &&
+    (before.daysFromFirstLogin === null) === (after.daysFromFirstLogin === null);
+  if (!isAlike)
+    return growth(had.current + times(had.quota, had.later), gets.current + times(gets.quota, gets.later));
+  return (
+    growth(had.current, gets.current) +
+    times(growth(had.quota, gets.quota), Math.min(had.later, gets.later)) +
+    times(gets.quota, growth(had.later, gets.later))
+  );
+}
+
+/** Without a bound or with one, nothing times something is nothing. */
+const times = (bytes: number, periods: number): number =>
+  bytes === 0 || periods === 0 ? 0 : bytes * periods;
+
+/**
  * Returns the number of calendar periods in which the account can be used. They do not depend on when the account was extended, so
- * that many short extensions cost what a long one costs. One period more may begin during days that begin with the first login.
+ * that many short extensions cost what a long one costs.
  */
 function periodsLeft(
   { expiresAt, daysFromFirstLogin }: Priced,
-  period: keyof typeof PERIOD_DAYS,
+  period: 'day' | 'week' | 'month',
   now: number,
 ): number {
-  if (daysFromFirstLogin !== null) return Math.ceil(daysFromFirstLogin / PERIOD_DAYS[period]) + 1;
+  if (daysFromFirstLogin !== null) return mostPeriods(period, daysFromFirstLogin);
   if (expiresAt === null) return Infinity;
   return expiresAt <= now ? 0 : periodIndex(period, expiresAt - 1) - periodIndex(period, now) + 1;
+}
+
+/** Returns the most periods that days from the first login can touch, whenever they begin: 30 days touch three months from January 30. */
+function mostPeriods(period: 'day' | 'week' | 'month', days: number): number {
+  if (period !== 'month') return Math.ceil(days / (period === 'week' ? 7 : 1)) + 1;
+  let most = 0;
+  // The last moment of each month of four years.
+  for (let month = 1; month <= 48; month += 1) {
+    const start = Date.UTC(2025, month) - 1;
+    most = Math.max(most, periodIndex('month', start + days * DAY_MS - 1) - periodIndex('month', start) + 1);
+  }
+  return most;
 }

@@ -1,5 +1,6 @@
-// The database interface of traffic counting. `store/` implements it with knex.
-import type { TrafficOfDay, TrafficSums } from './limits.js';
+// The database interface of traffic counting, which `store/` implements with knex, and the usage of a quota period from its sums.
+import type { Account } from './account.js';
+import { firstDay, periodStart, QUOTA_PERIODS, type TrafficOfDay, type TrafficSums } from './limits.js';
 
 export interface TrafficStore {
   /**
@@ -12,3 +13,43 @@ export interface TrafficStore {
   /** Sums of all or the given accounts with traffic; `bytesSince` counts from `fromDay` on (null: all). */
   sums(fromDay: number | null, accountIds?: readonly string[]): Promise<TrafficSums[]>;
 }
+
+/** The fields of an account that determine which traffic its quota counts. */
+export type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
+
+/** Traffic sums from the database by account id; no entry for accounts without traffic. */
+export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
+
+/** Maximum number of accounts whose sums one statement reads. */
+const MAX_ACCOUNTS_PER_READ = 500;
+
+/** Reads the sums of accounts for the periods of their quotas at `at`, in ms since the epoch. */
+export async function readTraffic(
+  sums: TrafficStore['sums'],
+  accounts: readonly Counting[],
+  at: number,
+): Promise<StoredTraffic> {
+  const found = new Map<string, TrafficSums>();
+  for (const period of QUOTA_PERIODS) {
+    const ids = accounts.filter(({ limits }) => limits.quotaPeriod === period).map(({ id }) => id);
+    for (let start = 0; start < ids.length; start += MAX_ACCOUNTS_PER_READ) {
+      const read = await sums(firstDay(period, at), ids.slice(start, start + MAX_ACCOUNTS_PER_READ));
+      for (const each of read) found.set(each.accountId, each);
+    }
+  }
+  return found;
+}
+
+/** The bytes that the quota of an account counts at `at`: since the start of the period or a later reset. */
+export function periodBytesOf(
+  { limits, quotaReset }: Omit<Counting, 'id'>,
+  sums: Pick<TrafficSums, 'bytesUp' | 'bytesDown' | 'bytesSince'> | undefined,
+  at: number,
+): number {
+  const { bytesUp, bytesDown, bytesSince } = sums ?? NO_TRAFFIC;
+  const start = periodStart(limits.quotaPeriod, at);
+  const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
+  return countsFromReset ? bytesUp + bytesDown - quotaReset.totalBytes : bytesSince;
+}
+
+const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0 };

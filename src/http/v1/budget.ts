@@ -13,7 +13,7 @@ export const Budget = z
     accounts: Bound,
     /** Sum of the days given to all accounts. */
     days: Bound,
-    /** Sum of the quotas granted, for every period until an account expires. */
+    /** Sum of the quotas granted, for every period until an account expires; used traffic is spent. */
     bytes: Bound,
   })
   .meta({ id: 'Budget' });

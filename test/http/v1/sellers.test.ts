@@ -9,7 +9,7 @@ import { eventually } from '../../helpers/eventually.js';
 import { basic } from '../../helpers/http.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
-import { hold, startTarget } from '../../helpers/targets.js';
+import { echo, hold, startTarget } from '../../helpers/targets.js';
 
 const PASSWORD = 'a-good-password';
 const DAY_MS = 86_400_000;
@@ -515,5 +515,67 @@ describe('a seller', async () => {
     assert.equal((await patch({ quotaBytes: 3_000 })).status, 200);
     assert.equal((await reset()).status, 200);
     assert.equal((await usedOf(shop)).bytes, 10_000);
+  });
+
+  it('is charged for traffic that was used when a change grants it again', async () => {
+    const { console: shop } = await addSeller({ accounts: null, days: null, bytes: 20_000 });
+    const target = await startTarget(scope, echo);
+    const terms = (quotaBytes: number, quotaPeriod: string, days: number) => ({
+      limits: { quotaBytes, quotaPeriod },
+      expiresAt: inDays(days),
+    });
+    const username = `p-${randomUUID()}`;
+    const first = { username, password: 'secret', ...terms(10_000, 'never', 5) };
+    const id = idOf(await create(shop, first));
+    const socket = await connectThrough(
+      { port: daemon.socks.port, username, password: 'secret' },
+      '127.0.0.1',
+      target.port,
+    );
+    socket.send(Buffer.alloc(4_000));
+    await socket.read(4_000);
+    socket.destroy();
+    await eventually(async () => {
+      const shown = (await shop.api('GET', `/api/v1/accounts/${id}/limits`)).json as {
+        usage: { periodBytes: number };
+      };
+      assert.equal(shown.usage.periodBytes, 8_000);
+    });
+    const path = `/api/v1/accounts/${id}`;
+    const daily = terms(1_000, 'day', 5);
+    const preview = await shop.api('POST', '/api/v1/accounts/bulk', {
+      ...{ ids: [id], dryRun: true },
+      action: { type: 'set-limits', limits: daily.limits },
+    });
+    const { parts } = (preview.json as { budget: { parts: Fields[] } }).budget;
+    const needed = parts.find(({ what }) => what === 'bytes')?.['needed'];
+    assert.equal(needed, 3_000, 'five days after today, less the 2,000 that were left');
+    assert.equal((await shop.api('PATCH', `${path}/limits`, daily.limits)).status, 200);
+    assert.equal((await usedOf(shop)).bytes, 13_000);
+    // All of five days in one, and back.
+    assert.equal((await shop.api('PATCH', path, { expiresAt: inDays(0) })).status, 200);
+    assert.equal(codeOf(await shop.api('PATCH', path, { expiresAt: inDays(8) })), 'over-budget');
+    assert.equal((await shop.api('PATCH', path, { expiresAt: inDays(5) })).status, 200);
+    assert.equal((await usedOf(shop)).bytes, 18_000);
+  });
+
+  it('cannot let a player wait for a first login who is connected', async () => {
+    const { console: shop } = await addSeller({ accounts: null, days: 20, bytes: null });
+    const target = await startTarget(scope, hold);
+    const username = `p-${randomUUID()}`;
+    const id = idOf(await create(shop, { username, password: 'secret', expiresAt: inDays(5) }));
+    await connectThrough({ port: daemon.socks.port, username, password: 'secret' }, '127.0.0.1', target.port);
+    const imported = await shop.api(
+      'POST',
+      '/api/v1/accounts/import?format=json&existing=replace&dryRun=false',
+      JSON.stringify([{ username, daysFromFirstLogin: 10 }]),
+      { 'content-type': 'application/json' },
+    );
+    assert.equal(imported.status, 200, imported.text);
+    await eventually(async () => {
+      const shown = (await shop.api('GET', `/api/v1/accounts/${id}`)).json as { account?: Fields } & Fields;
+      const expiresAt = String((shown.account ?? shown)['expiresAt']);
+      assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 10 * DAY_MS) < 60_000, expiresAt);
+    });
   });
 });

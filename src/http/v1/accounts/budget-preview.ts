@@ -26,14 +26,14 @@ export const BudgetPreview = z
 export async function budgetPreview(
   { operators }: { readonly operators: Pick<Operators, 'get' | 'reload'> },
   { operator }: Caller,
-  costOfChange: () => Cost,
+  costOfChange: () => Cost | Promise<Cost>,
 ): Promise<z.infer<typeof BudgetPreview> | null> {
   if (operator?.role !== 'seller') return null;
   await operators.reload();
   const seller = operators.get(operator.id);
   if (!seller) return null;
   const { budget, used } = seller;
-  const cost = costOfChange();
+  const cost = await costOfChange();
   const short = new Set(shortOf(budget, used, cost).map(({ what }) => what));
   return {
     parts: needsOf(budget, used, cost).map(({ what, left, needed }) => ({

@@ -2,7 +2,7 @@
 import { type Account, withUpdate } from '../../../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import { type Cost, costOf } from '../../../core/accounts/budget.js';
+import type { Change } from '../../../core/accounts/budget.js';
 import { changedContacts } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { refuseAccount } from '../../../core/accounts/login.js';
@@ -93,11 +93,11 @@ function changeFor(
   }
 }
 
-/** Returns what a planned change takes of a seller's budget. A deletion changes nothing, so it costs nothing. */
-export function costOfPlanned({ view: { account }, change }: Planned, now: number): Cost {
+/** Returns the planned change as a seller's budget is charged for it. A deletion changes nothing, so it costs nothing. */
+export function changeOfPlanned({ view: { account }, change }: Planned): Change {
   // A new password costs nothing, and its digest takes time.
   const { password: _, ...rest } = change;
-  return costOf(account, withUpdate(account, toUpdate(rest)), now);
+  return { before: account, after: withUpdate(account, toUpdate(rest)) };
 }
 
 /**

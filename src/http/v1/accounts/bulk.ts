@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import { sumOf } from '../../../core/accounts/budget.js';
+import { costOfAll } from '../../../core/accounts/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
@@ -12,7 +12,7 @@ import { actorOf } from '../../caller.js';
 import { type AuditedDeps, inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { asStored, BulkAction, refuseAction } from './bulk-action.js';
-import { costOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
+import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
@@ -123,7 +123,7 @@ export const accountBulkRoutes = [
         return { problem: 'conflict', ...because('preview-outdated', counts) };
       }
       if (dryRun) {
-        const costs = () => sumOf(planned.map((each) => costOfPlanned(each, deps.now())));
+        const costs = () => costOfAll(planned.map(changeOfPlanned), deps.usage.readNow, deps.now());
         return result(body, planned, skipped, [], await budgetPreview(deps, caller, costs));
       }
       const written = await write(deps, planned, stored, actorOf(caller));

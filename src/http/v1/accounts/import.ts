@@ -1,8 +1,9 @@
 // /api/v1/accounts/import: accounts from a file. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import { type Cost, NO_COST, sumOf } from '../../../core/accounts/budget.js';
+import { type Change, costOfAll, NO_COST, sumOf } from '../../../core/accounts/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { isTimeZone } from '../../../core/time-zone.js';
@@ -45,8 +46,8 @@ interface ImportOptions {
   readonly zone: string;
   readonly onEncoding: (encoding: FileEncoding) => void;
   readonly onLost: (setting: LostSetting) => void;
-  /** Called in a dry run with what each account would take of a seller's budget. */
-  readonly onCost: (cost: Cost) => void;
+  /** Called in a dry run with changes that would be charged to a seller's budget. */
+  readonly onChanges: (changes: readonly Change[]) => Promise<void>;
 }
 
 export interface ImportDeps {
@@ -56,6 +57,8 @@ export interface ImportDeps {
     options: ImportOptions,
   ) => AsyncIterable<ImportedLine>;
   readonly accounts: Accounts;
+  readonly usage: Pick<AccountUsage, 'readNow'>;
+  readonly now: () => number;
   readonly operators: Pick<Operators, 'get' | 'reload'>;
   readonly refuseNow: RefuseNow;
   /** The callers with an import under way: the ids of operators; null: the administrator. */
@@ -139,8 +142,9 @@ export const accountImportRoutes = [
           zone,
           onEncoding: report.setEncoding,
           onLost: report.addLost,
-          onCost(more) {
-            cost = sumOf([cost, more]);
+          async onChanges(changes) {
+            if (!caller || !isSeller(caller)) return;
+            cost = sumOf([cost, await costOfAll(changes, deps.usage.readNow, deps.now())]);
           },
           mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
           mayChooseIds: !caller || !isSeller(caller),
