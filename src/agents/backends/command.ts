@@ -1,6 +1,10 @@
-// The `command` agent: runs a program without a shell, in its own process group. Its standard input is one JSON object. Its
-// standard output is the reply, and exit status 0 is success.
+// The `command` agent: runs a program without a shell, in its own process group. Its standard input is a file with one JSON object.
+// Its standard output is the reply, and exit status 0 is success.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runVariables } from '../../core/agents/run-variables.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
 import { oneLine } from '../../core/printable.js';
@@ -32,16 +36,45 @@ export function createCommandAgent(options: CommandOptions): Agent {
       new Promise((resolve) => {
         if (signal.aborted) return resolve(failed('not started'));
         const [program = '', ...args] = options.command;
-        const child = spawn(program, args, {
-          cwd: options.cwd,
-          env: { ...options.env, ...runVariables(input) },
-          detached: true,
-          shell: false,
-          stdio: ['pipe', 'pipe', 'pipe'],
-        });
-        supervise(child, input, signal, options, resolve);
+        let stdin: number;
+        try {
+          stdin = openInput(JSON.stringify(input));
+        } catch (error) {
+          return resolve(failed(`the input could not be written: ${(error as Error).message}`));
+        }
+        try {
+          const child = spawn(program, args, {
+            cwd: options.cwd,
+            env: { ...options.env, ...runVariables(input) },
+            detached: true,
+            shell: false,
+            stdio: [stdin, 'pipe', 'pipe'],
+          });
+          supervise(child, input, signal, options, resolve);
+        } finally {
+          closeSync(stdin);
+        }
       }),
   };
+}
+
+/**
+ * Returns a descriptor at the start of a file without a name that contains `text`. A pipe is filled only after the program has
+ * started: a program whose daemon dies at that moment would see a part of its input, or none.
+ */
+function openInput(text: string): number {
+  const path = join(tmpdir(), `pulsegate-${randomUUID()}`);
+  const file = openSync(path, 'wx+', 0o600);
+  try {
+    unlinkSync(path);
+    const bytes = Buffer.from(text);
+    // A given position leaves the descriptor's own at the start.
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
 }
 
 function supervise(
@@ -51,7 +84,7 @@ function supervise(
   options: CommandOptions,
   resolve: (output: AgentOutput) => void,
 ): void {
-  const { pid: groupId, stdin, stdout, stderr } = child;
+  const { pid: groupId, stdout, stderr } = child;
   const output = collect(options.maxReplyBytes);
   const errors = tail(STDERR_TAIL_BYTES);
   let fault: string | null = null;
@@ -72,9 +105,7 @@ function supervise(
     endGroup();
   });
   stderr?.on('data', errors.add);
-  for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => {});
-  // Errors of stdin are ignored: a program need not read its input.
-  stdin?.end(JSON.stringify(input));
+  for (const stream of [stdout, stderr]) stream?.on('error', () => {});
 
   child.on('error', (error: NodeJS.ErrnoException) => {
     if (groupId === undefined) settle(failed(spawnFault(error, options)));
@@ -142,6 +173,8 @@ function spawnFault(error: NodeJS.ErrnoException, { command, cwd }: CommandOptio
   // ENOENT means a missing program or a missing working directory. The error of Node does not distinguish them.
   if (error.code === 'ENOENT')
     return `${program} was not found${cwd === undefined ? '' : ` (or the folder ${cwd})`}`;
+  if (error.code === 'EAGAIN')
+    return `${program} could not be started: the limit of processes is reached; raise TasksMax= or ulimit -u`;
   if (error.code === 'EACCES') return `${program} could not be started: permission denied`;
   return `${program} could not be started: ${error.message}`;
 }

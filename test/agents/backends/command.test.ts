@@ -1,5 +1,7 @@
 // Command agents: the input of a program, its reply, and the end of all its processes.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,6 +66,23 @@ test('the program gets the input as one JSON object on stdin', async () => {
   const { runId: _, ...received } = JSON.parse(output.reply);
   const { runId: __, ...expected } = input;
   assert.deepEqual(received, expected);
+});
+
+test('the program gets its whole input when the daemon is killed as soon as it has started the program', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = join(folder, 'input');
+  const message = 'x'.repeat(1_000_000);
+  // Nothing runs between the start of the program and the kill.
+  const daemon = `
+    import { createCommandAgent } from ${JSON.stringify(import.meta.resolve('../../../src/agents/backends/command.js'))};
+    const command = ['sh', '-c', 'cat > "$0.part"; mv "$0.part" "$0"', ${JSON.stringify(file)}];
+    const agent = createCommandAgent({ command, env: process.env, maxReplyBytes: 1024, killAfterMs: 300, groups: new Set() });
+    agent.run({ ...${JSON.stringify(input)}, message: 'x'.repeat(${message.length}) }, new AbortController().signal);
+    process.kill(process.pid, 'SIGKILL');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', daemon], { stdio: 'inherit' });
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL']);
+  await eventually(() => existsSync(file));
+  assert.equal((JSON.parse(await readFile(file, 'utf8')) as AgentInput).message, message);
 });
 
 test('the program gets its arguments unchanged, without a shell', async () => {
