@@ -47,7 +47,9 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
   const core = await createCore(config, store);
-  const firstRun = await core.credentials.ensure(given);
+  // The check of a given password takes some tenths of a second beside the rest of the start.
+  const ensured = core.credentials.ensure(given);
+  ensured.catch(() => undefined);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
   const node = await core.settings.open(await use(await createNodePart(base)));
   await core.usage.load();
@@ -65,6 +67,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(createChangesPart({ ...shared, plane }));
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
+  const firstRun = await ensured;
   // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });

@@ -190,6 +190,7 @@ async function withOperators(
   await withCore(await load(command, io), async (core) => {
     const operators = createOperators({
       store: core.store.operators,
+      passwords: core.passwords,
       isReserved: (name) => name === core.credentials.username(),
       newId: randomUUID,
       now: Date.now,

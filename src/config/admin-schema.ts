@@ -66,6 +66,10 @@ export const adminSchema = section({
     failureWindow: duration({ min: '1s', max: '24h' }).prefault('5m'),
     maxSources: whole(1, 10_000_000).default(10_000),
   }).prefault({}),
+  signInChecks: section({
+    maxAtOnce: whole(1, 64).default(1),
+    maxWaiting: whole(0, 10_000).default(32),
+  }).prefault({}),
   logins: section({
     days: whole(1, 3_650).default(90),
     maxEntries: whole(1, 100_000_000).default(500_000),

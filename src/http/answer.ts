@@ -84,6 +84,14 @@ export function refuseAttempts(ctx: Context, retryAfterS: number): void {
   refuse(ctx, 'too-many-attempts', TOO_MANY_ATTEMPTS.detail);
 }
 
+/** Answers 429 to a password that cannot be checked now (`admin.signInChecks`). */
+export function refuseBusy(ctx: Context): void {
+  const why = because('password-checks-busy');
+  if (isV1(ctx.path)) return sendProblem(ctx, { problem: 'too-many-requests', ...why });
+  ctx.set('Retry-After', String(RETRY_AFTER_S));
+  refuse(ctx, 'too-many-attempts', why.detail);
+}
+
 export const TOO_MANY_ATTEMPTS = {
   problem: 'too-many-requests',
   ...because('too-many-attempts'),

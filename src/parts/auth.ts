@@ -21,24 +21,26 @@ const CREDENTIAL_KEYS = /^admin\.(credentials|totp|operators)$|^operator\./;
 /** Loads operators, console sessions and API tokens. Rejects when the database cannot be read. */
 export async function openAuth(deps: {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'settings' | 'credentials'>;
+  readonly core: Pick<Core, 'store' | 'settings' | 'passwords' | 'credentials'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<Auth> {
   const { log, now } = deps;
-  const { store, settings, credentials } = deps.core;
+  const { store, settings, passwords, credentials } = deps.core;
   const { session, maxTokens } = deps.config.admin;
   const onError = (err: unknown): void =>
     log.warn({ err }, 'saving the last use of a session or token failed');
   const operators = createOperators({
     store: store.operators,
+    passwords,
     isReserved: (name) => name === credentials.username(),
     newId: randomUUID,
     now,
   });
   const principals = await openPrincipals({
-    ...{ credentials, operators, now },
+    ...{ credentials, operators, passwords, now },
     settings: store.settings,
+    onError: (err) => log.warn({ err }, 'renewing a password hash failed'),
     open: settings.open,
   });
   const sessions = createConsoleSessions({

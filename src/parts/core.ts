@@ -8,6 +8,7 @@ import { createPacSetting, type PacSetting } from '../core/accounts/pac-setting.
 import { createPlansSetting, type PlansSetting } from '../core/accounts/plans-setting.js';
 import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player-links.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
+import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
@@ -28,6 +29,7 @@ export interface Core {
   readonly playerLinks: PlayerLinks;
   readonly pac: PacSetting;
   readonly whitelist: WhitelistSetting;
+  readonly passwords: PeoplePasswords;
   readonly credentials: AdminCredentials;
   /** Settings that operators change at run time. The daemon reloads those that other processes change. */
   readonly settings: Settings;
@@ -72,9 +74,10 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const pac = await settings.open(createPacSetting(store.settings));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
-  const credentials = await settings.open(createAdminCredentials({ settings: store.settings }));
+  const passwords = createPeoplePasswords(config.admin.signInChecks);
+  const credentials = await settings.open(createAdminCredentials({ settings: store.settings, passwords }));
   return {
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
-    ...{ whitelist, credentials, settings },
+    ...{ whitelist, passwords, credentials, settings },
   };
 }

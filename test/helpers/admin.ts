@@ -33,6 +33,7 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { databaseOf, dropDatabaseOf } from './database.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
+import { quickPasswords } from './passwords.js';
 
 // The password contains a colon and characters outside ASCII, as RFC 7617 allows.
 export const ADMIN = { username: 'admin', password: 'pass:wörd:口令' };
@@ -104,7 +105,8 @@ export async function startTestAdmin(
   const settings = createSettings();
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
-  const credentials = createAdminCredentials({ settings: store.settings });
+  const passwords = quickPasswords();
+  const credentials = createAdminCredentials({ settings: store.settings, passwords });
   await credentials.ensure(ADMIN);
   const lines: Record<string, unknown>[] = [];
   const log = logInto(lines);
@@ -115,7 +117,7 @@ export async function startTestAdmin(
   const pac = await settings.open(createPacSetting(store.settings));
   const core = {
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
-    ...{ credentials, settings },
+    ...{ passwords, credentials, settings },
   };
   const plane = { engines: { native: 0, node: 1 }, isListening: true };
   const listeners = { addresses: [] as string[] };

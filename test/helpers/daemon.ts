@@ -8,13 +8,13 @@ import { createInterface } from 'node:readline';
 import { databaseSection, dropDatabaseOf } from './database.js';
 import { basic, parseJson } from './http.js';
 import { killProcessesIn } from './processes.js';
-import { copySqliteTemplate } from './sqlite-template.js';
+import { copySqliteTemplate, TEST_ADMIN } from './sqlite-template.js';
 import type { Scope } from './suite.js';
 
 /** The folder of the repository, relative to dist/test/helpers. */
 export const PROJECT = resolve(import.meta.dirname, '../../..');
 export const BIN = join(PROJECT, 'bin/pulsegate.js');
-export const ADMIN = { username: 'admin', password: 'test-admin-password' };
+export const ADMIN = TEST_ADMIN;
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
@@ -76,7 +76,8 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const dataDir = options.dataDir ?? join(folder, 'data');
   const configFile = join(folder, 'pulsegate.yaml');
   const database = await databaseSection(dataDir);
-  if (database['client'] !== 'pg' && !options.dataDir) await copySqliteTemplate(dataDir);
+  const withAdmin = options.env?.['PULSEGATE_ADMIN_PASSWORD'] === undefined;
+  if (database['client'] !== 'pg' && !options.dataDir) await copySqliteTemplate(dataDir, { withAdmin });
   await writeFile(configFile, yamlOf(merge({ ...defaults(dataDir), database }, options.config ?? {})));
 
   const bin = options.program === undefined ? BIN : join(options.program, 'bin/pulsegate.js');

@@ -25,7 +25,7 @@ export async function startFleet(
   config: Readonly<Record<string, unknown>> = {},
   lease = LEASE,
 ): Promise<Fleet> {
-  const connection = await newDatabase(t);
+  const connection = await newDatabase(t, { withAdmin: true });
   const start: Fleet['start'] = (name, options = {}) =>
     startTestDaemon(t, {
       ...options,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
 import type { Connected } from './postgres.js';
+import { TEST_ADMIN } from './sqlite-template.js';
 import type { Scope } from './suite.js';
 
 /** The folder of the server that the test runner has started for all test files (test/tools/run-tests.mjs). */
@@ -27,11 +28,16 @@ async function open(): Promise<Connected> {
   return postgres;
 }
 
-/** Creates a database and returns its connection string. It is migrated, or empty with `isEmpty`. The end of the test drops it. */
-export async function newDatabase(t: Scope, { isEmpty = false } = {}): Promise<string> {
+/** Creates a database and returns its connection string. It is migrated, or empty with `isEmpty`, and has the administrator of test daemons with `withAdmin`. The end of the test drops it. */
+export async function newDatabase(t: Scope, { isEmpty = false, withAdmin = false } = {}): Promise<string> {
   const postgres = await sharedPostgres();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await postgres.query(`create database ${name} template ${isEmpty ? 'template0' : postgres.template}`);
   t.after(() => postgres.query(`drop database if exists ${name} with (force)`));
+  if (withAdmin) {
+    const { storedAdmin } = await import('./passwords.js');
+    const row = `('admin.credentials', '${storedAdmin(TEST_ADMIN)}')`;
+    await postgres.query(`insert into settings (key, value) values ${row}`, name);
+  }
   return postgres.url(name);
 }

@@ -1,13 +1,13 @@
 // What several daemons must agree on at once: numbers that only grow, and the one-time codes that rely on them.
 import assert from 'node:assert/strict';
 import { DAEMON } from '../../src/core/audit/audit.js';
-import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createRecoveryCodes } from '../../src/core/auth/recovery-codes.js';
 import { createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/whitelist-setting.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { fromBase32 } from '../helpers/base32.js';
+import { openCredentials } from '../helpers/passwords.js';
 import { onEachEngine } from './engines.js';
 
 onEachEngine('of several stores that raise a number to the same value, one succeeds', async (open) => {
@@ -105,12 +105,12 @@ onEachEngine(
   async (open) => {
     const { store, database } = await open();
     const { store: other } = await open({ database });
-    const [here, there] = [store, other].map(({ settings }) => createAdminCredentials({ settings }));
+    const [here, there] = [store, other].map(({ settings }) => openCredentials({ settings }));
     assert.ok(here && there);
     const [one, two] = [await here.ensure({}), await there.ensure({})];
     assert.ok(one && two);
     assert.equal(await one.store(), true);
     assert.equal(await two.store(), false, 'the other process must not show its password');
-    assert.ok(here.verify(one.username, one.password) && there.verify(one.username, one.password));
+    for (const each of [here, there]) assert.ok(await each.verify(one.username, one.password));
   },
 );

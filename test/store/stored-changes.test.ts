@@ -10,6 +10,7 @@ import { createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import type { Store } from '../../src/store/store.js';
 import { fromBase32 } from '../helpers/base32.js';
+import { quickPasswords } from '../helpers/passwords.js';
 import { onEachEngine } from './engines.js';
 import { account } from './helpers.js';
 
@@ -74,11 +75,12 @@ onEachEngine('a change of an operator keeps what another process has changed of 
   );
   await there.reload();
   assert.deepEqual(there.get(id), renamed.operator);
-  assert.deepEqual(await here.setPassword(id, 'a good password', 'a new password', DAEMON), {
+  assert.deepEqual(await here.setPassword(id, added.operator.passwordHash, 'a new password', DAEMON), {
     ok: false,
     reason: 'wrong-password',
   });
-  assert.ok((await here.setPassword(id, 'another password', 'a new password', DAEMON)).ok);
+  await here.renewHash(id, added.operator.passwordHash, 'not written');
+  assert.ok((await here.setPassword(id, renamed.operator.passwordHash, 'a new password', DAEMON)).ok);
   await here.create({ name: 'max', password: 'a good password', role: 'viewer' }, DAEMON);
   const taken = await there.change(id, { name: 'max' }, DAEMON);
   assert.deepEqual(taken, { ok: false, reason: 'name-taken' }, 'this process has not read of the name yet');
@@ -119,7 +121,7 @@ onEachEngine('a change that takes access away removes the console sessions with 
   });
   const offered = await factor.enrol('lee');
   const code = totpCode(fromBase32(offered?.secret ?? ''), totpStep(60_000));
-  const credentials = createAdminCredentials({ settings });
+  const credentials = createAdminCredentials({ settings, passwords: quickPasswords() });
   const changes = [
     () => operators.change(id, { password: 'a new password' }, DAEMON),
     () => factor.confirm(code, DAEMON),
@@ -139,6 +141,7 @@ onEachEngine('a change that takes access away removes the console sessions with 
 const operatorsOf = (store: Store) =>
   createOperators({
     store: store.operators,
+    passwords: quickPasswords(),
     isReserved: () => false,
     newId: randomUUID,
     now: () => 0,

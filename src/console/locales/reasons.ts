@@ -125,6 +125,10 @@ export const reasons = {
     en: 'the daemon does not serve PAC files; set admin.playerPage.pac',
     zh: 'PAC 文件没有开启：请设置 admin.playerPage.pac',
   },
+  'reason.password-checks-busy': {
+    en: 'too many passwords wait for their check (admin.signInChecks); try again in a few seconds',
+    zh: '等待校验的密码过多（admin.signInChecks），请过几秒再试',
+  },
   'reason.too-many-attempts': {
     en: 'too many failed login attempts from this address (admin.attempts)',
     zh: '这个地址的登录失败次数过多（admin.attempts）',

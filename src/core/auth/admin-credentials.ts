@@ -1,12 +1,12 @@
 // The administrator's user name and password: one setting with a password hash. There is no default password.
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../accounts/account.js';
-import { hashPassword, verifyAgainstDummy, verifyPassword } from '../accounts/password.js';
+import { randomBytes } from 'node:crypto';
+import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { EndedAccess } from '../ended-access.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
+import type { Credential, PeoplePasswords } from './people-passwords.js';
 
 /** User name and password hash are one value, so that they change together. */
 export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
@@ -58,16 +58,18 @@ export interface AdminCredentials extends Reloadable {
   givenBy(): Promise<CredentialSources>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
   set(username: string | undefined, password: string, by?: Actor): Promise<AdminCredentialsSet>;
-  /** Changes the password if `current` is the stored one. Rejects when it cannot be written. */
+  /** Changes the password if the stored hash still is `currentHash`. Rejects when it cannot be written. */
   setPassword(
-    current: string,
+    currentHash: string,
     password: string,
     by: Actor,
   ): Promise<AdminCredentialsSet<'wrong-password' | 'invalid-password' | 'short-password'>>;
+  /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. Rejects when it cannot be written. */
+  renewHash(currentHash: string, passwordHash: string): Promise<void>;
   /** The current user name; the default one before `ensure`. */
   username(): string;
-  /** Compares in constant time. False until `ensure` or `reload` has been called. */
-  verify(username: string, password: string): boolean;
+  /** What the administrator signs in with; null until `ensure` or `reload` has been called. */
+  credential(): Credential | null;
   /** A digest that changes with user name and password, without revealing them. */
   fingerprint(): string;
 }
@@ -83,9 +85,11 @@ interface Stored {
 /** `newPassword` generates the password of the first start; default: 24 random characters. */
 export function createAdminCredentials({
   settings,
+  passwords,
   newPassword = () => randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url'),
 }: {
   settings: SettingStore;
+  passwords: PeoplePasswords;
   newPassword?: () => string;
 }): AdminCredentials {
   const setting = createSetting<Stored | null>({
@@ -95,15 +99,12 @@ export function createAdminCredentials({
     parse: parseStored,
     format: (stored) => JSON.stringify(stored),
   });
-  // Programs send the same credentials with every request. A keyed digest recognizes the last accepted credentials at a quarter of
-  // the cost of the whole check. Its key is random, so that it is useless outside this process.
-  const key = randomBytes(16).toString('hex');
   // Cached, because every request needs it.
   let fingerprint: { readonly of: Stored | null; readonly text: string } | null = null;
-  let accepted: { readonly by: Stored; readonly digest: Buffer } | null = null;
-  // Hexadecimal text, which Node creates four times faster than a Buffer.
-  const keyedDigest = (username: string, password: string) =>
-    Buffer.from(hash('sha256', `${key}${username.length}:${username}${password}`, 'hex'));
+  const credentialOf = ({ username, passwordHash }: Stored): Credential => ({
+    ...{ operatorId: null, passwordHash, state: username },
+  });
+
   async function givenBy(): Promise<CredentialSources> {
     const value = parseJson((await settings.get(GIVEN_BY_KEY)) ?? '');
     const text = (name: string) => {
@@ -119,9 +120,9 @@ export function createAdminCredentials({
     await settings.set(GIVEN_BY_KEY, JSON.stringify(given));
   }
 
-  function firstCredentials(username: string): { stored: Stored; shown: FirstCredentials } {
+  async function firstCredentials(username: string): Promise<{ stored: Stored; shown: FirstCredentials }> {
     const password = newPassword();
-    const stored = { username, passwordHash: hashPassword(password) };
+    const stored = { username, passwordHash: await passwords.hash(password) };
     const store = () =>
       setting.change(async ({ write }) => {
         if (setting.value()) return false;
@@ -132,14 +133,25 @@ export function createAdminCredentials({
   }
 
   async function writePassword(
-    username: string,
-    password: string,
+    next: Stored,
     by: Actor,
     { write }: Change<Stored | null>,
   ): Promise<{ readonly ok: true; readonly username: string }> {
-    const next = { username, passwordHash: hashPassword(password) };
     await write(next, auditOf(by, setting.value(), next), ENDED);
-    return { ok: true, username };
+    return { ok: true, username: next.username };
+  }
+
+  /** Returns the hash of the given password, else the stored one; null when there is neither. A password that stays keeps its hash. */
+  async function hashOfGiven(
+    password: string | undefined,
+    stored: Stored | null,
+  ): Promise<{ readonly passwordHash: string | null; readonly isNew: boolean }> {
+    if (password === undefined) return { passwordHash: stored?.passwordHash ?? null, isNew: false };
+    if (!isValidPassword(password)) throw new RangeError(PASSWORD_RULE);
+    const checked = stored && (await passwords.check(password, stored.passwordHash));
+    if (stored && checked?.isRight)
+      return { passwordHash: checked.renewed ?? stored.passwordHash, isNew: false };
+    return { passwordHash: await passwords.hash(password), isNew: true };
   }
 
   return {
@@ -153,50 +165,54 @@ export function createAdminCredentials({
         const stored = setting.value();
         const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
-        const passwordHash = hashOfGiven(given.password, stored);
+        const { passwordHash, isNew } = await hashOfGiven(given.password, stored);
         if (passwordHash === null) {
-          const first = firstCredentials(username);
+          const first = await firstCredentials(username);
           hold(first.stored);
           return first.shown;
         }
         // Do not write unchanged credentials: other processes would handle them as a change.
-        if (stored?.username !== username || stored.passwordHash !== passwordHash) {
-          const next = { username, passwordHash };
-          await write(next, auditOf(DAEMON, stored, next), ENDED);
-        }
+        const next = { username, passwordHash };
+        if (isNew || stored?.username !== username) await write(next, auditOf(DAEMON, stored, next), ENDED);
+        else if (stored.passwordHash !== passwordHash) await write(next);
+        if (given.password !== undefined) passwords.remember(credentialOf(next), given.password);
         return null;
       }),
 
-    set: (newUsername, password, by = DAEMON) =>
-      setting.change(async (change) => {
-        const username = newUsername ?? setting.value()?.username ?? DEFAULT_ADMIN_USERNAME;
-        if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
-        const fault = refusePassword(password);
-        if (fault) return { ok: false, reason: fault };
-        return writePassword(username, password, by, change);
-      }),
-
-    async setPassword(current, password, by) {
+    async set(newUsername, password, by = DAEMON) {
+      if (newUsername !== undefined && !isValidAdminUsername(newUsername))
+        return { ok: false, reason: 'invalid-username' };
       const fault = refusePassword(password);
       if (fault) return { ok: false, reason: fault };
+      const passwordHash = await passwords.hash(password);
       return setting.change(async (change) => {
-        const stored = setting.value();
-        if (!stored || !verifyPassword(current, stored.passwordHash))
-          return { ok: false, reason: 'wrong-password' };
-        return writePassword(stored.username, password, by, change);
+        const username = newUsername ?? setting.value()?.username ?? DEFAULT_ADMIN_USERNAME;
+        return writePassword({ username, passwordHash }, by, change);
       });
     },
 
+    async setPassword(currentHash, password, by) {
+      const fault = refusePassword(password);
+      if (fault) return { ok: false, reason: fault };
+      const passwordHash = await passwords.hash(password);
+      return setting.change(async (change) => {
+        const stored = setting.value();
+        if (stored?.passwordHash !== currentHash) return { ok: false, reason: 'wrong-password' };
+        return writePassword({ username: stored.username, passwordHash }, by, change);
+      });
+    },
+
+    renewHash: (currentHash, passwordHash) =>
+      setting.change(async ({ write }) => {
+        const stored = setting.value();
+        if (stored?.passwordHash === currentHash) await write({ ...stored, passwordHash });
+      }),
+
     username: () => setting.value()?.username ?? DEFAULT_ADMIN_USERNAME,
 
-    verify(username, password) {
+    credential() {
       const current = setting.value();
-      const digest = keyedDigest(username, password);
-      if (accepted && accepted.by === current && timingSafeEqual(accepted.digest, digest)) return true;
-      const matches = current ? verifyPassword(password, current.passwordHash) : verifyAgainstDummy(password);
-      const named = current !== null && sameUsername(username, current.username);
-      if (current !== null && matches && named) accepted = { by: current, digest };
-      return matches && named;
+      return current && credentialOf(current);
     },
 
     fingerprint() {
@@ -211,14 +227,6 @@ export function createAdminCredentials({
 function refusePassword(password: string): 'invalid-password' | 'short-password' | null {
   if (!isValidPassword(password)) return 'invalid-password';
   return [...password].length < MIN_ADMIN_PASSWORD_CHARACTERS ? 'short-password' : null;
-}
-
-/** The hash of the given password, else the stored one; null when there is neither. A password that stays keeps its hash. */
-function hashOfGiven(password: string | undefined, stored: Stored | null): string | null {
-  if (password === undefined) return stored?.passwordHash ?? null;
-  if (!isValidPassword(password)) throw new RangeError(PASSWORD_RULE);
-  const isUnchanged = stored !== null && verifyPassword(password, stored.passwordHash);
-  return isUnchanged ? stored.passwordHash : hashPassword(password);
 }
 
 function auditOf(by: Actor, before: Stored | null, after: Stored): AuditRecord {
@@ -239,19 +247,6 @@ const PASSWORD_RULE = 'the admin password must be 1 to 255 bytes of UTF-8 and no
 /** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
 function isValidAdminUsername(username: string): boolean {
   return isValidUsername(username) && !username.includes(':');
-}
-
-/** Compares names padded to the maximum length, so that the time reveals neither length nor content. */
-function sameUsername(given: string, stored: string): boolean {
-  const isShort = Buffer.byteLength(given) <= MAX_CREDENTIAL_BYTES;
-  return timingSafeEqual(padded(given), padded(stored)) && isShort;
-}
-
-/** The bytes of the name, their number, and zeros up to a fixed length. */
-function padded(username: string): Buffer {
-  const bytes = Buffer.alloc(MAX_CREDENTIAL_BYTES + 1);
-  bytes[MAX_CREDENTIAL_BYTES] = bytes.write(username, 0, MAX_CREDENTIAL_BYTES);
-  return bytes;
 }
 
 /** Null for malformed text: nobody can log in, and the next `ensure` generates new credentials. */

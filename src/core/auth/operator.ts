@@ -41,7 +41,7 @@ export class RightsLost extends Error {
 
 export interface OperatorUpdate {
   readonly operator: Operator;
-  readonly audit: AuditRecord;
+  readonly audit: AuditRecord | null;
   readonly ended: EndedAccess | null;
 }
 

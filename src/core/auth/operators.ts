@@ -1,6 +1,5 @@
 // The operators besides the administrator. The database stores them, and this module keeps them in memory.
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/budget.js';
-import { hashPassword, verifyAgainstDummy, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
@@ -13,6 +12,7 @@ import {
   type OperatorStore,
   refuseOperatorPassword,
 } from './operator.js';
+import type { Credential, PeoplePasswords } from './people-passwords.js';
 
 export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;
@@ -41,21 +41,23 @@ export interface Operators extends Reloadable {
   list(): Operator[];
   get(id: string): Operator | null;
   byName(name: string): Operator | null;
-  /** Returns the enabled operator with this name and password. Computes one digest in any case. */
-  verify(name: string, password: string): Operator | null;
+  /** What the operator with this name signs in with; null: there is none, or it is disabled. */
+  credential(name: string): Credential | null;
   create(input: NewOperator, by: Actor): Promise<OperatorResult>;
   change(
     id: string,
     change: OperatorChange,
     by: Actor,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found'>>;
-  /** Changes the password if `current` is the stored one. */
+  /** Changes the password if the stored hash still is `currentHash`. */
   setPassword(
     id: string,
-    current: string,
+    currentHash: string,
     password: string,
     by: Actor,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found' | 'wrong-password'>>;
+  /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. */
+  renewHash(id: string, currentHash: string, passwordHash: string): Promise<void>;
   /**
    * Removes an operator with its sessions, tokens and second factor; null when it does not exist. The administrator becomes the
    * owner of its accounts.
@@ -66,11 +68,13 @@ export interface Operators extends Reloadable {
 /** @param isReserved whether a name belongs to the administrator */
 export function createOperators({
   store,
+  passwords,
   isReserved,
   newId,
   now,
 }: {
   readonly store: OperatorStore;
+  readonly passwords: PeoplePasswords;
   readonly isReserved: (name: string) => boolean;
   readonly newId: () => string;
   readonly now: Clock;
@@ -79,8 +83,15 @@ export function createOperators({
   const inTurn = createTurns();
 
   const hold = (operators: Iterable<Operator>): void => {
-    byId = new Map(Array.from(operators, (operator) => [operator.id, operator]));
+    const next = new Map(Array.from(operators, (operator) => [operator.id, operator]));
+    for (const before of byId.values()) {
+      const after = next.get(before.id);
+      if (!after || !hasSameAccess(before, after)) passwords.forget(before.id);
+    }
+    byId = next;
   };
+  const replace = (operator: Operator): void =>
+    hold([...byId.values()].map((each) => (each.id === operator.id ? operator : each)));
   const byName = (name: string): Operator | null =>
     [...byId.values()].find((operator) => operator.name === name) ?? null;
 
@@ -105,17 +116,19 @@ export function createOperators({
   }
 
   /** Another process may change the operator too: `refuseStored` and the fields that stay are about the stored one. */
-  const change = <Refusal extends string = never>(
+  const change = async <Refusal extends string = never>(
     id: string,
     { name, role, isEnabled, password, budget }: OperatorChange,
     by: Actor,
     refuseStored: (stored: Operator) => Refusal | null,
-  ): Promise<OperatorResult<OperatorRefusal | 'not-found' | Refusal>> =>
-    inTurn(OPERATORS_KEY, async () => {
-      if (!byId.has(id)) return refused('not-found');
-      const refusal = refuse({ name, password }, id);
+  ): Promise<OperatorResult<OperatorRefusal | 'not-found' | Refusal>> => {
+    const refuseNow = () => (byId.has(id) ? refuse({ name, password }, id) : 'not-found');
+    const early = refuseNow();
+    if (early) return refused(early);
+    const passwordHash = password === undefined ? undefined : await passwords.hash(password);
+    return inTurn(OPERATORS_KEY, async () => {
+      const refusal = refuseNow();
       if (refusal) return refused(refusal);
-      const passwordHash = password === undefined ? undefined : hashPassword(password);
       const update = store.update<Refusal>(id, (stored) => {
         const operator: Operator = {
           ...stored,
@@ -131,9 +144,10 @@ export function createOperators({
       const operator = await unlessTaken(update);
       if (typeof operator === 'string') return refused(operator);
       if (!operator) return refused('not-found');
-      hold([...byId.values()].map((each) => (each.id === id ? operator : each)));
+      replace(operator);
       return { ok: true, operator };
     });
+  };
 
   return {
     key: OPERATORS_KEY,
@@ -142,31 +156,45 @@ export function createOperators({
     get: (id) => byId.get(id) ?? null,
     byName,
 
-    verify(name, password) {
+    credential(name) {
       const operator = byName(name);
-      if (!operator) return verifyAgainstDummy(password) || null;
-      return verifyPassword(password, operator.passwordHash) && operator.isEnabled ? operator : null;
+      if (!operator?.isEnabled) return null;
+      const { id, passwordHash, role } = operator;
+      return { operatorId: id, passwordHash, state: `${role} ${name}` };
     },
 
-    create: ({ name, role, password, budget = NO_BUDGET }, by) =>
-      inTurn(OPERATORS_KEY, async () => {
+    async create({ name, role, password, budget = NO_BUDGET }, by) {
+      const early = refuse({ name, password });
+      if (early) return refused(early);
+      const passwordHash = await passwords.hash(password);
+      return inTurn(OPERATORS_KEY, async () => {
         const refusal = refuse({ name, password });
         if (refusal) return refused(refusal);
-        const passwordHash = hashPassword(password);
         const identity = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
         const operator = { ...identity, budget, used: NO_COST };
         const added = await unlessTaken(store.add(operator, recordOf(by, null, operator)));
         if (added === 'name-taken') return refused(added);
         hold([...byId.values(), operator]);
         return { ok: true, operator };
-      }),
+      });
+    },
 
     change: (id, fields, by) => change<never>(id, fields, by, () => null),
 
-    setPassword: (id, current, password, by) =>
+    setPassword: (id, currentHash, password, by) =>
       change(id, { password }, by, ({ passwordHash }) =>
-        verifyPassword(current, passwordHash) ? null : 'wrong-password',
+        passwordHash === currentHash ? null : 'wrong-password',
       ),
+
+    renewHash: (id, currentHash, passwordHash) =>
+      inTurn(OPERATORS_KEY, async () => {
+        const renewed = await store.update(id, (stored) =>
+          stored.passwordHash === currentHash
+            ? { operator: { ...stored, passwordHash }, audit: null, ended: null }
+            : 'changed-meanwhile',
+        );
+        if (renewed !== null && typeof renewed !== 'string') replace(renewed);
+      }),
 
     remove: (id, by) =>
       inTurn(OPERATORS_KEY, async () => {

@@ -7,6 +7,7 @@ import type { AdminCredentials } from './admin-credentials.js';
 import { fingerprintOf } from './fingerprint.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
 import type { Operators } from './operators.js';
+import type { Credential, PeoplePasswords } from './people-passwords.js';
 import { createRecoveryCodes, type RecoveryCodes } from './recovery-codes.js';
 import { createSecondFactor, type SecondFactor } from './second-factor.js';
 
@@ -18,9 +19,10 @@ export interface Principal {
   readonly recoveryCodes: RecoveryCodes;
   /** A digest that changes with user name, password, role and second factor, without revealing them. */
   fingerprint(): string;
-  verifyPassword(password: string): boolean;
+  /** Like `Principals.verify`, for this user. */
+  verifyPassword(password: string): Promise<boolean>;
   /**
-   * Changes the password, if `current` is still the stored one. Returns why it is refused; null: it is changed. Rejects when the password
+   * Changes the password, if `current` is the stored one. Returns why it is refused; null: it is changed. Rejects when the password
    * cannot be written.
    */
   setPassword(
@@ -31,8 +33,13 @@ export interface Principal {
 }
 
 export interface Principals extends Reloadable {
-  /** Returns the user with this name and password. An operator with the administrator's name cannot sign in. */
-  verify(username: string, password: string): Principal | null;
+  /** Like `verify`, for credentials that were accepted a moment ago and have not changed since; null: `verify` decides. */
+  recall(username: string, password: string): Principal | null;
+  /**
+   * Returns the user with this name and password. An operator with the administrator's name cannot sign in. An unknown name takes as long
+   * as a wrong password. A stored hash of an older form is renewed. Rejects with PasswordChecksBusy.
+   */
+  verify(username: string, password: string): Promise<Principal | null>;
   /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
   get(operatorId: string | null): Principal | null;
   /** Returns the second factor of an operator, even of a disabled one. */
@@ -47,15 +54,18 @@ interface Factors {
 export interface PrincipalDeps {
   readonly credentials: AdminCredentials;
   readonly operators: Operators;
+  readonly passwords: PeoplePasswords;
   readonly settings: SettingStore & CounterStore;
   /** Reads a setting, and again after another process changed it. */
   readonly open: <Kind extends Reloadable>(setting: Kind) => Promise<Kind>;
   readonly now: Clock;
+  /** Called when a hash could not be renewed. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
 export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
-  const { credentials, operators } = deps;
+  const { credentials, operators, passwords } = deps;
   const openFactors = async (prefix: string, object: AuditRecord['object']): Promise<Factors> => ({
     secondFactor: await deps.open(
       createSecondFactor({ settings: deps.settings, now: deps.now, prefix, object }),
@@ -64,6 +74,9 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
   });
   const ofAdministrator = await openFactors('admin', { type: 'admin', id: null, name: null });
   const ofOperators = new Map<string, Factors>();
+
+  /** Checks in progress. Programs start with many equal requests at once, which cost one check. */
+  const checks = new Map<string, Promise<Principal | null>>();
 
   async function openNew(): Promise<void> {
     for (const { id, name } of operators.list()) {
@@ -80,9 +93,12 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
     ...ofAdministrator,
     fingerprint: () =>
       fingerprintOf(`${credentials.fingerprint()} ${ofAdministrator.secondFactor.fingerprint()}`),
-    verifyPassword: (password) => credentials.verify(credentials.username(), password),
+    verifyPassword: (password) => isRight(credentials.username(), password),
     async setPassword(current, password, by) {
-      const set = await credentials.setPassword(current, password, by);
+      await credentials.reload();
+      const currentHash = await hashIfRight(credentials.username(), current);
+      if (currentHash === null) return 'wrong-password';
+      const set = await credentials.setPassword(currentHash, password, by);
       return set.ok ? null : passwordFault(set.reason);
     },
   };
@@ -97,13 +113,66 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
       ...factors,
       fingerprint: () =>
         fingerprintOf(`${id} ${name} ${role} ${passwordHash} ${factors.secondFactor.fingerprint()}`),
-      verifyPassword: (password) => operators.verify(name, password) !== null,
+      verifyPassword: (password) => isRight(name, password),
       async setPassword(current, next, by) {
-        const changed = await operators.setPassword(id, current, next, by);
+        await operators.reload();
+        const currentHash = await hashIfRight(name, current);
+        if (currentHash === null) return 'wrong-password';
+        const changed = await operators.setPassword(id, currentHash, next, by);
         return changed.ok ? null : passwordFault(changed.reason);
       },
     };
   }
+
+  const credentialNamed = (username: string): Credential | null =>
+    username === credentials.username() ? credentials.credential() : operators.credential(username);
+
+  function get(operatorId: string | null): Principal | null {
+    if (operatorId === null) return administrator;
+    const operator = operators.get(operatorId);
+    return operator && principalOf(operator);
+  }
+
+  function recall(username: string, password: string): Principal | null {
+    const credential = credentialNamed(username);
+    return credential && passwords.remembers(credential, password) ? get(credential.operatorId) : null;
+  }
+
+  async function check(username: string, password: string): Promise<Principal | null> {
+    const credential = credentialNamed(username);
+    const { passwordHash } = credential ?? credentials.credential() ?? { passwordHash: '' };
+    const { isRight, renewed } = await passwords.check(password, passwordHash);
+    if (!credential || !isRight) return null;
+    if (renewed !== null) {
+      const { operatorId } = credential;
+      const saved =
+        operatorId === null
+          ? credentials.renewHash(passwordHash, renewed)
+          : operators.renewHash(operatorId, passwordHash, renewed);
+      await saved.catch(deps.onError);
+    }
+    // The credential may have changed during the check.
+    const now = credentialNamed(username);
+    if (now?.operatorId !== credential.operatorId || ![passwordHash, renewed].includes(now.passwordHash))
+      return null;
+    passwords.remember(now, password);
+    return get(now.operatorId);
+  }
+
+  async function verify(username: string, password: string): Promise<Principal | null> {
+    const known = recall(username, password);
+    if (known) return known;
+    const key = JSON.stringify([username, password]);
+    const checked = checks.get(key) ?? check(username, password).finally(() => checks.delete(key));
+    checks.set(key, checked);
+    return checked;
+  }
+
+  const isRight = async (name: string, password: string): Promise<boolean> =>
+    (await verify(name, password)) !== null;
+  /** Returns the stored hash if the password is right. */
+  const hashIfRight = async (name: string, password: string): Promise<string | null> =>
+    (await isRight(name, password)) ? (credentialNamed(name)?.passwordHash ?? null) : null;
 
   const principals: Principals = {
     key: operators.key,
@@ -112,18 +181,9 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
       await openNew();
     },
 
-    verify(username, password) {
-      if (credentials.verify(username, password)) return administrator;
-      const operator = operators.verify(username, password);
-      return operator && username !== credentials.username() ? principalOf(operator) : null;
-    },
-
-    get(operatorId) {
-      if (operatorId === null) return administrator;
-      const operator = operators.get(operatorId);
-      return operator && principalOf(operator);
-    },
-
+    recall,
+    verify,
+    get,
     secondFactorOf: (operatorId) => ofOperators.get(operatorId)?.secondFactor ?? null,
   };
   return deps.open(principals);

@@ -44,10 +44,10 @@ export interface Written<Value> {
 /** The operations within a change. */
 export interface Change<Value> {
   /**
-   * Stores `next` with its audit record and ends `ended`, then makes it the current value. Rejects, and changes nothing, when it cannot
+   * Stores `next` with its audit record, if any, and ends `ended`, then makes it the current value. Rejects, and changes nothing, when it cannot
    * be written.
    */
-  write(next: Value, audit: AuditRecord, ended?: EndedAccess): Promise<void>;
+  write(next: Value, audit?: AuditRecord, ended?: EndedAccess): Promise<void>;
   /** Makes `next` the current value without storing it, until the next change or reload. */
   hold(next: Value): void;
 }

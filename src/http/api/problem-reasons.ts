@@ -49,6 +49,8 @@ export const REASON_TEXTS = {
   'no-player-page': 'the daemon does not serve player pages; set admin.playerPage.enabled',
   'no-pac': 'the daemon does not serve PAC files; set admin.playerPage.pac',
   'too-many-attempts': 'too many failed login attempts from this address (admin.attempts)',
+  'password-checks-busy':
+    'too many passwords wait for their check (admin.signInChecks); try again in a few seconds',
   'query-twice': 'a query parameter is given more than once',
   'audit-days': 'tokens may not shorten the audit log (auditDays)',
   'lacks-scope': 'the token lacks the scope {scope}',

@@ -86,3 +86,14 @@ export function createAdminAttempts(
     close: delay.close,
   };
 }
+
+/** Settles like `check`, and uncounts the attempt when its credentials could not be checked. */
+export const uncountUnchecked = <Checked>(
+  attempts: Pick<AdminAttempts, 'succeeded'>,
+  client: string,
+  check: Promise<Checked>,
+): Promise<Checked> =>
+  check.catch((error: unknown) => {
+    attempts.succeeded(client);
+    throw error;
+  });

@@ -3,7 +3,7 @@ import type { Context, Middleware, Next, ParameterizedContext } from 'koa';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { ConsoleSession, ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { parseBasic } from '../../core/auth/credentials.js';
-import type { Principals } from '../../core/auth/principals.js';
+import type { Principal, Principals } from '../../core/auth/principals.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { refuse, refuseAttempts } from '../answer.js';
@@ -11,7 +11,7 @@ import { isBrowser, sendProblem } from '../api/problem.js';
 import { type Caller, callerOf } from '../caller.js';
 import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
-import type { AdminAttempts } from './attempts.js';
+import { type AdminAttempts, uncountUnchecked } from './attempts.js';
 import { isFromOurPage, refuseCrossSite } from './same-origin.js';
 
 /** The document of /api/v1 contains the cookie's name. */
@@ -20,7 +20,7 @@ export const SESSION_COOKIE = 'pulsegate_session';
 const UNDER_V1 = /^\/api\/v1\//i;
 
 export interface AuthenticateDeps {
-  readonly principals: Pick<Principals, 'verify' | 'get'>;
+  readonly principals: Pick<Principals, 'recall' | 'verify' | 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'find' | 'read'>;
   readonly apiTokens: Pick<ApiTokens, 'find'>;
   readonly attempts: AdminAttempts;
@@ -73,14 +73,31 @@ export function authenticate({
     if (waitS !== null) return refuseAttempts(ctx, waitS);
     // Reject duplicates: ambiguous which value applies.
     const [header] = headers.length === 1 ? headers : [];
-    const caller = fromBasic(header, client) ?? (UNDER_V1.test(ctx.path) ? fromToken(header, client) : null);
+    const given = parseBasic(header);
+    if (!given) return decide(ctx, UNDER_V1.test(ctx.path) ? fromToken(header, client) : null, '', next);
+    const { username, password } = given;
+    const known = principals.recall(username, password);
+    if (known) return decide(ctx, callerOfBasic(known, client), username, next);
+    return uncountUnchecked(attempts, client, principals.verify(username, password)).then((principal) =>
+      decide(ctx, callerOfBasic(principal, client), username, next),
+    );
+  }
+
+  function decide(
+    ctx: ParameterizedContext<AdminState>,
+    caller: Caller | null,
+    username: string,
+    next: Next,
+  ) {
+    const { client } = ctx.state;
     if (caller) {
       attempts.succeeded(client);
       ctx.state.caller = caller;
       return next();
     }
-
-    log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
+    // Others of the source may have been refused during the check.
+    if (attempts.isFull(client)) return hangUp(ctx);
+    log.warn({ client, username: printable(username) }, 'admin login failed');
     return refuseLate(ctx);
   }
 
@@ -103,9 +120,7 @@ export function authenticate({
     refuse(ctx, 'wrong-credentials');
   }
 
-  function fromBasic(header: string | undefined, address: string): Caller | null {
-    const given = parseBasic(header);
-    const principal = given && principals.verify(given.username, given.password);
+  function callerOfBasic(principal: Principal | null, address: string): Caller | null {
     if (!principal) return null;
     const { name, operator, secondFactor } = principal;
     // Basic carries no one-time code, so it would bypass an operator's second factor. The administrator's Basic login is for the

@@ -2,10 +2,11 @@
 import type { Context, Middleware } from 'koa';
 import { OverBudget } from '../../core/accounts/budget.js';
 import { RightsLost } from '../../core/auth/operator.js';
+import { PasswordChecksBusy } from '../../core/auth/people-passwords.js';
 import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { storageProblemOf } from '../../core/storage.js';
-import { isV1, refuse } from '../answer.js';
+import { isV1, refuse, refuseBusy } from '../answer.js';
 import { fieldError } from '../api/field-errors.js';
 import { sendProblem } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
@@ -29,7 +30,7 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
         const isFailure = problem !== 'database-away' && !isV1(ctx.path);
         return refuse(ctx, isFailure ? 'server-error' : 'database-unavailable', because(problem));
       }
-      if (refuseChange(ctx, err)) return;
+      if (refuseKnown(ctx, err)) return;
       // The client disconnected in the middle of its body, and reads no answer.
       if (err === ctx.req.errored) return;
       // Logs the path without the query string, which may contain private data.
@@ -39,8 +40,12 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
   };
 }
 
-/** Answers a change of accounts that the database refused to its maker; false: the error is another one. */
-function refuseChange(ctx: Context, err: unknown): boolean {
+/** Answers a change of accounts that the database refused to its maker, or a password that cannot be checked now; false: the error is another one. */
+function refuseKnown(ctx: Context, err: unknown): boolean {
+  if (err instanceof PasswordChecksBusy) {
+    refuseBusy(ctx);
+    return true;
+  }
   if (err instanceof RightsLost) {
     if (isV1(ctx.path)) sendProblem(ctx, { problem: 'wrong-role', ...because(err.reason) });
     else refuse(ctx, 'not-permitted');

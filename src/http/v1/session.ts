@@ -14,7 +14,7 @@ import { routesOf, Scope } from '../api/route.js';
 import { Bytes, Count, Time } from '../api/schemas.js';
 import { type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
-import type { AdminAttempts } from '../guards/attempts.js';
+import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import { isGoodCode, principalOf, TotpOrRecovery } from './second-factor.js';
@@ -120,7 +120,7 @@ export const sessionRoutes = [
       if (attempts.isFull(client)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(client);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      const principal = principals.verify(username, password);
+      const principal = await uncountUnchecked(attempts, client, principals.verify(username, password));
       if (!principal) return refuseLate(deps, client, username);
       const { operator, secondFactor } = principal;
       const credentials = principal.fingerprint();
@@ -217,6 +217,8 @@ async function refuseLate(
   address: string,
   username: string,
 ): Promise<ProblemAnswer> {
+  // Others of the source may have been refused during the check.
+  if (attempts.isFull(address)) return { problem: 'too-many-requests' };
   log.warn({ client: address, username: printable(username) }, 'admin login failed');
   await attempts.delay(address);
   return { problem: 'wrong-credentials' };

@@ -1,9 +1,10 @@
 // The settings that are cached in memory: the admin credentials and the IP whitelist.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../../src/core/auth/admin-credentials.js';
+import { ADMIN_CREDENTIALS_KEY } from '../../../src/core/auth/admin-credentials.js';
 import { createWhitelistSetting, WHITELIST_KEY } from '../../../src/core/auth/whitelist-setting.js';
 import type { SettingStore } from '../../../src/core/settings/setting-store.js';
+import { openCredentials } from '../../helpers/passwords.js';
 
 function memorySettings() {
   const values = new Map<string, string>();
@@ -39,26 +40,30 @@ function memorySettings() {
 
 test('the first start generates a random password, shows it once and stores only its hash', async () => {
   const { settings, values } = memorySettings();
-  const credentials = createAdminCredentials({ settings });
-  assert.equal(credentials.verify('admin', ''), false, 'no login succeeds before there are credentials');
+  const credentials = openCredentials({ settings });
+  assert.equal(
+    await credentials.verify('admin', ''),
+    false,
+    'no login succeeds before there are credentials',
+  );
   const generated = await credentials.ensure({});
   assert.equal(generated?.username, 'admin');
   assert.match(generated?.password ?? '', /^[\w-]{24}$/);
-  assert.ok(credentials.verify('admin', generated?.password ?? ''));
-  const beforeStore = await createAdminCredentials({ settings }).ensure({});
+  assert.ok(await credentials.verify('admin', generated?.password ?? ''));
+  const beforeStore = await openCredentials({ settings }).ensure({});
   assert.notEqual(beforeStore?.password, generated?.password, 'the first password is not stored yet');
   await generated?.store();
   assert.doesNotMatch(JSON.stringify([...values]), new RegExp(generated?.password ?? ''));
   assert.equal(await credentials.ensure({}), null, 'a password is generated only once');
-  const other = await createAdminCredentials(memorySettings()).ensure({});
+  const other = await openCredentials(memorySettings()).ensure({});
   assert.notEqual(other?.password, generated?.password);
 });
 
 test('only the exact user name and password log in', async () => {
   const { settings } = memorySettings();
-  const credentials = createAdminCredentials({ settings });
+  const credentials = openCredentials({ settings });
   await credentials.ensure({ username: 'root', password: 'pass:word' });
-  assert.ok(credentials.verify('root', 'pass:word'));
+  assert.ok(await credentials.verify('root', 'pass:word'));
   for (const [username, password] of [
     ['root', 'pass'],
     ['root', 'pass:word '],
@@ -68,20 +73,20 @@ test('only the exact user name and password log in', async () => {
     ['admin', 'pass:word'],
     ['root:pass', 'word'],
   ] as const) {
-    assert.equal(credentials.verify(username, password), false, `${username}:${password}`);
+    assert.equal(await credentials.verify(username, password), false, `${username}:${password}`);
   }
 });
 
 test('configured credentials replace the stored name or password, and are written only if they differ', async () => {
   const { settings, writes } = memorySettings();
-  const credentials = createAdminCredentials({ settings, newPassword: () => 'random' });
+  const credentials = openCredentials({ settings, newPassword: () => 'random' });
   const generated = await credentials.ensure({ username: 'root' });
   assert.deepEqual([generated?.username, generated?.password], ['root', 'random']);
   await generated?.store();
   assert.equal(await credentials.ensure({ password: 'configured' }), null);
-  assert.ok(credentials.verify('root', 'configured'));
+  assert.ok(await credentials.verify('root', 'configured'));
   assert.equal(await credentials.ensure({ username: 'boss' }), null);
-  assert.ok(credentials.verify('boss', 'configured'));
+  assert.ok(await credentials.verify('boss', 'configured'));
   assert.equal(writes(), 3);
   await credentials.ensure({ username: 'boss', password: 'configured' });
   await credentials.ensure({});
@@ -98,23 +103,26 @@ for (const configured of [
 ]) {
   test(`the start fails with the credentials ${JSON.stringify(configured).slice(0, 40)}`, async () => {
     const { settings, writes } = memorySettings();
-    await assert.rejects(createAdminCredentials({ settings }).ensure(configured), RangeError);
+    await assert.rejects(openCredentials({ settings }).ensure(configured), RangeError);
     assert.equal(writes(), 0);
   });
 }
 
 test('set changes the password, and the user name if one is given', async () => {
   const { settings } = memorySettings();
-  const credentials = createAdminCredentials({ settings });
+  const credentials = openCredentials({ settings });
   await credentials.ensure({ username: 'root', password: 'old' });
   assert.deepEqual(await credentials.set(undefined, 'new password'), { ok: true, username: 'root' });
-  assert.ok(credentials.verify('root', 'new password') && !credentials.verify('root', 'old'));
+  assert.ok((await credentials.verify('root', 'new password')) && !(await credentials.verify('root', 'old')));
   assert.deepEqual(await credentials.set('boss', 'newer password'), { ok: true, username: 'boss' });
-  assert.ok(credentials.verify('boss', 'newer password') && !credentials.verify('root', 'newer password'));
+  assert.ok(
+    (await credentials.verify('boss', 'newer password')) &&
+      !(await credentials.verify('root', 'newer password')),
+  );
   assert.deepEqual(await credentials.set('a:b', 'long enough'), { ok: false, reason: 'invalid-username' });
   assert.deepEqual(await credentials.set(undefined, ''), { ok: false, reason: 'invalid-password' });
   assert.deepEqual(await credentials.set(undefined, 'seven77'), { ok: false, reason: 'short-password' });
-  assert.ok(credentials.verify('boss', 'newer password'));
+  assert.ok(await credentials.verify('boss', 'newer password'));
   assert.ok(
     (await credentials.set(undefined, '密码密码密码密码')).ok,
     'the minimum length counts characters, not bytes',
@@ -123,9 +131,9 @@ test('set changes the password, and the user name if one is given', async () => 
 
 test('every process knows the source of the credentials of the last start', async () => {
   const { settings } = memorySettings();
-  const givenBy = () => createAdminCredentials({ settings }).givenBy();
+  const givenBy = () => openCredentials({ settings }).givenBy();
   assert.deepEqual(await givenBy(), {});
-  const daemon = createAdminCredentials({ settings });
+  const daemon = openCredentials({ settings });
   await daemon.ensure({ password: 'configured', givenBy: { password: 'a file' } });
   assert.deepEqual(await givenBy(), { password: 'a file' });
   await daemon.ensure({});
@@ -134,26 +142,28 @@ test('every process knows the source of the credentials of the last start', asyn
 
 test('reload applies the credentials of another process; unreadable credentials refuse all logins', async () => {
   const { settings, values } = memorySettings();
-  const daemon = createAdminCredentials({ settings });
+  const daemon = openCredentials({ settings });
   await daemon.ensure({ password: 'old' });
-  await createAdminCredentials({ settings }).set(undefined, 'new password');
-  assert.ok(daemon.verify('admin', 'old'));
+  await openCredentials({ settings }).set(undefined, 'new password');
+  assert.ok(await daemon.verify('admin', 'old'));
   await daemon.reload();
-  assert.ok(daemon.verify('admin', 'new password') && !daemon.verify('admin', 'old'));
+  assert.ok((await daemon.verify('admin', 'new password')) && !(await daemon.verify('admin', 'old')));
   for (const damaged of ['', '{', 'null', '[]', '{"username":"admin"}', '{"username":1,"passwordHash":2}']) {
     values.set(ADMIN_CREDENTIALS_KEY, damaged);
     await daemon.reload();
-    assert.equal(daemon.verify('admin', 'new password'), false, damaged);
+    assert.equal(await daemon.verify('admin', 'new password'), false, damaged);
   }
 });
 
 test('credentials that could not be stored are not used', async () => {
   const { settings, fail } = memorySettings();
-  const credentials = createAdminCredentials({ settings });
+  const credentials = openCredentials({ settings });
   await credentials.ensure({ password: 'old' });
   fail();
   await assert.rejects(credentials.set('admin', 'new password'), /disk full/);
-  assert.ok(credentials.verify('admin', 'old') && !credentials.verify('admin', 'new password'));
+  assert.ok(
+    (await credentials.verify('admin', 'old')) && !(await credentials.verify('admin', 'new password')),
+  );
 });
 
 test('the whitelist refuses all until it is loaded, and allows all when it was never set', async () => {
@@ -205,29 +215,33 @@ test('a failed read or write keeps the old whitelist', async () => {
 
 test('a longer or shorter user name is another name', async () => {
   const { settings } = memorySettings();
-  const credentials = createAdminCredentials({ settings });
+  const credentials = openCredentials({ settings });
   const longest = 'x'.repeat(255);
   await credentials.ensure({ username: longest, password: 'p' });
-  assert.ok(credentials.verify(longest, 'p'));
+  assert.ok(await credentials.verify(longest, 'p'));
   for (const other of [`${longest}x`, longest.slice(1), `${longest.slice(1)}\0`, '']) {
-    assert.equal(credentials.verify(other, 'p'), false);
+    assert.equal(await credentials.verify(other, 'p'), false);
   }
   await credentials.set('名', 'password');
-  assert.ok(credentials.verify('名', 'password'));
+  assert.ok(await credentials.verify('名', 'password'));
   for (const other of ['名\0', '\u540e', '名'.repeat(300)])
-    assert.equal(credentials.verify(other, 'password'), false);
+    assert.equal(await credentials.verify(other, 'password'), false);
 });
 
 test('credentials that were accepted before are refused after a change', async () => {
   const { settings } = memorySettings();
-  const credentials = createAdminCredentials({ settings });
+  const credentials = openCredentials({ settings });
   await credentials.ensure({ password: 'old password' });
-  for (let i = 0; i < 3; i++) assert.ok(credentials.verify('admin', 'old password'));
-  assert.equal(credentials.verify('admino', 'ld password'), false, 'the same characters, split elsewhere');
+  for (let i = 0; i < 3; i++) assert.ok(await credentials.verify('admin', 'old password'));
+  assert.equal(
+    await credentials.verify('admino', 'ld password'),
+    false,
+    'the same characters, split elsewhere',
+  );
   await credentials.set('boss', 'old password');
-  assert.equal(credentials.verify('admin', 'old password'), false);
-  assert.ok(credentials.verify('boss', 'old password'));
-  await createAdminCredentials({ settings }).set('boss', 'new password');
+  assert.equal(await credentials.verify('admin', 'old password'), false);
+  assert.ok(await credentials.verify('boss', 'old password'));
+  await openCredentials({ settings }).set('boss', 'new password');
   await credentials.reload();
-  assert.equal(credentials.verify('boss', 'old password'), false);
+  assert.equal(await credentials.verify('boss', 'old password'), false);
 });

@@ -11,7 +11,7 @@ import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
-import type { AdminAttempts } from '../../guards/attempts.js';
+import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
 import { principalOf } from '../second-factor.js';
 
 export interface AdminPasswordDeps {
@@ -52,7 +52,8 @@ export const adminPasswordRoutes = [
       if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      if (!principal.verifyPassword(current)) {
+      const isRight = principal.verifyPassword(current);
+      if (!(await uncountUnchecked(attempts, caller.address, isRight))) {
         await attempts.delay(caller.address);
         return PASSWORD_FAULTS['wrong-password'];
       }

@@ -1,0 +1,119 @@
+// Passwords of people: the administrator and the operators. A derivation (PBKDF2) takes a thread of libuv's pool for some tenths of a
+// second, and the database needs these threads too: few run at a time, and accepted credentials are remembered. Passwords of accounts have
+// the fast hash of accounts/password.ts.
+import { createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { verifyPassword } from '../accounts/password.js';
+
+/** Rounds of a new hash. */
+export const PASSWORD_ROUNDS = 600_000;
+
+const SALT_BYTES = 16;
+const DIGEST_BYTES = 32;
+const STORED = /^pbkdf2-sha256\$([1-9]\d{0,8})\$([0-9a-f]{32})\$([0-9a-f]{64})$/;
+
+/** Too many passwords wait for their check. */
+export class PasswordChecksBusy extends Error {
+  override readonly name = 'PasswordChecksBusy';
+}
+
+/** What a person signs in with. */
+export interface Credential {
+  /** The operator's id; null: the administrator. */
+  readonly operatorId: string | null;
+  readonly passwordHash: string;
+  /** Everything else whose change makes an accepted password forgotten: user name, role. */
+  readonly state: string;
+}
+
+export interface PeoplePasswords {
+  /** Makes the stored form of a new password, `pbkdf2-sha256$<rounds>$<salt hex>$<digest hex>`. Rejects with PasswordChecksBusy. */
+  hash(password: string): Promise<string>;
+  /**
+   * Compares in constant time, after exactly one derivation. `renewed` is the present form of a right password whose stored form is
+   * older; null: it needs none. Rejects with PasswordChecksBusy.
+   */
+  check(
+    password: string,
+    stored: string,
+  ): Promise<{ readonly isRight: boolean; readonly renewed: string | null }>;
+  /** Whether `remember` was called with this password, and nothing of the credential has changed since. */
+  remembers(credential: Credential, password: string): boolean;
+  /** Remembers an accepted password in place of the person's last one, as a digest that means nothing outside this process. */
+  remember(credential: Credential, password: string): void;
+  forget(operatorId: string): void;
+}
+
+export function createPeoplePasswords({
+  maxAtOnce,
+  maxWaiting,
+  rounds = PASSWORD_ROUNDS,
+}: {
+  /** Number of derivations at the same time. */
+  readonly maxAtOnce: number;
+  /** Number of further derivations that wait. */
+  readonly maxWaiting: number;
+  /** Of new hashes. */
+  readonly rounds?: number;
+}): PeoplePasswords {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const remembered = new Map<string | null, Buffer>();
+  const key = randomBytes(DIGEST_BYTES);
+
+  async function derive(password: string, salt: Buffer, ofRounds: number): Promise<Buffer> {
+    if (running >= maxAtOnce) {
+      if (waiting.length >= maxWaiting)
+        throw new PasswordChecksBusy('too many passwords wait for their check');
+      await new Promise<void>((begin) => waiting.push(begin));
+    } else running += 1;
+    try {
+      return await new Promise((resolve, reject) => {
+        pbkdf2(password, salt, ofRounds, DIGEST_BYTES, 'sha256', (error, derived) =>
+          error ? reject(error) : resolve(derived),
+        );
+      });
+    } finally {
+      // The next one takes over the place of this one.
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  async function hash(password: string): Promise<string> {
+    const salt = randomBytes(SALT_BYTES);
+    const derived = await derive(password, salt, rounds);
+    return `pbkdf2-sha256$${rounds}$${salt.toString('hex')}$${derived.toString('hex')}`;
+  }
+
+  const digestOf = ({ operatorId, passwordHash, state }: Credential, password: string): Buffer =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([operatorId, passwordHash, state, password]))
+      .digest();
+
+  return {
+    hash,
+
+    async check(password, stored) {
+      const [, ofRounds, salt, digest] = STORED.exec(stored) ?? [];
+      if (ofRounds && salt && digest) {
+        const derived = await derive(password, Buffer.from(salt, 'hex'), Number(ofRounds));
+        return { isRight: timingSafeEqual(derived, Buffer.from(digest, 'hex')), renewed: null };
+      }
+      // A wrong password costs the same derivation as a right one.
+      const renewed = await hash(password);
+      return verifyPassword(password, stored)
+        ? { isRight: true, renewed }
+        : { isRight: false, renewed: null };
+    },
+
+    remembers(credential, password) {
+      const digest = remembered.get(credential.operatorId);
+      return digest !== undefined && timingSafeEqual(digest, digestOf(credential, password));
+    },
+
+    remember: (credential, password) =>
+      void remembered.set(credential.operatorId, digestOf(credential, password)),
+    forget: (operatorId) => void remembered.delete(operatorId),
+  };
+}
