@@ -75,7 +75,8 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     isEnabled: account.isEnabled,
     expiresAt: account.expiresAt,
     limits: account.limits,
-    isOverQuota: usage.isOverQuota(account),
+    quotaLeft: usage.quotaLeft(account),
+    quotaCounted: 0,
     needsPermit: permits !== null && isCounted(account.limits),
     otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
@@ -103,6 +104,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     if (after) plane.put(recordOf(after));
     else plane.remove(id);
   });
+  followQuotas(deps.core, plane);
   for (const kind of ['player', 'player-name'] as const)
     penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
   gameRules.onChanged((games) => plane.setGames(games));
@@ -132,6 +134,28 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
       await plane.stop();
     },
   };
+}
+
+/**
+ * Tells the workers what is left of quotas. They count down what they transfer, so they need to know only other changes: a new
+ * period, and traffic on other nodes.
+ */
+function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: ProxyPlane): void {
+  /** Accounts whose sessions have ended since the last count. */
+  const ended = new Set<string>();
+  const follow = (id: string): void => {
+    const account = directory.byId(id);
+    if (account && account.limits.quotaBytes !== null) plane.setQuotaLeft(id, usage.quotaLeft(account));
+  };
+  sessions.subscribe({
+    opened: ({ accountId }) => follow(accountId),
+    closed: ({ accountId }) => void ended.add(accountId),
+    passed: ({ accountId }) => void ended.add(accountId),
+    counted() {
+      for (const id of new Set([...sessions.accounts(), ...ended])) follow(id);
+      ended.clear();
+    },
+  });
 }
 
 /** How long sessions may take to end after `endAll`, in ms. */

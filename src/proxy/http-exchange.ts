@@ -1,6 +1,7 @@
 // One HTTP request in absolute form and its response: rewrites both headers and forwards the bodies, with back-pressure and
 // the rates of the account. The session uses it like a relay.
 import type { Relay, RelayEnd, Stream, StreamListener } from './io/io.js';
+import type { QuotaHolder } from './io/quota.js';
 import type { AccountRates, FlowShare, SharedRate } from './io/rates.js';
 import { BodyReader } from './protocols/http/body.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
@@ -20,6 +21,7 @@ export interface ExchangeOptions {
   /** As for a relay, see io.ts. */
   readonly inspect: ((chunk: Uint8Array) => boolean) | null;
   readonly rates: AccountRates | null;
+  readonly account: QuotaHolder;
   readonly counts: Float64Array;
   readonly countAt: number;
   /** The response has been sent. `rest`: what the client sent after its request; null: close the client's connection. */
@@ -45,16 +47,17 @@ export class HttpExchange implements Relay {
   #isOver = false;
 
   constructor(options: ExchangeOptions) {
-    const { client, destination, request, limits, counts, countAt } = options;
+    const { client, destination, request, limits, account, counts, countAt } = options;
     const count = (at: number, bytes: number): void => {
+      account.quota?.spend(bytes);
       counts[at] = (counts[at] ?? 0) + bytes;
     };
     this.#options = options;
     this.#inspect = options.inspect;
     this.#requestBody = new BodyReader(request.framing, limits.maxHeaderBytes);
     this.#response = new ResponseReader(request, limits);
-    this.#up = new Flow(client, destination, (bytes) => count(countAt, bytes));
-    this.#down = new Flow(destination, client, (bytes) => count(countAt + 1, bytes));
+    this.#up = new Flow(client, destination, account, (bytes) => count(countAt, bytes));
+    this.#down = new Flow(destination, client, account, (bytes) => count(countAt + 1, bytes));
   }
 
   /** @param ahead what the destination has already sent */
@@ -180,6 +183,7 @@ class Flow {
   constructor(
     readonly from: Stream,
     readonly to: Stream,
+    readonly account: QuotaHolder,
     readonly onSent: (bytes: number) => void,
   ) {}
 
@@ -202,8 +206,9 @@ class Flow {
   /** Writes as much as is allowed now; continues reading when all is written. */
   pump(): void {
     while (this.#waiting !== null && !this.#isStopped) {
-      const wanted = Math.min(WRITE_BYTES, this.#waiting.length);
-      const bytes = this.to.isBlocked ? 0 : (this.#share?.take(wanted) ?? wanted);
+      const { quota } = this.account;
+      const wanted = Math.min(WRITE_BYTES, this.#waiting.length, quota?.left ?? WRITE_BYTES);
+      const bytes = this.to.isBlocked || wanted <= 0 ? 0 : (this.#share?.take(wanted) ?? wanted);
       if (bytes === 0) return this.from.pause();
       this.onSent(bytes);
       this.to.write(this.#waiting.subarray(0, bytes));

@@ -12,6 +12,8 @@ export class PlaneAccounts {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
   readonly #records: Map<string, AccountRecord>;
+  /** Bytes of each account's sessions under its present name in its present worker, as far as they are counted, by account id. */
+  readonly #counted = new Map<string, number>();
   /** To be sent. */
   #changed = new Map<string, AccountRecord>();
   /** Those of them whose authorized addresses have changed. */
@@ -25,18 +27,41 @@ export class PlaneAccounts {
   }
 
   /** Sends an account's present state. Its worker receives it before any promise that is awaited after this call resolves. */
-  put(record: AccountRecord): void {
-    const before = this.#records.get(record.id);
-    if (isReaddressed(before, record)) this.#readdressed.add(record.id);
-    this.#records.set(record.id, record);
-    if (before && before.username !== record.username) this.#removeFromOldWorker(before, record);
+  put(changed: AccountRecord): void {
+    const { id } = changed;
+    const before = this.#records.get(id);
+    if (before && before.username !== changed.username) {
+      this.#counted.delete(id);
+      this.#removeFromOldWorker(before, changed);
+    }
+    const record = { ...changed, quotaCounted: this.#counted.get(id) ?? 0 };
+    if (isReaddressed(before, record)) this.#readdressed.add(id);
+    this.#records.set(id, record);
     if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
-    this.#changed.set(record.id, record);
+    this.#changed.set(id, record);
+  }
+
+  /** More bytes of a session are counted: what is left of a quota from now on is less by them. */
+  counted({ accountId: id, username }: SessionAccount, bytes: number): void {
+    if (this.#records.get(id)?.username === username)
+      this.#counted.set(id, (this.#counted.get(id) ?? 0) + bytes);
+  }
+
+  /** Sends what is left of the quota, unless the worker has counted down to it by itself. */
+  setQuotaLeft(id: string, left: number | null): void {
+    const record = this.#records.get(id);
+    if (!record || (left === null && record.quotaLeft === null)) return;
+    const isKnown =
+      left !== null &&
+      record.quotaLeft !== null &&
+      left + (this.#counted.get(id) ?? 0) === record.quotaLeft + record.quotaCounted;
+    if (!isKnown) this.put({ ...record, quotaLeft: left });
   }
 
   remove(id: string): void {
     this.#records.delete(id);
     this.#changed.delete(id);
+    this.#counted.delete(id);
     for (const worker of this.#workers)
       worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
   }
@@ -49,6 +74,7 @@ export class PlaneAccounts {
 
   /** Sends a worker that has just started all of its accounts. */
   sendAll(worker: PlaneWorker): void {
+    this.#countAnew(worker);
     this.#send(worker, this.#records.values());
     const accounts = [...this.#records.values()].filter(hasAddresses).map(toAuthorized);
     if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
@@ -59,6 +85,17 @@ export class PlaneAccounts {
     const record = this.#records.get(account.accountId);
     if (record?.username !== account.username) return account;
     return { accountId: record.id, username: record.username };
+  }
+
+  /** A worker that has just started has transferred nothing. */
+  #countAnew({ index }: PlaneWorker): void {
+    for (const [id, counted] of this.#counted) {
+      const record = this.#records.get(id);
+      if (!record || this.#owner(record.username) !== index) continue;
+      const left = record.quotaLeft === null ? null : record.quotaLeft + record.quotaCounted - counted;
+      this.#records.set(id, { ...record, quotaLeft: left, quotaCounted: 0 });
+      this.#counted.delete(id);
+    }
   }
 
   /** A new name may belong to another worker: then the worker of the old name removes the account. */

@@ -8,6 +8,8 @@ import type { SessionCounts } from './session-counts.js';
 export interface SessionWorker {
   readonly counts: SessionCounts;
   endSession(session: PlaneSession, reason: SessionEnd): void;
+  /** More bytes of the session have been counted. */
+  counted(session: PlaneSession, bytes: number): void;
 }
 
 /** What is one and the same string for all sessions of an account. */
@@ -64,8 +66,10 @@ export class PlaneSession implements Session {
     const down = isLive ? bytes[2 * this.slot + 1] : this.#final?.bytesDown;
     if (up === undefined || down === undefined) return false;
     if (up === this.bytesUp && down === this.bytesDown) return false;
+    const more = up - this.bytesUp + (down - this.bytesDown);
     this.bytesUp = up;
     this.bytesDown = down;
+    this.#worker.counted(this, more);
     return true;
   }
 

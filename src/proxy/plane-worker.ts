@@ -36,6 +36,8 @@ export interface PlaneWorkerOptions {
   readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
+  /** More bytes of a session of this worker have been counted. */
+  readonly onCounted: (session: PlaneSession, bytes: number) => void;
   /** Returns the strings of an account that the main thread keeps anyway, to replace the copies that came with a message. */
   readonly accountOf: (facts: SessionAccount) => SessionAccount;
 }
@@ -123,6 +125,10 @@ export class PlaneWorker implements SessionWorker {
 
   endSession({ slot, generation }: PlaneSession, reason: SessionEnd): void {
     this.send({ kind: 'end-session', slot, generation, reason });
+  }
+
+  counted(session: PlaneSession, bytes: number): void {
+    this.#options.onCounted(session, bytes);
   }
 
   /** Processes all events that have been sent so far. */

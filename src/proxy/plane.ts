@@ -175,6 +175,7 @@ export class ProxyPlane {
         observer.rehashed(accountId, before, salted);
       },
       onExit: (exited) => this.#exited(exited),
+      onCounted: (session, bytes) => this.#accounts.counted(session, bytes),
       accountOf: (facts) => this.#accounts.stringsOf(facts),
     });
     this.#workers[index] = worker;
@@ -200,6 +201,11 @@ export class ProxyPlane {
   /** Sends an account's present state. The workers receive it before any promise that is awaited after this call resolves. */
   put(record: AccountRecord): void {
     this.#accounts.put(record);
+  }
+
+  /** Sends what is left of an account's quota, in bytes, where its worker does not know it from what it counts itself. */
+  setQuotaLeft(id: string, left: number | null): void {
+    this.#accounts.setQuotaLeft(id, left);
   }
 
   remove(id: string): void {

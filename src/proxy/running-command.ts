@@ -149,6 +149,7 @@ export class RunningCommand implements SessionOwner {
         early,
         inspect,
         rates: session.rates(),
+        account: session.account,
         counts: session.counts,
         countAt: session.countAt,
         owner,
@@ -191,6 +192,7 @@ export class RunningCommand implements SessionOwner {
       limits: settings.http,
       inspect,
       rates: session.rates(),
+      account: session.account,
       counts: session.counts,
       countAt: session.countAt,
       onAnswered: (rest) => {

@@ -94,8 +94,10 @@ export interface AccountRecord {
   /** Milliseconds since the Unix epoch; null: never. */
   readonly expiresAt: number | null;
   readonly limits: AccountLimits;
-  /** The quota is used up. */
-  readonly isOverQuota: boolean;
+  /** Bytes that are left of the quota, when `quotaCounted` bytes of its sessions had been counted; null: no quota. */
+  readonly quotaLeft: number | null;
+  /** What the control plane has counted of the account's sessions in its present worker. `PlaneAccounts` sets it. */
+  readonly quotaCounted: number;
   /** The account has a limit of sessions or addresses, and there are other nodes: each session needs a permit. */
   readonly needsPermit: boolean;
   /** Number of other nodes where the account is active, to share its rate; up to a second old. */

@@ -1,6 +1,7 @@
 // An account in its worker, with its live sessions.
 import type { Endpoint } from '../core/ip.js';
 import type { Destination, SessionCommand, SessionEnd } from '../core/sessions/session.js';
+import type { Quota } from './io/quota.js';
 import type { AccountRates } from './io/rates.js';
 import type { AccountRecord } from './settings.js';
 
@@ -11,6 +12,8 @@ export interface AccountSession {
   /** Logged in by its address, without credentials. */
   readonly isByAddress: boolean;
   readonly destination: Destination;
+  /** Bytes up and down so far. */
+  readonly bytes: number;
   end(reason: SessionEnd): void;
   /** Time since the last transfer, in ms. `nowMs`: monotonic. */
   idleMs(nowMs: number): number;
@@ -24,6 +27,8 @@ export interface WorkerAccount {
   readonly record: AccountRecord;
   /** The rates from the account's limits; null: none. */
   readonly rates: AccountRates | null;
+  /** What is left of its quota; null: none. */
+  readonly quota: Quota | null;
   /** Live sessions, oldest first. */
   readonly sessions: ReadonlySet<AccountSession>;
 }

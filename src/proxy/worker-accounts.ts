@@ -9,6 +9,7 @@ import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
 import type { Io } from './io/io.js';
+import { Quota } from './io/quota.js';
 import { type AccountRates, createSharedRate } from './io/rates.js';
 import type { AccountRecord } from './settings.js';
 import type { AccountSession, WorkerAccount } from './worker-account.js';
@@ -17,6 +18,9 @@ import type { AccountSession, WorkerAccount } from './worker-account.js';
 interface Entry extends WorkerAccount {
   record: AccountRecord;
   rates: AccountRates | null;
+  quota: Quota | null;
+  /** Bytes of its ended sessions. */
+  endedBytes: number;
   sessions: Set<AccountSession>;
 }
 
@@ -55,7 +59,7 @@ export class WorkerAccounts {
    */
   put(record: AccountRecord, now: number): void {
     const entry = this.#byId.get(record.id);
-    if (!entry) return this.#add(record);
+    if (!entry) return this.#add(record, 0);
     const before = entry.record;
     if (before.username !== record.username) return this.#replace(entry, record, 'account-renamed');
     if (!record.isEnabled && before.isEnabled) return this.#replace(entry, record, 'account-disabled');
@@ -68,17 +72,20 @@ export class WorkerAccounts {
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
 
-  #add(record: AccountRecord): void {
-    const entry: Entry = { record, rates: null, sessions: NO_SESSIONS as Set<AccountSession> };
+  #add(record: AccountRecord, endedBytes: number): void {
+    const sessions = NO_SESSIONS as Set<AccountSession>;
+    const entry: Entry = { record, rates: null, quota: null, endedBytes, sessions };
     this.#byId.set(record.id, entry);
     this.#byName.set(record.username, entry);
     this.#setRates(entry);
+    this.#setQuota(entry);
   }
 
   /** Ends old logins, also connections between login and request: their account object is no longer current. */
   #replace(entry: Entry, record: AccountRecord, reason: SessionEnd): void {
     this.remove(entry.record.id, reason);
-    this.#add(record);
+    // The control plane counts anew for another name, which may belong to another worker.
+    this.#add(record, reason === 'account-renamed' ? 0 : entry.endedBytes);
   }
 
   /** Replaces an imported hash by a salted hash of the same password; sessions continue. */
@@ -107,9 +114,9 @@ export class WorkerAccounts {
    * Why an account may have no further session from this address now, by the sessions of this worker; null: it may. The limits are
    * the same as in `HeldPermits.refusal`, which counts permits.
    */
-  refusal({ record, sessions }: WorkerAccount, clientAddress: string): LimitRefusal | null {
+  refusal({ record, quota, sessions }: WorkerAccount, clientAddress: string): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = record.limits;
-    if (record.isOverQuota) return 'over-quota';
+    if (quota !== null && quota.left <= 0) return 'over-quota';
     if (maxSessions !== null && sessions.size >= maxSessions) return 'too-many-sessions';
     if (maxClientAddresses === null || sessions.size === 0) return null;
     const addresses = new Set<string>();
@@ -135,7 +142,7 @@ export class WorkerAccounts {
 
   sessionOver(account: WorkerAccount, session: AccountSession): void {
     const entry = account as Entry;
-    entry.sessions.delete(session);
+    if (entry.sessions.delete(session)) entry.endedBytes += session.bytes;
     if (entry.sessions.size > 0) return;
     entry.sessions = NO_SESSIONS as Set<AccountSession>;
     this.#active.delete(entry);
@@ -158,8 +165,8 @@ export class WorkerAccounts {
    */
   #applyLimits(entry: Entry, { limits: before, needsPermit: havePermits }: AccountRecord): void {
     this.#setRates(entry);
-    const { limits, isOverQuota, needsPermit } = entry.record;
-    if (isOverQuota) return endAll(entry, 'over-quota');
+    this.#setQuota(entry);
+    const { limits, needsPermit } = entry.record;
     if (limits === before || entry.sessions.size === 0) return;
     const isClassChanged = limits.egressClass !== before.egressClass;
     const policy = isClassChanged ? this.#options.egressOf(limits.egressClass) : null;
@@ -178,6 +185,17 @@ export class WorkerAccounts {
       count += 1;
       addresses.add(session.client.address);
     }
+  }
+
+  /** The control plane may have counted less than has been transferred here: only the difference to its count matters. */
+  #setQuota(entry: Entry): void {
+    const { quotaLeft, quotaCounted } = entry.record;
+    let left = (quotaLeft ?? 0) + quotaCounted - entry.endedBytes;
+    for (const { bytes } of entry.sessions) left -= bytes;
+    // The sessions do not end within the transfer that uses it up.
+    const onUsedUp = (): void => void this.#options.io.timer(0, () => endAll(entry, 'over-quota'));
+    entry.quota = quotaLeft === null ? null : new Quota(left, onUsedUp);
+    if (quotaLeft !== null && left <= 0) endAll(entry, 'over-quota');
   }
 
   #setRates(entry: Entry): void {

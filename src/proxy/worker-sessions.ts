@@ -128,6 +128,10 @@ export class LiveSession implements WorkerSession, GamesOwner {
     return this.counts[this.countAt + 1] ?? 0;
   }
 
+  get bytes(): number {
+    return this.bytesUp + this.bytesDown;
+  }
+
   get isEnded(): boolean {
     return this.#state === 'ended';
   }

@@ -81,6 +81,7 @@ function exchange(early: string | null = null, rate: FakeRate | null = null) {
     limits: { maxHeaderBytes: 1024, maxHeaderFields: 10 },
     inspect: null,
     rates: rate && { up: rate, down: rate },
+    account: { quota: null },
     counts,
     countAt: 0,
     onAnswered: (rest) => ends.push(rest === null ? 'closing' : `kept ${rest.toString()}`),

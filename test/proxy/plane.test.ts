@@ -19,7 +19,7 @@ import {
   request,
 } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
-import { PASSWORD, PLAIN, type PlaneWorld, RESOLVER, startPlane } from './plane-world.js';
+import { accountRecord, PASSWORD, PLAIN, type PlaneWorld, RESOLVER, startPlane } from './plane-world.js';
 
 const player = (world: PlaneWorld, username = 'player') => ({
   port: world.port,
@@ -270,6 +270,21 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     await eventually(() => assert.equal(descriptors(), before));
     const client = await connectThrough(player(world, username), '127.0.0.1', target.port);
     await assertEchoes(client);
+  });
+
+  it('leaves its accounts what is left of their quotas', async (t) => {
+    const accounts = ['player', 'exit'].map((name) => ({ ...accountRecord(name), quotaLeft: 10_000 }));
+    const world = await startPlane(t, [], { accounts });
+    const target = await startTarget(t, echo);
+    const first = await connectThrough(player(world), '127.0.0.1', target.port);
+    first.send(Buffer.alloc(3_000));
+    await first.read(3_000);
+    await breakWorker(world, 'exit');
+    await first.closed();
+    const second = await connectThrough(player(world), '127.0.0.1', target.port);
+    second.send(Buffer.alloc(3_000));
+    assert.equal((await second.readToEnd()).length, 1_000);
+    await eventually(() => assert.equal(world.closed.at(-1)?.summary.end, 'over-quota'));
   });
 
   it('does not delay the stop of the data plane', async (t) => {

@@ -23,6 +23,7 @@ function setUp() {
       isByAddress: false,
       destination: { host: '127.0.0.1', address: '127.0.0.1', port: 1 },
       idleMs: () => 0,
+      bytes: 0,
       setRates: () => undefined,
       holdPermit: () => undefined,
       end(reason) {

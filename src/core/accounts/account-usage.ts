@@ -36,8 +36,10 @@ const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, snapshot: undefined };
 type TrafficElsewhere = Extract<AccountActivity, { readonly kind: 'traffic' }>;
 
 export interface AccountUsage {
-  /** Whether the quota is used up, as of the last second. */
+  /** Whether the quota is used up, as of the last count. */
   isOverQuota(account: Account): boolean;
+  /** Bytes that are left of the quota, as of the last count; null: no quota. */
+  quotaLeft(account: Account): number | null;
   /** The current usage of an account, including live sessions. */
   view(account: Account): LimitUsage;
   /** The usage as of the last second, for lists: `view` counts all sessions, so that calling it per account would be quadratic. */
@@ -131,9 +133,14 @@ export function createAccountUsage(deps: {
     }
   }
 
-  function isOverQuota({ id, limits }: Account): boolean {
-    if (undecided.has(id)) return overQuota.has(id);
-    return limits.quotaBytes !== null && meter.used(id, now()).periodBytes >= limits.quotaBytes;
+  function quotaLeft({ id, limits }: Account): number | null {
+    if (undecided.has(id)) return overQuota.has(id) ? 0 : null;
+    return limits.quotaBytes === null ? null : limits.quotaBytes - meter.used(id, now()).periodBytes;
+  }
+
+  function isOverQuota(account: Account): boolean {
+    const left = quotaLeft(account);
+    return left !== null && left <= 0;
   }
 
   function countFrom({ id, limits, quotaReset }: Counting, stored: StoredTraffic): void {
@@ -191,6 +198,11 @@ export function createAccountUsage(deps: {
       if (account && !outdated.has(id)) countFrom(account, stored);
     }
     publishQuotaChanges(ids);
+    // Whoever counts down what is left must know, also where it is not used up.
+    for (const { id } of accounts) {
+      const account = directory.byId(id);
+      if (account && account.limits.quotaBytes !== null) directory.usageChanged(account);
+    }
     if (outdated.size > 0) writeAndReadSoon();
   }
 
@@ -231,6 +243,7 @@ export function createAccountUsage(deps: {
 
   return {
     isOverQuota,
+    quotaLeft,
     lastView,
 
     view(account) {

@@ -5,10 +5,10 @@ import type { AccountRates } from './rates.js';
 
 export class DatagramMeter {
   readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
-  readonly #options: Pick<DatagramRelayOptions, 'counts' | 'countAt'>;
+  readonly #options: Pick<DatagramRelayOptions, 'account' | 'counts' | 'countAt'>;
   #rates: AccountRates | null;
 
-  constructor(options: Pick<DatagramRelayOptions, 'counts' | 'countAt' | 'rates'>) {
+  constructor(options: Pick<DatagramRelayOptions, 'account' | 'counts' | 'countAt' | 'rates'>) {
     this.#options = options;
     this.#rates = options.rates;
   }
@@ -17,18 +17,18 @@ export class DatagramMeter {
     this.#rates = rates;
   }
 
-  /** Counts a datagram with `length` bytes of data to its destination, unless the rate forbids it. */
+  /** Counts a datagram with `length` bytes of data to its destination, unless the rate or the quota forbids it. */
   passUp(length: number): boolean {
     if (this.#rates !== null && !this.#rates.up.pass(length)) {
       this.counts.overRate += 1;
       return false;
     }
-    this.#count(0, length);
+    if (!this.#count(0, length)) return false;
     this.counts.datagramsUp += 1;
     return true;
   }
 
-  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or the rate forbids it. */
+  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or the rate or the quota forbids it. */
   passDown(headerLength: number, length: number): boolean {
     if (headerLength + length > MAX_DATAGRAM_BYTES) {
       this.counts.unsendable += 1;
@@ -38,13 +38,19 @@ export class DatagramMeter {
       this.counts.overRate += 1;
       return false;
     }
-    this.#count(1, length);
+    if (!this.#count(1, length)) return false;
     this.counts.datagramsDown += 1;
     return true;
   }
 
-  #count(direction: 0 | 1, bytes: number): void {
-    const { counts, countAt } = this.#options;
+  /** False when the quota is used up: the association is about to end. */
+  #count(direction: 0 | 1, bytes: number): boolean {
+    const { account, counts, countAt } = this.#options;
+    if (account.quota !== null) {
+      if (account.quota.left <= 0) return false;
+      account.quota.spend(bytes);
+    }
     counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
+    return true;
   }
 }

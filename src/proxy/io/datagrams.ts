@@ -5,6 +5,7 @@
 import type { Endpoint } from '../../core/ip.js';
 import type { PortRange } from '../../core/port-range.js';
 import type { OwnPorts } from '../own-ports.js';
+import type { QuotaHolder } from './quota.js';
 import type { AccountRates } from './rates.js';
 
 export interface DatagramRelayOptions {
@@ -23,6 +24,8 @@ export interface DatagramRelayOptions {
   readonly ports: Pick<OwnPorts, 'add' | 'remove'>;
   /** The rates of the account, beyond which datagrams are dropped; null: none. */
   readonly rates: AccountRates | null;
+  /** Pays for the bytes. While its quota is used up, datagrams are dropped. */
+  readonly account: QuotaHolder;
   /** Where bytes of data without SOCKS headers are counted: to destinations at `countAt`, to the client at `countAt + 1`. */
   readonly counts: Float64Array;
   readonly countAt: number;

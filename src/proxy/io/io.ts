@@ -3,6 +3,7 @@
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { Endpoint } from '../../core/ip.js';
 import type { DatagramEngine } from './datagrams.js';
+import type { QuotaHolder } from './quota.js';
 import type { AccountRates, DriverClock } from './rates.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
@@ -56,6 +57,8 @@ export interface RelayOptions {
   readonly inspect: ((chunk: Uint8Array) => boolean) | null;
   /** The rates that the account's sessions share; null: none. */
   readonly rates: AccountRates | null;
+  /** Pays for the bytes. While its quota is used up, none are transferred. */
+  readonly account: QuotaHolder;
   /** Where the bytes are counted while they move, up at `countAt` and down at `countAt + 1`; counted before they are sent. */
   readonly counts: Float64Array;
   readonly countAt: number;

@@ -75,6 +75,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
       onOutsideDatagram: association.onOutsideDatagram,
       ports: context.ownPorts,
       rates: session.rates(),
+      account: session.account,
       counts: session.counts,
       countAt: session.countAt,
     },

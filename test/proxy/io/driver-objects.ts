@@ -118,6 +118,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
                 return remaining > 0;
               },
         rates: rates(settings.rates),
+        account: { quota: null },
         counts,
         countAt: settings.countAt,
         owner: { relayEnded: (end) => report({ object, event: 'ended', value: end }) },
@@ -164,6 +165,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
         {
           ...settings,
           rates: rates(settings.rates),
+          account: { quota: null },
           counts,
           ports: {
             add: (use, port) => report({ object, event: 'port added', value: { use, port } }),

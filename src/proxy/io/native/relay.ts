@@ -1,6 +1,7 @@
 // Two streams joined in the native loop. Small chunks are copied through one buffer (recv, send) at once; what fills that
 // buffer is bulk, and goes by splice through a pipe, in turns: each visit to a direction moves a bounded share.
 import type { Relay, RelayEnd, RelayOptions, RelayOwner } from '../io.js';
+import type { QuotaHolder } from '../quota.js';
 import type { AccountRates, FlowShare } from '../rates.js';
 import { EAGAIN, EINTR, EPOLLERR } from './libc.js';
 import type { Loop, Task } from './loop.js';
@@ -58,6 +59,7 @@ export class NativeRelay implements Relay, StreamOwner {
   readonly #up: Direction;
   readonly #down: Direction;
   readonly #counts: Float64Array;
+  readonly #account: QuotaHolder;
   readonly #owner: RelayOwner;
   #inspect: ((chunk: Uint8Array) => boolean) | null;
   #isOver = false;
@@ -65,6 +67,7 @@ export class NativeRelay implements Relay, StreamOwner {
   constructor(shared: RelayShared, client: NativeStream, destination: NativeStream, options: RelayOptions) {
     this.#shared = shared;
     this.#counts = options.counts;
+    this.#account = options.account;
     this.#owner = options.owner;
     this.#inspect = options.inspect;
     this.#up = new Direction(this, client, destination, options.countAt);
@@ -154,13 +157,17 @@ export class NativeRelay implements Relay, StreamOwner {
   }
 
   /** Reads from the source: by splice while the flow is bulk, else through the buffer. Returns bytes, or -1: nothing now. */
-  #take(direction: Direction, most: number): number {
+  #take(direction: Direction, allowed: number): number {
+    const { quota } = this.#account;
+    // The worker is about to end the session.
+    if (quota !== null && quota.left <= 0) return -1;
+    const most = quota === null ? allowed : Math.min(allowed, quota.left);
     const isPlain = direction.share === null && (direction !== this.#up || this.#inspect === null);
     if (direction.isBulk && isPlain) {
       direction.pipe ??= this.#shared.pipes.acquire();
       if (direction.pipe !== null) return this.#splice(direction, direction.pipe, most);
     }
-    return this.#copy(direction);
+    return this.#copy(direction, quota === null ? READ_BYTES : Math.min(READ_BYTES, quota.left));
   }
 
   #splice(direction: Direction, pipe: Pipe, most: number): number {
@@ -172,12 +179,12 @@ export class NativeRelay implements Relay, StreamOwner {
     return got;
   }
 
-  #copy(direction: Direction): number {
+  #copy(direction: Direction, most: number): number {
     const { from, to } = direction;
     const { libc } = this.#shared.loop;
-    const got = libc.recv(from.fd, readBuffer, READ_BYTES);
+    const got = libc.recv(from.fd, readBuffer, most);
     if (got <= 0) return this.#noneTaken(direction, got);
-    if (got < READ_BYTES) {
+    if (got < most) {
       if (!from.mayReadShort) from.isReadable = false;
     } else direction.isBulk = true;
     const chunk = readBuffer.subarray(0, got);
@@ -212,7 +219,7 @@ export class NativeRelay implements Relay, StreamOwner {
   #sendPending(direction: Direction, pending: Buffer): boolean {
     const { to } = direction;
     if (!to.isWritable) return false;
-    const wanted = direction.share === null ? pending.length : direction.share.take(pending.length);
+    const wanted = direction.share === null ? pending.length : this.#takeShare(direction.share, pending);
     if (wanted === 0) return false;
     if (direction.share !== null) this.#count(direction, wanted);
     const sent = this.#shared.loop.libc.send(to.fd, pending, 0, wanted);
@@ -222,6 +229,13 @@ export class NativeRelay implements Relay, StreamOwner {
     direction.pending = remaining === 0 ? null : pending.subarray(pending.length - remaining);
     if (sent < wanted) to.isWritable = false;
     return sent >= wanted;
+  }
+
+  /** How many of the pending bytes the rate and the quota permit now. */
+  #takeShare(share: FlowShare, { length }: Buffer): number {
+    const { quota } = this.#account;
+    const left = quota === null ? length : Math.min(length, quota.left);
+    return left <= 0 ? 0 : share.take(left);
   }
 
   /** Returns whether the pipe is empty. */
@@ -313,6 +327,7 @@ export class NativeRelay implements Relay, StreamOwner {
   }
 
   #count(direction: Direction, bytes: number): void {
+    this.#account.quota?.spend(bytes);
     this.#counts[direction.countAt] = (this.#counts[direction.countAt] ?? 0) + bytes;
   }
 }

@@ -1,6 +1,7 @@
 // The relay of the node driver: writes the data of each of two sockets to the other, with back-pressure.
 import type { Socket } from 'node:net';
 import type { Relay, RelayEnd, RelayOptions, RelayOwner, Stream } from '../io.js';
+import type { QuotaHolder } from '../quota.js';
 import type { AccountRates, FlowShare, SharedRate } from '../rates.js';
 import { KEEP_ALIVE_IDLE_MS, NodeStream } from './stream.js';
 
@@ -13,6 +14,7 @@ class Direction {
   /** Bytes that are read and not yet written, because `to` is blocked or the rate does not permit more. */
   #held: Buffer | null;
   #share: FlowShare | null = null;
+  readonly #account: QuotaHolder;
   readonly #onChunk: (chunk: Buffer) => void;
   readonly #onDone: () => void;
 
@@ -24,10 +26,12 @@ class Direction {
     readonly from: Socket,
     readonly to: Socket,
     early: Buffer | null,
+    account: QuotaHolder,
     onChunk: (chunk: Buffer) => void,
     onDone: () => void,
   ) {
     this.#held = early;
+    this.#account = account;
     this.#onChunk = onChunk;
     this.#onDone = onDone;
     to.on('drain', this.#pump);
@@ -68,14 +72,17 @@ class Direction {
   readonly #pump = (): void => {
     const { from, to } = this;
     while (this.#held !== null) {
-      const length = this.#held.length;
-      const bytes = to.writableNeedDrain ? 0 : (this.#share?.take(length) ?? length);
+      const { length } = this.#held;
+      const { quota } = this.#account;
+      const most = quota === null ? length : Math.min(length, quota.left);
+      const bytes = to.writableNeedDrain || most <= 0 ? 0 : (this.#share?.take(most) ?? most);
       if (bytes === 0) {
         from.pause();
         return;
       }
       const chunk = bytes === length ? this.#held : this.#held.subarray(0, bytes);
       this.#held = bytes === length ? null : this.#held.subarray(bytes);
+      quota?.spend(bytes);
       this.#onChunk(chunk);
       to.write(chunk);
     }
@@ -102,7 +109,8 @@ class NodeRelay implements Relay {
   #end: RelayEnd | null = null;
   #socketsOpen = 2;
 
-  constructor({ client, destination, early, inspect, rates, counts, countAt, owner }: RelayOptions) {
+  constructor(options: RelayOptions) {
+    const { client, destination, early, inspect, rates, account, counts, countAt, owner } = options;
     this.#client = socketOf(client);
     this.#destination = socketOf(destination);
     this.#owner = owner;
@@ -114,6 +122,7 @@ class NodeRelay implements Relay {
       this.#client,
       this.#destination,
       early,
+      account,
       (chunk) => {
         count(countAt, chunk);
         if (this.#inspect && !this.#inspect(chunk)) this.#inspect = null;
@@ -124,6 +133,7 @@ class NodeRelay implements Relay {
       this.#destination,
       this.#client,
       null,
+      account,
       (chunk) => count(countAt + 1, chunk),
       () => this.#orderly('destination-closed'),
     );
