@@ -651,12 +651,24 @@ export type NoticeChannel = 'webhook' | 'email' | 'telegram' | 'wecom';
 export type NoticePage = {
   readonly items: readonly (Notice)[];
   readonly nextCursor: string | null;
+  readonly waiting: Count;
+};
+export type NoticePreview = {
+  readonly before: NoticeReach;
+  readonly after: NoticeReach;
+  readonly discarded: Count;
+};
+export type NoticeReach = {
+  readonly digests: Count;
+  readonly players: Count;
+  readonly nextDay: Count;
 };
 export type NoticeSettings = {
   readonly language: 'zh' | 'en';
   readonly timeZone: string;
   readonly expiryDays: readonly (number)[];
   readonly quotaPercent: readonly (number)[];
+  readonly digestHour: number;
   readonly perMinute: number;
   readonly historyDays: number;
   readonly templates: {
@@ -721,6 +733,7 @@ export type NoticeSettingsChange = {
   readonly timeZone: string;
   readonly expiryDays: readonly (number)[];
   readonly quotaPercent: readonly (number)[];
+  readonly digestHour?: number | undefined;
   readonly perMinute: number;
   readonly historyDays: number;
   readonly templates: {
@@ -766,13 +779,45 @@ export type NoticeSettingsChange = {
     readonly key?: string | null | undefined;
   };
 };
-export type NoticeState = 'pending' | 'delivered' | 'failed';
+export type NoticeState = 'pending' | 'delivered' | 'failed' | 'discarded';
 export type NoticeTest = {
   readonly channel: NoticeChannel;
+  readonly webhook?: {
+    readonly operator: boolean;
+    readonly url: string | null;
+    readonly secret?: string | null | undefined;
+  } | undefined;
+  readonly email?: {
+    readonly operator: boolean;
+    readonly players: boolean;
+    readonly host: string | null;
+    readonly port: number;
+    readonly security: 'tls' | 'starttls' | 'none';
+    readonly user: string | null;
+    readonly from: string | '';
+    readonly to: string | null;
+    readonly password?: string | null | undefined;
+  } | undefined;
+  readonly telegram?: {
+    readonly operator: boolean;
+    readonly players: boolean;
+    readonly baseUrl: string;
+    readonly chatId: string | null;
+    readonly token?: string | null | undefined;
+  } | undefined;
+  readonly wecom?: {
+    readonly operator: boolean;
+    readonly baseUrl: string;
+    readonly key?: string | null | undefined;
+  } | undefined;
 };
 export type NoticeTestResult = {
   readonly delivered: boolean;
   readonly detail: string;
+};
+export type NoticesToDiscard = {
+  readonly channel?: NoticeChannel | undefined;
+  readonly recipient?: 'operator' | 'player' | undefined;
 };
 export type OnExisting = 'keep' | 'replace' | 'skip';
 export type Operator = {
@@ -1127,6 +1172,9 @@ export interface Operations {
   deleteOperator: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   resetOperatorTotp: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   listNotices: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; state?: NoticeState | undefined; channel?: NoticeChannel | undefined; account?: Guid | undefined }; body: undefined; answer: NoticePage };
+  discardNotices: { params: undefined; query: undefined; body: NoticesToDiscard; answer: {
+    readonly discarded: Count;
+  } };
   retryNotice: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   getWhitelist: { params: undefined; query: undefined; body: undefined; answer: Whitelist };
   setWhitelist: { params: undefined; query: { keepMyAccess?: boolean | undefined }; body: Whitelist; answer: Whitelist };
@@ -1145,6 +1193,7 @@ export interface Operations {
   setPacRules: { params: undefined; query: undefined; body: PacRules; answer: PacRules };
   getNoticeSettings: { params: undefined; query: undefined; body: undefined; answer: NoticeSettings };
   setNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticeSettings };
+  previewNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticePreview };
   testNotice: { params: undefined; query: undefined; body: NoticeTest; answer: NoticeTestResult };
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
@@ -1216,6 +1265,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   deleteOperator: ['DELETE', '/api/v1/operators/{id}'],
   resetOperatorTotp: ['DELETE', '/api/v1/operators/{id}/totp'],
   listNotices: ['GET', '/api/v1/notices'],
+  discardNotices: ['POST', '/api/v1/notices/discard'],
   retryNotice: ['POST', '/api/v1/notices/{id}/retry'],
   getWhitelist: ['GET', '/api/v1/settings/whitelist'],
   setWhitelist: ['PUT', '/api/v1/settings/whitelist'],
@@ -1234,6 +1284,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setPacRules: ['PUT', '/api/v1/settings/pac'],
   getNoticeSettings: ['GET', '/api/v1/settings/notices'],
   setNoticeSettings: ['PUT', '/api/v1/settings/notices'],
+  previewNoticeSettings: ['POST', '/api/v1/settings/notices/preview'],
   testNotice: ['POST', '/api/v1/settings/notices/test'],
   setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],

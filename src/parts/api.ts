@@ -34,7 +34,7 @@ export interface AdminApiParts {
   readonly stats: StatsPart;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
-  readonly notices: Pick<NoticesPart, 'test' | 'wake'>;
+  readonly notices: Pick<NoticesPart, 'preview' | 'test' | 'wake'>;
   readonly log: Log;
   readonly recentLog: RecentLog;
   /** The current problem of the database; null: none. */
@@ -118,6 +118,7 @@ export function adminApiDeps(
       noticesSetting: settings.notices,
       wakeNotices: deps.notices.wake,
       testNotice: deps.notices.test,
+      previewNotices: deps.notices.preview,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,

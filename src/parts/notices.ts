@@ -8,8 +8,9 @@ import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
-import { addressOf, operatorAddress } from '../core/notices/notice-settings.js';
+import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../core/notices/notice-settings.js';
 import { createNotices } from '../core/notices/notices.js';
+import { type NoticeReach, reachOf } from '../core/notices/preview.js';
 import { textOf } from '../core/notices/texts.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
@@ -21,10 +22,25 @@ import { createTasks } from './tasks.js';
 export interface NoticesPart extends Part {
   /** Counts a guess of a client address at a player's name or password. */
   guessed(client: string): void;
-  /** Sends a test message to the operator now. Returns its outcome, or null when the channel or the address is not set. */
-  test(channel: NoticeChannel, signal: AbortSignal): Promise<DeliveryOutcome | null>;
+  /**
+   * Sends a test message to the operator now, by these settings. Returns its outcome, or null when the channel or the address is not
+   * set.
+   */
+  test(
+    channel: NoticeChannel,
+    settings: NoticeSettings,
+    signal: AbortSignal,
+  ): Promise<DeliveryOutcome | null>;
+  /** Returns what the current settings send and what others would, and how many waiting notices these would discard. */
+  preview(settings: NoticeSettings): Promise<NoticePreview>;
   /** Delivers due notices of all channels. Call it when a notice became due. */
   wake(): void;
+}
+
+export interface NoticePreview {
+  readonly before: NoticeReach;
+  readonly after: NoticeReach;
+  readonly discarded: number;
 }
 
 export function createNoticesPart(deps: {
@@ -46,6 +62,7 @@ export function createNoticesPart(deps: {
     audit: core.store.audit,
     settings: setting.current,
     accounts: () => core.directory.all(),
+    account: (id) => core.directory.byId(id),
     quotaUse(account) {
       const { quotaBytes } = account.limits;
       if (quotaBytes === null) return null;
@@ -58,8 +75,10 @@ export function createNoticesPart(deps: {
     newId,
   });
 
-  const senderOf = (channel: NoticeChannel): SendNotice | null =>
-    createNoticeSender(channel, setting.current(), { timeoutMs, now });
+  const senderOf = (
+    channel: NoticeChannel,
+    settings: NoticeSettings = setting.current(),
+  ): SendNotice | null => createNoticeSender(channel, settings, { timeoutMs, now });
 
   const contactsOf = ({ recipient, accountId }: Pick<Notice, 'recipient' | 'accountId'>): Contacts =>
     (recipient === 'player' && core.directory.byId(accountId ?? '')?.contacts) || NO_CONTACTS;
@@ -72,13 +91,13 @@ export function createNoticesPart(deps: {
     return { id, to, ...text, body: { id, type, at: new Date(at).toISOString(), data } };
   }
 
-  /** Returns an outcome even when the notice cannot be sent: the history shows the reason. */
-  async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome> {
+  /** Returns null when the channel was switched off, or the player's address removed. */
+  async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome | null> {
     const { channel, recipient } = notice;
     const sender = senderOf(channel);
     // Use the current settings, so that a corrected address applies to the next attempt.
     const to = addressOf(setting.current(), channel, recipient, contactsOf(notice));
-    if (!sender || to === null) return { ok: false, detail: 'no longer set up, or no address', again: false };
+    if (!sender || to === null) return null;
     return sender(messageOf(notice, to), signal);
   }
 
@@ -87,6 +106,8 @@ export function createNoticesPart(deps: {
     // Twice the time limit of an attempt: if this daemon ends during the attempt, another attempt follows.
     if (!(await store.claim(notice, now(), now() + 2 * timeoutMs))) return;
     const outcome = await send(notice, signal);
+    if (outcome === null)
+      return store.tried(key, { state: 'discarded', dueAt: null, detail: 'no longer set up, or no address' });
     // The shutdown interrupted this attempt: it does not count, and the notice is due again at the next start.
     if (!outcome.ok && signal.aborted) return store.release(notice);
     const dueAt = nextTryAt(outcome, notice.tries + 1, { maxTries, backoffMs }, now(), Math.random);
@@ -135,9 +156,22 @@ export function createNoticesPart(deps: {
     guessed: notices.guessed,
     wake,
 
-    async test(channel, signal) {
-      const sender = senderOf(channel);
-      const to = operatorAddress(setting.current(), channel);
+    async preview(settings) {
+      const current = setting.current();
+      const off = (await store.channels()).filter((way) => sendsTo(current, way) && !sendsTo(settings, way));
+      const waiting = await Promise.all(
+        off.map(({ channel, recipient }) => store.waiting({ channel, recipient })),
+      );
+      return {
+        before: reachOf(current, core.directory.all(), now()),
+        after: reachOf(settings, core.directory.all(), now()),
+        discarded: waiting.reduce((sum, each) => sum + each, 0),
+      };
+    },
+
+    async test(channel, settings, signal) {
+      const sender = senderOf(channel, settings);
+      const to = operatorAddress(settings, channel);
       if (!sender || to === null) return null;
       const test = { id: newId(), type: 'test', at: now(), data: {}, accountId: null } as const;
       return sender(messageOf({ ...test, channel, recipient: 'operator' }, to), signal);
@@ -148,7 +182,7 @@ export function createNoticesPart(deps: {
       wake();
       setting.onChanged(() => {
         prepare();
-        wake();
+        notices.discardOff().then(wake, (err) => log.error({ err }, 'discarding notices failed; will retry'));
       });
       tasks.every(lookEveryMs, 'notices', announce);
     },

@@ -97,6 +97,7 @@ export async function openSettings(deps: {
         timeZone: config.timeZone,
         expiryDays: ofFile.expiryDays,
         quotaPercent: ofFile.quotaPercent,
+        digestHour: ofFile.digestHour,
         webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },
       },
     }),
@@ -193,11 +194,11 @@ async function changedSinceStart(source: ConfigSource): Promise<Pick<Effective, 
 
 /** The configuration keys of notices whose values an operator has changed, with the new values. */
 function changedNotices(
-  { webhook, expiryDays, quotaPercent }: NoticeSettings,
+  { webhook, expiryDays, quotaPercent, digestHour }: NoticeSettings,
   ofFile: Config['notices'],
 ): [string, string][] {
-  const now = { url: webhook.url, expiryDays, quotaPercent };
-  const names = ['url', 'expiryDays', 'quotaPercent'] as const;
+  const now = { url: webhook.url, expiryDays, quotaPercent, digestHour };
+  const names = ['url', 'expiryDays', 'quotaPercent', 'digestHour'] as const;
   return names
     .filter((name) => JSON.stringify(now[name]) !== JSON.stringify(ofFile[name]))
     .map((name) => [

@@ -42,6 +42,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table('session_messages', ['position'], LONG_ROWS),
   table('idempotency_keys', ['key'], LONG_ROWS),
   table('notices', ['key'], LONG_ROWS),
+  table('notice_channels', ['channel', 'recipient']),
   table('nodes', ['name']),
 ];
 

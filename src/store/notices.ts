@@ -9,10 +9,13 @@ import type {
   NoticeState,
   NoticeStore,
   NoticeType,
+  Reminder,
   StoredNotice,
+  WaitingFilter,
 } from '../core/notices/notice.js';
 import { type Integer, toNumber } from './integers.js';
 import { isDue } from './is-due.js';
+import { inTransaction } from './transaction.js';
 
 interface NoticeRow {
   key: string;
@@ -36,21 +39,100 @@ const ROWS_PER_STATEMENT = 100;
 /** Accounts with the fewest attempts in this time come first, so that many notices of one account delay no other. */
 const FAIRNESS_WINDOW_MS = HOUR_MS;
 
+/** The channel of recorded reminders: no channel sends them. */
+const RECORDED = 'digest';
+
+/** Inserts rows with new keys. Returns these keys. */
+async function insert(db: Knex, rows: readonly NoticeRow[]): Promise<string[]> {
+  const keys: string[] = [];
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    const inserted: { key: string }[] = await db('notices')
+      .insert(rows.slice(start, start + ROWS_PER_STATEMENT))
+      .onConflict('key')
+      .ignore()
+      .returning('key');
+    keys.push(...inserted.map(({ key }) => key));
+  }
+  return keys;
+}
+
+/** The query of the waiting notices. */
+function waitingIn(db: Knex, { channel, recipient }: WaitingFilter): Knex.QueryBuilder {
+  const query = db('notices').whereNotNull('due_at');
+  if (channel !== undefined) query.where({ channel });
+  if (recipient !== undefined) query.where({ recipient });
+  return query;
+}
+
+const discard = (db: Knex, which: WaitingFilter): Promise<number> =>
+  waitingIn(db, which).update({ state: 'discarded', due_at: null });
+
 export function createNoticeStore(db: Knex): NoticeStore {
   return {
-    async add(notices) {
+    add: async (notices) => (await insert(db, notices.map(toRow))).length,
+
+    async record(reminders, noticesOf) {
       let added = 0;
-      for (let start = 0; start < notices.length; start += ROWS_PER_STATEMENT) {
-        const rows = notices.slice(start, start + ROWS_PER_STATEMENT).map(toRow);
-        const inserted: unknown[] = await db('notices')
-          .insert(rows)
-          .onConflict('key')
-          .ignore()
-          .returning('id');
-        added += inserted.length;
+      for (let start = 0; start < reminders.length; start += ROWS_PER_STATEMENT) {
+        const batch = reminders.slice(start, start + ROWS_PER_STATEMENT);
+        added += await inTransaction(db, async (trx) => {
+          const keys = new Set(await insert(trx, batch.map(toRecordedRow)));
+          const notices = batch.filter(({ key }) => keys.has(key)).flatMap(noticesOf);
+          return (await insert(trx, notices.map(toRow))).length;
+        });
       }
       return added;
     },
+
+    async recorded(since, until) {
+      const rows: NoticeRow[] = await db('notices')
+        .where({ channel: RECORDED })
+        .where('at', '>', since)
+        .where('at', '<=', until)
+        .orderBy('id');
+      return rows.map(toNotice);
+    },
+
+    async channels() {
+      const rows: { channel: string; recipient: string; since: Integer; digested_at: Integer }[] =
+        await db('notice_channels');
+      return rows.map(({ channel, recipient, since, digested_at }) => ({
+        channel: channel as NoticeChannel,
+        recipient: recipient as NoticeRecipient,
+        since: Number(since),
+        digestedAt: Number(digested_at),
+      }));
+    },
+
+    async switchOn(way, at) {
+      await db('notice_channels')
+        .insert({ ...way, since: at, digested_at: at })
+        .onConflict(['channel', 'recipient'])
+        .ignore();
+    },
+
+    switchOff: (ways) =>
+      inTransaction(db, async (trx) => {
+        for (const way of ways) {
+          await trx('notice_channels').where(way).delete();
+          await discard(trx, way);
+        }
+      }),
+
+    addDigest: ({ channel, since, until }, notice) =>
+      inTransaction(db, async (trx) => {
+        const moved = await trx('notice_channels')
+          .where({ channel, recipient: 'operator', digested_at: since })
+          .update({ digested_at: until });
+        return moved === 1 && notice !== null && (await insert(trx, [toRow(notice)])).length > 0;
+      }),
+
+    async waiting(which) {
+      const [row] = (await waitingIn(db, which).count({ count: '*' })) as { count: Integer }[];
+      return Number(row?.count ?? 0);
+    },
+
+    discard: (which) => discard(db, which),
 
     async due(channel, now, limit) {
       const lately = db('notices')
@@ -103,15 +185,18 @@ export function createNoticeStore(db: Knex): NoticeStore {
     },
 
     async release({ key, dueAt, tries }) {
-      await db('notices').where({ key }).update({ due_at: dueAt, tries });
+      await db('notices').where({ key, state: 'pending' }).update({ due_at: dueAt, tries });
     },
 
     async tried(key, { state, dueAt, detail }) {
-      await db('notices').where({ key }).update({ state, due_at: dueAt, detail });
+      const query = db('notices').where({ key });
+      if (state !== 'delivered') query.where({ state: 'pending' });
+      await query.update({ state, due_at: dueAt, detail });
     },
 
     async list({ state, channel, accountId, before, since, limit }) {
       const query = db('notices').where('at', '>=', since).orderBy('id', 'desc').limit(limit);
+      query.whereNot({ channel: RECORDED });
       if (state !== undefined) query.where({ state });
       if (channel !== undefined) query.where({ channel });
       if (accountId !== undefined) query.where({ account_id: accountId });
@@ -123,6 +208,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
     async retry(id, now) {
       const queued = await db('notices')
         .where({ id })
+        .whereNot({ channel: RECORDED })
         .whereNull('due_at')
         .update({ state: 'pending', due_at: now, tries: 0 });
       if (queued > 0) return 'queued';
@@ -173,6 +259,11 @@ function toRow({ data, accountId, keepUntil, ...notice }: Notice): NoticeRow {
     detail: null,
   };
 }
+
+const toRecordedRow = (reminder: Reminder): NoticeRow => ({
+  ...toRow({ ...reminder, channel: 'webhook', recipient: 'operator' }),
+  ...{ channel: RECORDED, state: 'recorded', due_at: null },
+});
 
 function toNotice(row: NoticeRow): Notice {
   return {

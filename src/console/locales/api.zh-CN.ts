@@ -31,9 +31,12 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
     '批量修改账号，也可以只预览：启用、停用、删除、续期、到期时间、套餐、限制、标签、联系方式、归属、重置密码。',
   listNotices: '发给管理员和玩家的通知，最新的在前。',
   retryNotice: '重新发送一条失败的通知，重新计算尝试次数；正在等待下一次尝试时返回 409。',
+  discardNotices: '丢弃等待发送的通知：全部，或某个渠道、某类接收者的。',
+  previewNoticeSettings: '统计按这些设置会发给多少人，不保存。',
   getNoticeSettings: '何时发通知、用哪些渠道；不含密钥。',
   setNoticeSettings: '保存何时发通知、用哪些渠道；未给出的密钥保持不变。',
-  testNotice: '用已保存的渠道给管理员发送一条测试消息，并返回对方的答复。',
+  testNotice:
+    '给管理员发送一条测试消息，并返回对方的答复；按请求中的渠道（无须先保存），未给出则按已保存的。',
   getPlans: '套餐列表，按提供的顺序。',
   setPlans: '保存全部套餐；修改或删除套餐不影响已有账号。',
   listTags: '正在使用的标签，以及各有多少个账号。',

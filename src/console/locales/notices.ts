@@ -13,6 +13,7 @@ export const notices = {
   'notices.state.pending': { en: 'Waiting', zh: '等待发送' },
   'notices.state.delivered': { en: 'Delivered', zh: '已送达' },
   'notices.state.failed': { en: 'Failed', zh: '失败' },
+  'notices.state.discarded': { en: 'Discarded', zh: '已丢弃' },
   'notices.channel': { en: 'Channel', zh: '渠道' },
   'notices.channel.webhook': { en: 'Webhook', zh: 'Webhook' },
   'notices.channel.email': { en: 'E-mail', zh: '邮件' },
@@ -32,10 +33,42 @@ export const notices = {
   'notices.type.quota': { en: '{name} has used {n} % of its traffic', zh: '{name} 已用流量 {n}%' },
   'notices.type.failing': { en: 'Many failed logins from {name}', zh: '{name} 多次登录失败' },
   'notices.type.run': { en: 'A run of {name} failed', zh: '{name} 运行失败' },
+  'notices.type.digest': {
+    en: 'Digest of {n} {n:account|accounts}',
+    zh: '{n} 个账号的提醒汇总',
+  },
+  'notices.discard': { en: 'Discard {n} waiting', zh: '丢弃等待发送的 {n} 条' },
+  'notices.discard.title': { en: 'Discard what waits?', zh: '丢弃等待发送的通知？' },
+  'notices.discard.text': {
+    en: '{n} waiting {n:message is|messages are} not sent. They stay in this list as discarded.',
+    zh: '等待发送的 {n} 条通知将不再发送，并在列表中标为“已丢弃”。',
+  },
+  'notices.discarded': { en: '{n} {n:message|messages} discarded', zh: '已丢弃 {n} 条通知' },
+  'notices.save.title': { en: 'Save these settings?', zh: '保存这些设置？' },
+  'notices.save': { en: 'Save', zh: '保存' },
+  'notices.save.new': {
+    en: 'Nothing is sent for what is already due: only what is new from now on.',
+    zh: '已到提醒节点的账号不会补发：只发送今后新出现的。',
+  },
+  'notices.save.digests': {
+    en: 'To you: one digest a day by {n} {n:channel|channels}.',
+    zh: '发给您：通过 {n} 个渠道每天发送一次汇总。',
+  },
+  'notices.save.players': {
+    en: 'To players: reminders go to {n} {n:address|addresses}; {soon} {soon:message is|messages are} due within the next 24 hours.',
+    zh: '发给玩家：提醒会发往 {n} 个地址；未来 24 小时内会发送 {soon} 条。',
+  },
+  'notices.save.noPlayers': { en: 'To players: nothing.', zh: '发给玩家：不发送。' },
+  'notices.save.discarded': {
+    en: '{n} waiting {n:message is|messages are} discarded, because the channel is switched off.',
+    zh: '渠道已关闭，等待发送的 {n} 条通知将被丢弃。',
+  },
+  'notices.digestHour': { en: 'My daily digest at', zh: '每日汇总时间' },
+  'notices.digestHour.hint': { en: 'In the time zone of dates.', zh: '按“日期时区”。' },
   'notices.when': { en: 'When', zh: '何时提醒' },
   'notices.text': {
-    en: 'Each account gets one notice per step. Players receive notices at the contacts of their account.',
-    zh: '每个账号在每个提醒节点只提醒一次。玩家按账号的联系方式接收。',
+    en: 'Each account is announced once per step: to you in a daily digest, to players at the contacts of their account. What needs an act (guessed passwords, a failed run, a new token or operator) reaches you at once.',
+    zh: '每个账号在每个提醒节点只提醒一次：给您的合并为每日汇总，给玩家的按账号的联系方式发送。需要处理的事（猜密码、运行失败、新令牌或操作员）会立即通知您。',
   },
   'notices.expiryDays': { en: 'Days before the expiry', zh: '到期前几天' },
   'notices.expiryDays.hint': {
@@ -86,10 +119,6 @@ export const notices = {
   'notices.secretKept': { en: 'Saved. Enter a new one to replace it.', zh: '已保存。输入新内容即可替换。' },
   'notices.secretNone': { en: 'Not set.', zh: '未设置。' },
   'notices.test': { en: 'Send a test', zh: '发送测试' },
-  'notices.testFirst': {
-    en: 'Save first: the test uses what is saved.',
-    zh: '请先保存：测试用的是已保存的设置。',
-  },
   'notices.testGood': { en: 'Delivered: {detail}', zh: '已送达：{detail}' },
   'notices.testBad': { en: 'Not delivered: {detail}', zh: '没有送达：{detail}' },
   'notices.templates': { en: 'Texts to players', zh: '发给玩家的文本' },

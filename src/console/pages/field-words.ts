@@ -40,6 +40,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   operator: 'notices.toOperator',
   players: 'notices.toPlayers',
   security: 'notices.security',
+  digestHour: 'notices.digestHour',
   perMinute: 'notices.perMinute',
   historyDays: 'notices.historyDays',
   templates: 'notices.templates',

@@ -11,7 +11,7 @@ import { Field, Select } from '../ui/form.js';
 import { Permitted } from '../ui/permitted.js';
 import { Failure } from '../ui/states.js';
 import { NoticeSecret, NoticeText, Receivers } from './notice-fields.js';
-import { isChannelChanged, type NoticeFields, readWhole } from './notice-form.js';
+import { type NoticeFields, readChannels, readWhole } from './notice-form.js';
 
 interface Part {
   readonly draft: Draft<NoticeFields>;
@@ -28,17 +28,18 @@ function ChannelCard({
   channel: NoticeChannel;
   text?: string;
   draft: Draft<NoticeFields>;
-  /** Saved with all that a test needs. */
+  /** Has all that a test needs. */
   isReady: boolean;
   children: ComponentChildren;
 }) {
-  const [result, setResult] = useState<{ delivered: boolean; detail: string } | null>(null);
+  const [tested, setTested] = useState<{ delivered: boolean; detail: string; typed: string } | null>(null);
   const { busy, error, run } = useAction();
-  const isChanged = isChannelChanged(channel, draft.changes);
+  const fields = readChannels(draft.values)?.[channel];
+  const typed = JSON.stringify(fields);
   const test = () =>
     run(async () => {
-      setResult(null);
-      setResult(await call('testNotice', { body: { channel } }));
+      setTested(null);
+      setTested({ ...(await call('testNotice', { body: { channel, [channel]: fields } })), typed });
     });
   return (
     <section class="card stack" data-channel={channel}>
@@ -47,15 +48,14 @@ function ChannelCard({
       {children}
       <div class="row">
         <Permitted to="testNotice">
-          <Button onClick={() => void test()} disabled={!isReady || isChanged || busy}>
+          <Button onClick={() => void test()} disabled={!isReady || !fields || busy}>
             {t('notices.test')}
           </Button>
         </Permitted>
-        {isChanged && <small class="soft">{t('notices.testFirst')}</small>}
-        {result && !isChanged && (
+        {tested?.typed === typed && (
           <span role="status" class="break">
-            <State tone={result.delivered ? 'good' : 'bad'}>
-              {t(result.delivered ? 'notices.testGood' : 'notices.testBad', { detail: result.detail })}
+            <State tone={tested.delivered ? 'good' : 'bad'}>
+              {t(tested.delivered ? 'notices.testGood' : 'notices.testBad', { detail: tested.detail })}
             </State>
           </span>
         )}
@@ -65,9 +65,11 @@ function ChannelCard({
   );
 }
 
+const hasSecret = (isSaved: boolean, typed: string) => isSaved || typed !== '';
+
 export function EmailFields({ draft, saved: { email } }: Part) {
   const { values, set } = draft;
-  const isReady = email.host !== null && email.from !== '' && email.to !== null;
+  const isReady = [values.host, values.from, values.mailTo].every((text) => text.trim() !== '');
   return (
     <ChannelCard channel="email" draft={draft} isReady={isReady}>
       <div class="grid-2">
@@ -104,7 +106,7 @@ export function EmailFields({ draft, saved: { email } }: Part) {
 }
 
 export function TelegramFields({ draft, saved: { telegram } }: Part) {
-  const isReady = telegram.hasToken && telegram.chatId !== null;
+  const isReady = hasSecret(telegram.hasToken, draft.values.token) && draft.values.chatId.trim() !== '';
   return (
     <ChannelCard channel="telegram" text={t('notices.telegram.text')} draft={draft} isReady={isReady}>
       <div class="grid-2">
@@ -124,7 +126,12 @@ export function TelegramFields({ draft, saved: { telegram } }: Part) {
 
 export function WecomFields({ draft, saved: { wecom } }: Part) {
   return (
-    <ChannelCard channel="wecom" text={t('notices.wecom.text')} draft={draft} isReady={wecom.hasKey}>
+    <ChannelCard
+      channel="wecom"
+      text={t('notices.wecom.text')}
+      draft={draft}
+      isReady={hasSecret(wecom.hasKey, draft.values.key)}
+    >
       <div class="grid-2">
         <NoticeSecret draft={draft} name="key" label={t('notices.key')} isSaved={wecom.hasKey} />
         <NoticeText
@@ -145,7 +152,7 @@ export function WebhookFields({ draft, saved: { webhook } }: Part) {
       channel="webhook"
       text={t('notices.webhook.text')}
       draft={draft}
-      isReady={webhook.url !== null}
+      isReady={draft.values.url.trim() !== ''}
     >
       <div class="grid-2">
         <NoticeText

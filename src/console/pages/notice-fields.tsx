@@ -23,7 +23,7 @@ export function NoticeText({
   hint,
 }: {
   draft: Draft<NoticeFields>;
-  name: Exclude<TextName, 'language' | 'security'>;
+  name: Exclude<TextName, 'digestHour' | 'language' | 'security'>;
   label: string;
   placeholder?: string;
   error?: string | undefined;

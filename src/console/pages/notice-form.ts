@@ -1,6 +1,6 @@
 // The form of the notice settings: the texts of its fields, and the settings that they describe.
 
-import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../api-types.js';
+import type { NoticeSettings, NoticeSettingsChange } from '../api-types.js';
 import type { Draft } from '../lib/draft.js';
 import { readNumber } from '../lib/number-text.js';
 import { notices } from '../locales/notices.js';
@@ -18,6 +18,7 @@ export interface NoticeFields {
   readonly timeZone: string;
   readonly expiryDays: string;
   readonly quotaPercent: string;
+  readonly digestHour: string;
   readonly perMinute: string;
   readonly historyDays: string;
   readonly templates: Readonly<Record<Template, Readonly<Record<'zh' | 'en', string>>>>;
@@ -57,6 +58,7 @@ export function fieldsOf({
     timeZone: common.timeZone,
     expiryDays: common.expiryDays.join(', '),
     quotaPercent: common.quotaPercent.join(', '),
+    digestHour: String(common.digestHour),
     perMinute: String(common.perMinute),
     historyDays: String(common.historyDays),
     templates: {
@@ -99,35 +101,36 @@ export function readNumbers(text: string, min: number, max: number): number[] | 
 export const readWhole = (text: string, max: number): number | undefined =>
   readNumber(text, { min: 1, max, whole: true }) ?? undefined;
 
-/** Returns whether the operator changed a field of the channel. A test would still use the saved values. */
-export function isChannelChanged(channel: NoticeChannel, changes: Partial<NoticeFields>): boolean {
-  const names: Readonly<Record<NoticeChannel, readonly (keyof NoticeFields)[]>> = {
-    webhook: ['webhookOperator', 'url', 'secret'],
-    email: ['host', 'port', 'security', 'user', 'password', 'from', 'mailTo'],
-    telegram: ['telegramUrl', 'token', 'chatId'],
-    wecom: ['wecomUrl', 'key'],
-  };
-  return names[channel].some((name) => name in changes);
-}
-
 /** Returns the change to send; undefined while a number is invalid. */
 export function readFields(values: NoticeFields): NoticeSettingsChange | undefined {
   const expiryDays = readNumbers(values.expiryDays, 0, 365);
   const quotaPercent = readNumbers(values.quotaPercent, 1, 100);
   const perMinute = readWhole(values.perMinute, 600);
   const historyDays = readWhole(values.historyDays, 365);
-  const port = readWhole(values.port, 65_535);
-  if (!expiryDays || !quotaPercent || !perMinute || !historyDays || !port) return undefined;
-  const or = (text: string) => text.trim() || null;
+  const channels = readChannels(values);
+  if (!expiryDays || !quotaPercent || !perMinute || !historyDays || !channels) return undefined;
   const both = ({ zh, en }: { readonly zh: string; readonly en: string }) => ({ zh: or(zh), en: or(en) });
   return {
     ...{ language: values.language, timeZone: values.timeZone.trim() },
-    ...{ expiryDays, quotaPercent, perMinute, historyDays },
+    ...{ expiryDays, quotaPercent, digestHour: Number(values.digestHour), perMinute, historyDays },
     templates: {
       expiring: both(values.templates.expiring),
       expired: both(values.templates.expired),
       quota: both(values.templates.quota),
     },
+    ...channels,
+  };
+}
+
+const or = (text: string) => text.trim() || null;
+
+/** Returns the channels of the change; undefined while the port is invalid. */
+export function readChannels(
+  values: NoticeFields,
+): Pick<NoticeSettingsChange, 'webhook' | 'email' | 'telegram' | 'wecom'> | undefined {
+  const port = readWhole(values.port, 65_535);
+  if (!port) return undefined;
+  return {
     webhook: {
       ...{ operator: values.webhookOperator, url: or(values.url) },
       ...typed('secret', values.secret, values.url),

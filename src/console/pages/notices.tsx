@@ -1,4 +1,5 @@
 // The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
+import { useState } from 'preact/hooks';
 import type { Notice, NoticeChannel, NoticeState } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { isTextKey, t } from '../lib/i18n.js';
@@ -6,14 +7,19 @@ import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, Button, State, type Tone, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
-import { useAction } from '../ui/dialog.js';
+import { Confirm, useAction } from '../ui/dialog.js';
 import { FilterChip, Pager } from '../ui/list.js';
 import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 
-const TONES: Readonly<Record<NoticeState, Tone>> = { pending: 'info', delivered: 'good', failed: 'bad' };
+const TONES: Readonly<Record<NoticeState, Tone>> = {
+  pending: 'info',
+  delivered: 'good',
+  failed: 'bad',
+  discarded: 'none',
+};
 const STATES = Object.keys(TONES) as NoticeState[];
 const CHANNELS: readonly NoticeChannel[] = ['webhook', 'email', 'telegram', 'wecom'];
 
@@ -57,6 +63,7 @@ export function NoticeHistory() {
             </FilterChip>
           ))}
         </fieldset>
+        {page && page.waiting > 0 && <DiscardWaiting waiting={page.waiting} done={list.reload} />}
         {!narrow && <ColumnChooser table="notices" columns={columns} />}
       </div>
       {error ? <Failure error={error} /> : null}
@@ -174,6 +181,36 @@ function narrowColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
   ];
 }
 
+/** Discards what waits in the chosen channel, or in all. */
+function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const chosen = usePlace().query.get('channel');
+  const discard = async () => {
+    const channel = CHANNELS.find((each) => each === chosen);
+    const { discarded } = await call('discardNotices', { body: channel ? { channel } : {} });
+    notify(t('notices.discarded', { n: discarded }));
+    done();
+  };
+  return (
+    <>
+      <Permitted to="discardNotices">
+        <Button onClick={() => setOpen(true)}>{t('notices.discard', { n: waiting })}</Button>
+      </Permitted>
+      {isOpen && (
+        <Confirm
+          title={t('notices.discard.title')}
+          action={t('notices.discard', { n: waiting })}
+          danger
+          act={discard}
+          onClose={() => setOpen(false)}
+        >
+          <p>{t('notices.discard.text', { n: waiting })}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
 function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void }) {
   if (notice.state !== 'failed') return null;
   return (
@@ -187,7 +224,9 @@ function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void
 
 function About({ notice: { type, accountId, data } }: { notice: Notice }) {
   const name = String(data['username'] ?? data['client'] ?? data['agent'] ?? data['name'] ?? '');
-  const text = textOf(type, name);
+  const counts = ['expiring', 'expired', 'quota'].map((part) => Number(data[part] ?? 0));
+  const n = counts.reduce((sum, each) => sum + each, 0);
+  const text = type === 'accounts.digest' ? t('notices.type.digest', { n }) : textOf(type, name);
   return accountId === null ? (
     <span>{text}</span>
   ) : (

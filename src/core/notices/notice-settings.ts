@@ -4,7 +4,7 @@ import { CONTACT_LANGUAGES, type Contacts } from '../accounts/contacts.js';
 import { type Actor, differences } from '../audit/audit.js';
 import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { CHANNELS, type NoticeChannel, type NoticeRecipient } from './notice.js';
+import { CHANNELS, type NoticeChannel, type NoticeRecipient, type Way } from './notice.js';
 
 const NOTICES_KEY = 'notices';
 
@@ -32,6 +32,8 @@ export interface NoticeSettings {
   readonly expiryDays: readonly number[];
   /** Shares of an account's quota that are announced, in per cent. */
   readonly quotaPercent: readonly number[];
+  /** The hour of the daily digest to the operator, in `timeZone`. */
+  readonly digestHour: number;
   /** Most attempts of one channel within a minute, over all daemons. */
   readonly perMinute: number;
   readonly historyDays: number;
@@ -86,13 +88,14 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
   timeZone: 'UTC',
   expiryDays: [7, 1, 0],
   quotaPercent: [80, 100],
+  digestHour: 9,
   perMinute: 20,
   historyDays: 30,
   templates: NO_TEMPLATES,
   webhook: { operator: true, url: null, secret: null },
   email: {
     operator: true,
-    players: true,
+    players: false,
     host: null,
     port: 465,
     security: 'tls',
@@ -101,7 +104,7 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
     from: '',
     to: null,
   },
-  telegram: { operator: true, players: true, baseUrl: TELEGRAM_URL, token: null, chatId: null },
+  telegram: { operator: true, players: false, baseUrl: TELEGRAM_URL, token: null, chatId: null },
   wecom: { operator: true, baseUrl: WECOM_URL, key: null },
 };
 
@@ -130,6 +133,14 @@ export function isSetUp(settings: NoticeSettings, channel: NoticeChannel): boole
   }
 }
 
+/** Returns whether the channel sends to the recipient. */
+export function sendsTo(settings: NoticeSettings, { channel, recipient }: Way): boolean {
+  if (!isSetUp(settings, channel)) return false;
+  if (recipient === 'operator')
+    return settings[channel].operator && operatorAddress(settings, channel) !== null;
+  return (channel === 'email' || channel === 'telegram') && settings[channel].players;
+}
+
 /**
  * Returns the address of a recipient in a channel: '' is the channel's only receiver; null: the channel does not send to the
  * recipient.
@@ -140,10 +151,9 @@ export function addressOf(
   recipient: NoticeRecipient,
   contacts: Contacts,
 ): string | null {
-  if (!isSetUp(settings, channel)) return null;
-  if (recipient === 'operator') return settings[channel].operator ? operatorAddress(settings, channel) : null;
-  if (channel !== 'email' && channel !== 'telegram') return null;
-  return settings[channel].players ? contacts[channel] : null;
+  if (!sendsTo(settings, { channel, recipient })) return null;
+  if (recipient === 'operator') return operatorAddress(settings, channel);
+  return channel === 'email' || channel === 'telegram' ? contacts[channel] : null;
 }
 
 /** Returns the operator's address in a channel, even when the channel is disabled for the operator. */

@@ -7,13 +7,15 @@ export type NoticeChannel = (typeof CHANNELS)[number];
 export const RECIPIENTS = ['operator', 'player'] as const;
 export type NoticeRecipient = (typeof RECIPIENTS)[number];
 
-export const NOTICE_STATES = ['pending', 'delivered', 'failed'] as const;
+/** `discarded`: an operator discarded the notice, or switched its channel off, while it waited. */
+export const NOTICE_STATES = ['pending', 'delivered', 'failed', 'discarded'] as const;
 export type NoticeState = (typeof NOTICE_STATES)[number];
 
 export type NoticeType =
   | 'account.expiring'
   | 'account.expired'
   | `account.quota-${number}`
+  | 'accounts.digest'
   | AlertType
   | 'test';
 
@@ -29,12 +31,29 @@ export interface Announcement {
   readonly keepUntil: number;
 }
 
-/** An announcement to one recipient by one channel. */
-export interface Notice extends Announcement {
-  /** GUID, the same at every attempt, so that a receiver can detect repeats. Later notices have greater ids. */
-  readonly id: string;
+/** A channel to a recipient. */
+export interface Way {
   readonly channel: NoticeChannel;
   readonly recipient: NoticeRecipient;
+}
+
+/** A way that is switched on. */
+export interface ChannelState extends Way {
+  /** When it was switched on. What happened before is not announced by it. */
+  readonly since: number;
+  /** The end of its newest digest; `since` before the first. */
+  readonly digestedAt: number;
+}
+
+/** A recorded reminder. The digests read it, no channel sends it. */
+export interface Reminder extends Announcement {
+  readonly id: string;
+}
+
+/** An announcement to one recipient by one channel. */
+export interface Notice extends Announcement, Way {
+  /** GUID, the same at every attempt, so that a receiver can detect repeats. Later notices have greater ids. */
+  readonly id: string;
 }
 
 export interface DueNotice extends Notice {
@@ -66,12 +85,42 @@ export interface NoticeFilter {
   readonly limit: number;
 }
 
+export interface WaitingFilter {
+  readonly channel?: NoticeChannel | undefined;
+  readonly recipient?: NoticeRecipient | undefined;
+}
+
 export interface NoticeStore {
   /**
    * Adds notices with new keys, which are due at once. Several daemons may add the same notice. Returns the number of added
    * notices.
    */
   add(notices: readonly Notice[]): Promise<number>;
+  /** Records reminders with new keys, and adds what `noticesOf` returns for each of these. Returns the number of added notices. */
+  record(
+    reminders: readonly Reminder[],
+    noticesOf: (reminder: Reminder) => readonly Notice[],
+  ): Promise<number>;
+  /** Returns the reminders that were recorded after `since` and up to `until`, oldest first. */
+  recorded(since: number, until: number): Promise<Announcement[]>;
+  /** Returns the ways that are switched on. */
+  channels(): Promise<ChannelState[]>;
+  /** Does nothing when the way is on. */
+  switchOn(way: Way, at: number): Promise<void>;
+  /** Switches ways off, and discards what waits in them. */
+  switchOff(ways: readonly Way[]): Promise<void>;
+  /**
+   * Records that the digest of a channel reaches from `since` to `until`, and adds its notice; null: it has nothing to say. Returns
+   * whether the notice was added: false when another daemon was first.
+   */
+  addDigest(
+    digest: { readonly channel: NoticeChannel; readonly since: number; readonly until: number },
+    notice: Notice | null,
+  ): Promise<boolean>;
+  /** Returns the number of waiting notices. */
+  waiting(which: WaitingFilter): Promise<number>;
+  /** Returns the number of the discarded waiting notices. */
+  discard(which: WaitingFilter): Promise<number>;
   /**
    * Returns at most `limit` notices of a channel that are due by `now`: the operator's first, then those to the players of accounts
    * with the fewest attempts within the last hour, and of these the earliest.
@@ -92,9 +141,12 @@ export interface NoticeStore {
   ): Promise<{ count: number; first: number | null }>;
   /** Postpones a due notice to `until`, for one attempt at `at`. Returns false when another daemon has claimed the notice first. */
   claim(notice: DueNotice, at: number, until: number): Promise<boolean>;
-  /** Releases a notice that was claimed and not attempted. */
+  /** Releases a notice that was claimed and not attempted, unless it was discarded meanwhile. */
   release(notice: DueNotice): Promise<void>;
-  /** Records the result of an attempt. `dueAt` null: the notice is finished, either delivered or given up. */
+  /**
+   * Records the result of an attempt. `dueAt` null: the notice is finished, either delivered or given up. A discarded notice stays so,
+   * unless it was delivered.
+   */
   tried(
     key: string,
     result: { readonly state: NoticeState; readonly dueAt: number | null; readonly detail: string },

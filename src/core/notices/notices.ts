@@ -1,30 +1,43 @@
-// Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period, and at most
-// once for each account and step on a UTC day, so that repeated changes of an account do not send a notice each time. Of alerts, at
-// most one of a type and object within an hour.
+// Finds what to announce. Alerts go to the operator at once, at most one of a type and object within an hour. Reminders about
+// accounts are recorded, once for each account, step and period, and at most once for each account and step on a UTC day: a player
+// gets a notice of each, the operator a digest. Neither gets what was found before the channel was switched on.
 import type { Account } from '../accounts/account.js';
-import { type Contacts, NO_CONTACTS } from '../accounts/contacts.js';
+import { NO_CONTACTS } from '../accounts/contacts.js';
 import type { AuditStore } from '../audit/audit.js';
-import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { sourceText } from '../source.js';
 import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert } from './alerts.js';
-import { type Announcement, CHANNELS, type Notice, type NoticeStore, RECIPIENTS } from './notice.js';
-import { addressOf, isSetUp, type NoticeSettings } from './notice-settings.js';
-
-/** The used part of an account's quota. */
-export interface QuotaUse {
-  readonly usedBytes: number;
-  readonly quotaBytes: number;
-  /** Identifies the quota period. */
-  readonly period: string;
-  /** End of the period, in ms since the epoch; null: the quota never resets. */
-  readonly endsAt: number | null;
-}
+import { digestEnd, digestOf } from './digest.js';
+import {
+  type Announcement,
+  CHANNELS,
+  type ChannelState,
+  type Notice,
+  type NoticeStore,
+  RECIPIENTS,
+  type Way,
+} from './notice.js';
+import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
+import { dayOf, expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
 
 export interface NoticeOptions {
-  readonly store: Pick<NoticeStore, 'add' | 'failedRuns' | 'keysSince' | 'trim'>;
+  readonly store: Pick<
+    NoticeStore,
+    | 'add'
+    | 'addDigest'
+    | 'channels'
+    | 'failedRuns'
+    | 'keysSince'
+    | 'record'
+    | 'recorded'
+    | 'switchOff'
+    | 'switchOn'
+    | 'trim'
+  >;
   readonly audit: Pick<AuditStore, 'list'>;
   readonly settings: () => NoticeSettings;
   readonly accounts: () => Iterable<Account>;
+  readonly account: (id: string) => Account | undefined;
   readonly quotaUse: (account: Account) => QuotaUse | null;
   readonly maxLoginFailures: number;
   readonly loginFailureWindowMs: number;
@@ -35,8 +48,10 @@ export interface NoticeOptions {
 export interface Notices {
   /** Call it after each failed login that is a guess. */
   guessed(client: string): void;
-  /** Finds events to announce and stores their notices. Call it about once a minute. Returns whether any notice was new. */
+  /** Finds what to announce and stores notices. Call it about once a minute. Returns whether any notice was new. */
   announce(): Promise<boolean>;
+  /** Discards the waiting notices of channels that are switched off. Call it when the settings changed. */
+  discardOff(): Promise<void>;
 }
 
 const MAX_SOURCES = 10_000;
@@ -45,38 +60,33 @@ const BATCH = 50;
 const AUDIT_OVERLAP_MS = MINUTE_MS;
 /** Time in which the occurrence of an alert can be found again. */
 const KEEP_ALERT_MS = DAY_MS;
-/** Time after an expiry in which it is announced. A daemon that starts later does not announce it. */
-const EXPIRED_MS = DAY_MS;
+/** After its start the daemon looks for occurrences since then: it may have been down. */
+const LOOK_BACK_MS = HOUR_MS;
 /** Most keys of stored notices in memory. Notices with these keys are not written to the database again each minute. */
 const MAX_KNOWN = 200_000;
-const FOREVER = Number.MAX_SAFE_INTEGER;
-/** Each notice goes to each recipient by each channel that is set up. */
-const WAYS = RECIPIENTS.flatMap((recipient) => CHANNELS.map((channel) => ({ recipient, channel })));
+/** A channel to a recipient. */
+const WAYS: readonly Way[] = RECIPIENTS.flatMap((recipient) =>
+  CHANNELS.map((channel) => ({ recipient, channel })),
+);
 
-/** An announcement with the player's contacts. Without contacts it goes only to the operator. */
-interface Found {
-  readonly announcement: Announcement;
-  readonly contacts: Contacts;
-}
+const nameOf = ({ recipient, channel }: Way): string => `${channel} ${recipient}`;
 
 export function createNotices(options: NoticeOptions): Notices {
-  const { store, now } = options;
+  const { store, now, newId } = options;
   const failures = new Map<string, { since: number; count: number }>();
   const known = new Set<string>();
-  let runsSince = now();
+  let runsSince = now() - LOOK_BACK_MS;
   let auditSince = runsSince;
-  /** Earlier changes are not announced: no channel was set up, or the daemon was not running. */
-  let onSince = runsSince;
+  let wereAllOff = false;
 
-  function* ofAccounts(settings: NoticeSettings, at: number): Generator<Found> {
+  function* ofAccounts(settings: NoticeSettings, at: number): Generator<Announcement> {
     for (const account of options.accounts()) {
       if (!account.isEnabled) continue;
       const expiry = expiryOf(account, settings.expiryDays, at);
-      const { contacts } = account;
-      if (expiry) yield { announcement: expiry, contacts };
+      if (expiry) yield expiry;
       const use = options.quotaUse(account);
       const quota = use && quotaOf(account, use, settings.quotaPercent, at);
-      if (quota) yield { announcement: quota, contacts };
+      if (quota) yield quota;
     }
   }
 
@@ -90,49 +100,96 @@ export function createNotices(options: NoticeOptions): Notices {
     }
   }
 
-  async function ofRuns(at: number): Promise<Alert[]> {
+  async function ofRuns(): Promise<Alert[]> {
     const failed = await store.failedRuns(runsSince, BATCH);
     return failed.map(({ id, agent, status, error, finishedAt }) => {
       runsSince = Math.max(runsSince, finishedAt);
       const data = { run: id, agent, status, error };
-      return { type: 'run.failed', object: agent, event: id, at, data };
+      return { type: 'run.failed', object: agent, event: id, at: finishedAt, data };
     });
   }
 
   async function ofAudit(at: number): Promise<Alert[]> {
     const from = auditSince - AUDIT_OVERLAP_MS;
     auditSince = at;
-    const entries = await options.audit.list({ action: ALERTED_ACTIONS, from }, null, BATCH);
-    return entries.filter((entry) => entry.at > onSince).map(auditAlert);
+    return (await options.audit.list({ action: ALERTED_ACTIONS, from }, null, BATCH)).map(auditAlert);
   }
 
-  function* noticesOf(found: Iterable<Found>, settings: NoticeSettings): Generator<Notice> {
-    for (const { announcement, contacts } of found) {
-      for (const { recipient, channel } of WAYS) {
-        const key = `${announcement.key} ${channel} ${recipient}`;
-        if (!known.has(key) && addressOf(settings, channel, recipient, contacts) !== null)
-          yield { ...announcement, key, id: options.newId(), channel, recipient };
-      }
+  /** Stores the alerts that are new. Returns their number. */
+  async function alert(channels: readonly ChannelState[], at: number): Promise<number> {
+    const alerts = [...ofLogins(at), ...(await ofRuns()), ...(await ofAudit(at))];
+    const ways = channels.filter(({ recipient }) => recipient === 'operator');
+    const found = alerts.flatMap((each) =>
+      ways.flatMap(({ channel, since }) => {
+        const key = `${alertKey(each)} ${channel} operator`;
+        return each.at <= since || known.has(key) ? [] : [noticeOf(each, key, channel, at)];
+      }),
+    );
+    if (found.length === 0) return 0;
+    const sent = new Set((await store.keysSince(at - ALERT_PAUSE_MS, 'alerts')).map(alertSlot));
+    const isFirst = ({ key }: Notice) => !sent.has(alertSlot(key)) && sent.add(alertSlot(key));
+    const added = await store.add(found.filter(isFirst));
+    // An alert that was left out is not found again after the hour.
+    for (const { key } of found) known.add(key);
+    return added;
+  }
+
+  const noticeOf = ({ type, data }: Alert, key: string, channel: Notice['channel'], at: number): Notice => ({
+    ...{ key, id: newId(), type, at, data, keepUntil: at + KEEP_ALERT_MS },
+    ...{ accountId: null, channel, recipient: 'operator' },
+  });
+
+  /** Records the reminders that are new, with the notices to their players. Returns whether there were any. */
+  async function remind(
+    channels: readonly ChannelState[],
+    settings: NoticeSettings,
+    at: number,
+  ): Promise<boolean> {
+    const found = [...ofAccounts(settings, at)].filter(({ key }) => !known.has(key));
+    if (found.length === 0) return false;
+    const today = new Set((await store.keysSince(dayOf(at), 'accounts')).map(reminderSlot));
+    // The next day finds the others again.
+    const reminders = found.filter(({ key }) => !today.has(reminderSlot(key)));
+    const ways = channels.filter(({ recipient }) => recipient === 'player');
+    const added = await store.record(
+      reminders.map((reminder) => ({ ...reminder, id: newId() })),
+      (reminder) => toPlayer(reminder, ways, settings),
+    );
+    for (const { key } of reminders) known.add(key);
+    return added > 0;
+  }
+
+  function toPlayer(reminder: Announcement, ways: readonly Way[], settings: NoticeSettings): Notice[] {
+    const { contacts = NO_CONTACTS } = options.account(reminder.accountId ?? '') ?? {};
+    return ways
+      .filter(({ channel }) => addressOf(settings, channel, 'player', contacts) !== null)
+      .map((way) => ({ ...reminder, key: `${reminder.key} ${nameOf(way)}`, id: newId(), ...asWay(way) }));
+  }
+
+  /** Makes the digests that are due. Returns whether any was new. */
+  async function digest(
+    channels: readonly ChannelState[],
+    settings: NoticeSettings,
+    at: number,
+  ): Promise<boolean> {
+    const until = digestEnd(at, settings.digestHour, settings.timeZone);
+    let isNew = false;
+    for (const { channel, recipient, digestedAt: since } of channels) {
+      if (recipient !== 'operator' || until <= since) continue;
+      const data = digestOf(await store.recorded(since, until), { since, until }, options.account);
+      const key = `digest ${until} ${channel}`;
+      const notice: Notice | null = data && {
+        ...{ key, id: newId(), type: 'accounts.digest', at, data, accountId: null },
+        ...{ channel, recipient, keepUntil: at },
+      };
+      isNew = (await store.addDigest({ channel, since, until }, notice)) || isNew;
     }
+    return isNew;
   }
 
-  /**
-   * Omits notices of an account and step that already had one on this UTC day, which the next day finds again, and alerts of a type
-   * and object that already had one within the hour.
-   */
-  async function withoutRepeats(notices: readonly Notice[], at: number): Promise<Notice[]> {
-    const sent = new Set<string>();
-    const read = async (of: 'accounts' | 'alerts', since: number) => {
-      if (notices.some(({ accountId }) => (accountId === null) === (of === 'alerts')))
-        for (const key of await store.keysSince(since, of)) sent.add(slotOf(key));
-    };
-    await read('accounts', dayOf(at));
-    await read('alerts', at - ALERT_PAUSE_MS);
-    return notices.filter(({ key }) => {
-      const isFirst = !sent.has(slotOf(key));
-      sent.add(slotOf(key));
-      return isFirst;
-    });
+  async function switchOff(channels: readonly ChannelState[], settings: NoticeSettings): Promise<void> {
+    const off = channels.filter((way) => !sendsTo(settings, way));
+    if (off.length > 0) await store.switchOff(off.map(asWay));
   }
 
   return {
@@ -146,84 +203,30 @@ export function createNotices(options: NoticeOptions): Notices {
     async announce() {
       const at = now();
       const settings = options.settings();
-      if (!CHANNELS.some((channel) => isSetUp(settings, channel))) {
-        failures.clear();
-        runsSince = auditSince = onSince = at;
-        return false;
-      }
-      const others = [...ofLogins(at), ...(await ofRuns(at)), ...(await ofAudit(at))].map(toOperator);
-      const found = [...noticesOf([...ofAccounts(settings, at), ...others], settings)];
-      const notices = await withoutRepeats(found, at);
-      const added = await store.add(notices);
+      const on = WAYS.filter((way) => sendsTo(settings, way));
+      if (on.length === 0) failures.clear();
+      if (on.length === 0 && wereAllOff) return false;
+      const stored = await store.channels();
+      await switchOff(stored, settings);
+      wereAllOff = on.length === 0;
+      if (wereAllOff) return false;
+      const channels = stored.filter((way) => sendsTo(settings, way));
       if (known.size > MAX_KNOWN) known.clear();
-      // An omitted notice of an account is found again the next day, an omitted alert never.
-      for (const { key } of [...notices, ...found.filter(({ accountId }) => accountId === null)])
-        known.add(key);
+      const alerts = await alert(channels, at);
+      const hasReminders = await remind(channels, settings, at);
+      const hasDigest = await digest(channels, settings, at);
+      // After `remind`: what it found is older than a channel that was just switched on.
+      const names = new Set(channels.map(nameOf));
+      for (const way of on) if (!names.has(nameOf(way))) await store.switchOn(way, now());
       await store.trim(at - settings.historyDays * DAY_MS, at);
-      return added > 0;
+      return alerts > 0 || hasReminders || hasDigest;
     },
+
+    discardOff: async () => switchOff(await store.channels(), options.settings()),
   };
 }
 
-const toOperator = (alert: Alert): Found => {
-  const { type, at, data } = alert;
-  const keepUntil = at + KEEP_ALERT_MS;
-  return {
-    announcement: { key: alertKey(alert), type, at, accountId: null, data, keepUntil },
-    contacts: NO_CONTACTS,
-  };
-};
+const asWay = ({ channel, recipient }: Way): Way => ({ channel, recipient });
 
-/** The first moment of the UTC day. */
-const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
-
-/** Returns a key without its third part: step, account, channel and recipient; or type, object, channel and recipient. */
-function slotOf(key: string): string {
-  const parts = key.split(' ');
-  return [...parts.slice(0, 2), ...parts.slice(-2)].join(' ');
-}
-
-/** Announces only the nearest reached step: after a pause of the daemon, earlier steps are not announced later. */
-function expiryOf(
-  { id, username, expiresAt }: Account,
-  days: readonly number[],
-  at: number,
-): Announcement | null {
-  if (expiresAt === null || at >= expiresAt + EXPIRED_MS) return null;
-  const reached = days.filter((each) => each > 0 && expiresAt - at <= each * DAY_MS);
-  const isExpired = at >= expiresAt;
-  if (isExpired ? !days.includes(0) : reached.length === 0) return null;
-  const step = isExpired ? 0 : Math.min(...reached);
-  // The day, not the time: another hour of the same day does not count as another expiry.
-  const day = dayOf(expiresAt);
-  return {
-    key: `expiring-${step} ${id} ${day}`,
-    type: isExpired ? 'account.expired' : 'account.expiring',
-    at,
-    accountId: id,
-    data: { account: id, username, expiresAt: new Date(expiresAt).toISOString() },
-    keepUntil: day + DAY_MS + EXPIRED_MS,
-  };
-}
-
-/** Announces only the highest reached share. */
-function quotaOf(
-  { id, username }: Account,
-  { usedBytes, quotaBytes, period, endsAt }: QuotaUse,
-  percents: readonly number[],
-  at: number,
-): Announcement | null {
-  const reached = percents.filter((each) => usedBytes * 100 >= quotaBytes * each);
-  if (reached.length === 0) return null;
-  const step = Math.max(...reached);
-  const used = Math.floor((usedBytes / quotaBytes) * 100);
-  return {
-    // A changed quota counts as a new one, which is announced again, but not on the same day.
-    key: `quota-${step} ${id} ${period} ${quotaBytes}`,
-    type: `account.quota-${step}`,
-    at,
-    accountId: id,
-    data: { account: id, username, used, usedBytes, quotaBytes },
-    keepUntil: endsAt ?? FOREVER,
-  };
-}
+/** Returns the key of an alert without its occurrence: type, object, channel and recipient. */
+const alertSlot = (key: string): string => key.split(' ').toSpliced(2, 1).join(' ');

@@ -3,8 +3,10 @@ import { DAY_MS } from '../clock.js';
 import { fillText } from '../fill-text.js';
 import { shownIn } from '../time-zone.js';
 import { ALERTED_ACTIONS, type AlertedAction } from './alerts.js';
+import type { DigestData } from './digest.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
+import { withoutLinks } from './plain-name.js';
 
 export interface NoticeText {
   readonly subject: string;
@@ -14,7 +16,7 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Kind = TemplateName | 'failing' | 'run' | 'test' | AlertedAction;
+type Kind = TemplateName | 'failing' | 'run' | 'test' | 'digest' | AlertedAction;
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -27,6 +29,7 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
   run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
   test: { zh: 'Pulsegate 测试消息', en: 'Pulsegate test message' },
+  digest: { zh: '账号提醒：{summary}', en: 'Accounts: {summary}' },
   'token.create': { zh: '新建了 API 令牌 {name}', en: 'New API token {name}' },
   'operator.create': { zh: '新建了操作员 {name}', en: 'New operator {name}' },
   'admin.password': { zh: '登录密码已更改', en: 'A sign-in password was changed' },
@@ -82,6 +85,7 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
     en: '{failures} logins from {client} failed since {since}.',
   },
   run: { zh: '智能体 {agent} 的运行 {run} 失败：{error}', en: 'Run {run} of agent {agent} failed: {error}' },
+  digest: { zh: '自 {since}起：{summary}。\n{lines}', en: 'Since {since}: {summary}.\n{lines}' },
   test: {
     zh: '这是一条测试消息：该通知渠道可以使用。',
     en: 'This is a test: the channel works.',
@@ -98,6 +102,8 @@ function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
       return 'failing';
     case 'run.failed':
       return 'run';
+    case 'accounts.digest':
+      return 'digest';
     case 'test':
       return 'test';
     default:
@@ -141,7 +147,12 @@ function valuesOf(
   now: number,
 ): Readonly<Record<string, string>> {
   const values: Record<string, string> = {};
-  for (const [name, value] of Object.entries(data)) values[name] = value === null ? '' : String(value);
+  for (const [name, value] of Object.entries(data)) {
+    const isName = typeof value === 'string' && name !== 'client';
+    values[name] = isName
+      ? withoutLinks(value, name === 'error' ? MAX_ERROR : MAX_NAME)
+      : String(value ?? '');
+  }
   const { expiresAt, since, usedBytes, quotaBytes, when, via, address } = data;
   if (typeof when === 'string') values['when'] = dateIn(zone, Date.parse(when), language);
   if (typeof via === 'string') values['via'] = VIAS[via]?.[language] ?? via;
@@ -152,9 +163,48 @@ function valuesOf(
     values['expires'] = dateIn(zone, at, language);
     values['left'] = daysLeft(at - now, language);
   }
+  if ('accounts' in data) Object.assign(values, digestValues(data as DigestData, language, zone, now));
   if (typeof usedBytes === 'number' && typeof quotaBytes === 'number')
     values['traffic'] = `${sizeText(usedBytes)} / ${sizeText(quotaBytes)}`;
   return values;
+}
+
+/** Characters of a name, and of the error of a run. */
+const MAX_NAME = 64;
+const MAX_ERROR = 300;
+
+const DIGEST_PARTS = {
+  expiring: { zh: '{n} 个即将到期', en: '{n} expiring soon' },
+  expired: { zh: '{n} 个已到期', en: '{n} expired' },
+  quota: { zh: '{n} 个流量将尽或用尽', en: '{n} near or at the quota' },
+} as const satisfies Record<string, Texts>;
+/** Lines of each part. The messengers bound the length of a text. */
+const MAX_LINES = 10;
+
+function digestValues(
+  { accounts, ...counts }: DigestData,
+  language: Language,
+  zone: string,
+  now: number,
+): Record<string, string> {
+  const names = ['expiring', 'expired', 'quota'] as const;
+  const parts = names.filter((name) => counts[name] > 0);
+  const partText = (name: (typeof names)[number]) =>
+    fillText(DIGEST_PARTS[name][language], { n: String(counts[name]) });
+  const lines = parts.flatMap((name) => {
+    const of = accounts.filter((each) => kindOf(each as Pick<Announcement, 'type'>) === name);
+    const shown = of.slice(0, MAX_LINES).map((each) => {
+      const { username, expires, used } = valuesOf(each, language, zone, now);
+      return `- ${username}  ${expires ?? `${used}%`}`;
+    });
+    const more = counts[name] - shown.length;
+    if (more > 0) shown.push(language === 'zh' ? `- 另有 ${more} 个` : `- and ${more} more`);
+    return ['', `${partText(name)}${language === 'zh' ? '：' : ':'}`, ...shown];
+  });
+  return {
+    summary: parts.map(partText).join(language === 'zh' ? '，' : ', '),
+    lines: lines.join('\n'),
+  };
 }
 
 /** The ways of a change, as the console's audit log calls them. */

@@ -31,6 +31,7 @@ import * as noticeMessages from './0024_notice_messages.js';
 import * as allowedClients from './0025_allowed_clients.js';
 import * as pgFleet from './0026_pg_fleet.js';
 import * as accountSchedules from './0027_account_schedules.js';
+import * as noticeChannels from './0028_notice_channels.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   { name: '0025_allowed_clients', ...allowedClients },
   { name: '0026_pg_fleet', engine: 'pg', ...pgFleet },
   { name: '0027_account_schedules', ...accountSchedules },
+  { name: '0028_notice_channels', ...noticeChannels },
 ];

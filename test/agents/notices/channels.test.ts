@@ -129,24 +129,54 @@ describe('channels of notices', () => {
     for (const secret of [TOKEN, KEY, PASSWORD]) assert.ok(!audit.includes(secret), secret);
   });
 
-  it('send each notice to the operator once, in the language of the settings', async () => {
-    const id = await daemon.addAccount('anna', 'secret', { ExpiresAt: soon(12) });
+  let tokens = 0;
+  /** Makes a token, which causes an alert. Returns its name. */
+  const makeToken = async () => {
+    const name = `shop.${++tokens}`;
+    bodyOfSuccess(await daemon.api('POST', '/api/v1/tokens', { name, scopes: ['accounts:read'] }));
+    return name;
+  };
+  const alertsOf = async (name: string, query = '') =>
+    (await list(query)).filter(({ data }) => (data as Json)['name'] === name);
+
+  it('test what is typed, before it is saved', async () => {
+    const typed = { ...(settings()['email'] as Json), to: 'typed@example.com' };
+    const testTyped = (email: Json) => daemon.api('POST', `${SETTINGS}/test`, { channel: 'email', email });
+    assert.equal(bodyOfSuccess(await testTyped(typed))['delivered'], true, 'with the saved password');
+    assert.equal(mail.received.at(-1)?.to, 'typed@example.com');
+    const refused = bodyOfSuccess(await testTyped({ ...typed, password: 'typed too' }));
+    assert.deepEqual(refused, { delivered: false, detail: '535 5.7.8 who are you' });
+    const elsewhere = await testTyped({ ...typed, host: 'localhost' });
+    assert.match(elsewhere.text, /body.email.password.*secret-again/s, 'not with the saved password');
+    assert.equal(codeOf(await testTyped({ ...typed, to: null })), 'conflict');
+    const saved = bodyOfSuccess(await daemon.api('GET', SETTINGS))['email'] as Json;
+    assert.equal(saved['to'], 'boss@example.com');
+  });
+
+  it('send each alert to the operator once, in the language of the settings', async () => {
+    // What happened before the channels were switched on is not announced.
+    const name = await eventually(async () => {
+      const made = await makeToken();
+      await eventually(async () => assert.equal((await alertsOf(made)).length, 3), 500);
+      return made;
+    });
     await eventually(async () => {
-      const delivered = await list(`account=${id}&state=delivered`);
+      const delivered = await alertsOf(name, 'state=delivered');
       assert.deepEqual(delivered.map(({ channel }) => channel).sort(), ['email', 'telegram', 'wecom']);
     });
     const content = mail.received.at(-1)?.content ?? '';
-    assert.match(content, /^Subject: Account anna expires soon$/m);
+    // A name with a dot could be read as an address, so no client may make a link of it.
+    assert.ok(content.includes(`Subject: New API token ${name.replace('.', '[.]')}`), content);
     assert.match(content, /^To: boss@example.com$/m);
     assert.match(
       String(messengers.telegrams().at(-1)?.['text']),
-      /^Account anna expires on .*\(Asia\/Shanghai\)/,
+      /^New API token shop\[\.]\d+: by admin \(.*\(Asia\/Shanghai\)\. If that was not you/,
     );
     assert.deepEqual(messengers.wecoms().at(-1)?.['msgtype'], 'text');
-    const [notice] = await list(`account=${id}&channel=email`);
+    const [notice] = await alertsOf(name, 'channel=email');
     assert.deepEqual(
-      [notice?.['type'], notice?.['recipient'], notice?.['tries'], notice?.['detail'], notice?.['nextTryAt']],
-      ['account.expiring', 'operator', 1, '250 2.0.0 taken as 2', null],
+      [notice?.['type'], notice?.['recipient'], notice?.['tries'], notice?.['nextTryAt']],
+      ['token.create', 'operator', 1, null],
     );
   });
 
@@ -160,14 +190,7 @@ describe('channels of notices', () => {
     await eventually(async () => {
       const delivered = await list(`account=${id}&state=delivered`);
       const recipients = delivered.map(({ channel, recipient }) => `${recipient} ${channel}`).sort();
-      const expected = [
-        'operator email',
-        'operator telegram',
-        'operator wecom',
-        'player email',
-        'player telegram',
-      ];
-      assert.deepEqual(recipients, expected);
+      assert.deepEqual(recipients, ['player email', 'player telegram'], 'the operator gets a digest');
     });
     const mails = mail.received.filter((each) => each.to === contacts.email);
     assert.equal(mails.length, 1);
@@ -215,15 +238,15 @@ describe('channels of notices', () => {
       ),
     );
     messengers.answers.push(failure, failure);
-    const id = await daemon.addAccount('berta', 'secret', { ExpiresAt: soon(12) });
+    const name = await makeToken();
     const line = await daemon.waitForLine(({ msg }) => msg === 'notice not delivered');
-    assert.deepEqual([line['type'], line['channel']], ['account.expiring', 'telegram']);
-    const [failed] = await list(`account=${id}`);
+    assert.deepEqual([line['type'], line['channel']], ['token.create', 'telegram']);
+    const [failed] = await alertsOf(name);
     assert.deepEqual([failed?.['state'], failed?.['tries'], failed?.['nextTryAt']], ['failed', 2, null]);
     assert.match(String(failed?.['detail']), /out of order/);
     const retry = (noticeId: string) => daemon.api('POST', `/api/v1/notices/${noticeId}/retry`);
     assert.equal((await retry(failed?.id ?? '')).status, 204);
-    await eventually(async () => assert.equal((await list(`account=${id}`))[0]?.['state'], 'delivered'));
+    await eventually(async () => assert.equal((await alertsOf(name))[0]?.['state'], 'delivered'));
     assert.equal((await retry('00000000-0000-4000-8000-000000000000')).status, 404);
     assert.ok(!JSON.stringify(daemon.lines).includes(TOKEN), 'no secret in the log');
   });
@@ -239,18 +262,27 @@ describe('channels of notices', () => {
         }),
       ),
     );
-    const add = (name: string) => daemon.addAccount(name, 'secret', { ExpiresAt: soon(12) });
-    const first = await add('cecil');
-    await eventually(async () => assert.equal((await list(`account=${first}`)).length, 1));
-    const second = await add('dora');
-    await eventually(async () => assert.equal((await list(`account=${second}`)).length, 1));
-    const [waiting] = await list(`account=${first}`);
+    const first = await makeToken();
+    await eventually(async () => assert.equal((await alertsOf(first)).length, 1));
+    const second = await makeToken();
+    await eventually(async () => assert.equal((await alertsOf(second)).length, 1));
+    const [waiting] = await alertsOf(first);
     assert.deepEqual(
       [waiting?.['state'], waiting?.['tries']],
       ['pending', 0],
       'a notice was already sent in this minute',
     );
     assert.equal(messengers.telegrams().length, sent);
+    const counts = async () => bodyOfSuccess(await daemon.api('GET', '/api/v1/notices'))['waiting'];
+    assert.equal(await counts(), 2);
+    const discard = (body: Json) => daemon.api('POST', '/api/v1/notices/discard', body);
+    assert.deepEqual(bodyOfSuccess(await discard({ channel: 'email' })), { discarded: 0 });
+    assert.deepEqual(bodyOfSuccess(await discard({ channel: 'telegram', recipient: 'operator' })), {
+      discarded: 2,
+    });
+    assert.equal((await alertsOf(first))[0]?.['state'], 'discarded');
+    const third = await makeToken();
+    await eventually(async () => assert.equal((await alertsOf(third)).length, 1));
     bodyOfSuccess(
       await put(
         settings({
@@ -259,6 +291,30 @@ describe('channels of notices', () => {
         }),
       ),
     );
-    await eventually(() => assert.equal(messengers.telegrams().length, sent + 2));
+    await eventually(() => assert.equal(messengers.telegrams().length, sent + 1, 'only the third'));
+  });
+
+  it('count whom new settings would send to, and discard what waits in a channel that is removed', async () => {
+    const soonest = { expiresAt: soon(24 + 12), contacts: { email: 'dora@example.com' } };
+    bodyOfSuccess(await daemon.api('POST', '/api/v1/accounts', { username: 'dora', ...soonest }));
+    const { email, telegram, wecom } = secrets();
+    const onlyTelegram = { email: { ...email, operator: false, players: false }, telegram, wecom };
+    const quiet = { ...onlyTelegram, wecom: { ...wecom, operator: false }, perMinute: 1 };
+    bodyOfSuccess(await put(settings(quiet)));
+    const name = await makeToken();
+    await eventually(async () => assert.equal((await alertsOf(name)).length, 1));
+    const preview = async (change: Json) =>
+      bodyOfSuccess(await daemon.api('POST', `${SETTINGS}/preview`, settings(change)));
+    const before = { digests: 1, players: 0, nextDay: 0 };
+    const switchedOff = { ...quiet, telegram: { ...telegram, operator: false } };
+    // Carla has an address, too; the expiry of Dora is announced a day before.
+    assert.deepEqual(await preview({ ...quiet, email }), {
+      ...{ before, after: { digests: 2, players: 2, nextDay: 1 }, discarded: 0 },
+    });
+    assert.equal(((await preview(switchedOff))['after'] as Json)['digests'], 0);
+    assert.equal((await preview(switchedOff))['discarded'], 1);
+    assert.equal((await alertsOf(name))[0]?.['state'], 'pending', 'the preview changes nothing');
+    bodyOfSuccess(await put(settings(switchedOff)));
+    await eventually(async () => assert.equal((await alertsOf(name))[0]?.['state'], 'discarded'));
   });
 });

@@ -1,10 +1,13 @@
-// Notices of the daemon to a webhook: each is signed, retried, and delivered once, also over a restart.
+// Notices of the daemon to a webhook: alerts and digests are signed, retried, and delivered once, also over a restart.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { startTestDaemon } from '../../helpers/daemon.js';
+import { connectPg } from '../../../src/store/pg.js';
+import { connectSqlite } from '../../../src/store/sqlite.js';
+import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { databaseOf } from '../../helpers/database.js';
 import { eventually } from '../../helpers/eventually.js';
 import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
@@ -45,79 +48,135 @@ const notices = (url: string) => ({
   loginFailures: 3,
 });
 
-test('notices of expiry, quota and failed logins are sent once, and signed', async (t) => {
+let tokens = 0;
+/** Makes a token, which causes an alert. Returns its name. */
+async function makeToken(daemon: TestDaemon): Promise<string> {
+  const name = `token-${++tokens}`;
+  const made = await daemon.api('POST', '/api/v1/tokens', { name, scopes: ['accounts:read'] });
+  assert.equal(made.status, 201, made.text);
+  return name;
+}
+
+/** Makes tokens until one is announced: what happened before a channel is switched on is not. */
+async function firstAlert(daemon: TestDaemon, received: readonly Received[]): Promise<void> {
+  await eventually(async () => {
+    await makeToken(daemon);
+    assert.ok(received.length > 0);
+  });
+}
+
+/** Lets days pass between the runs of a daemon, as the notices see it. */
+async function passDays(dataDir: string, days: number): Promise<void> {
+  const options = await databaseOf(dataDir);
+  const isPg = options.client === 'pg';
+  const db = isPg
+    ? connectPg(options.connection, 1)
+    : connectSqlite(options.client, `${dataDir}/pulsegate.db`, 1_000);
+  const ms = days * 86_400_000;
+  await db('notice_channels').decrement('digested_at', ms);
+  await db('notices').where({ channel: 'digest' }).decrement('at', ms);
+  await db.destroy();
+}
+
+test('alerts go out at once and signed, reminders of expiry and quota in one digest', async (t) => {
   const receiver = await startReceiver(t, [500]);
   const config = { timeZone: 'Asia/Shanghai', notices: notices(receiver.url) };
   const daemon = await startTestDaemon(t, { config });
   const settings = (await daemon.api('GET', '/api/v1/settings/notices')).json as { timeZone: string };
   assert.equal(settings.timeZone, 'Asia/Shanghai', 'until an operator sets another');
-  const soon = new Date(Date.now() + 86_400_000).toISOString();
-  const later = new Date(Date.now() + 5 * 86_400_000).toISOString();
-  const id = await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
-  await daemon.addAccount('bob', 'secret', { ExpiresAt: later });
-  const [first, second] = await receiver.waitFor('account.expiring', 2);
-  assert.ok(first && second);
-  assert.equal(first.json.id, second.json.id, 'a retry has the same id');
-  assert.deepEqual([second.json.data['account'], second.json.data['username']], [id, 'alice']);
+  await firstAlert(daemon, receiver.received);
+  const [first] = receiver.received;
+  const second = await eventually(() => {
+    const found = receiver.received.find((each) => each !== first && each.json.id === first?.json.id);
+    assert.ok(found, 'a retry has the same id');
+    return found;
+  });
+  assert.equal(second.json.data['by'], 'admin');
   const { 'webhook-id': sentId, 'webhook-timestamp': at, 'webhook-signature': signature } = second.headers;
   const expected = createHmac('sha256', KEY).update(`${sentId}.${at}.${second.body}`).digest('base64');
   assert.equal(signature, `v1,${expected}`);
 
+  const soon = new Date(Date.now() + 86_400_000).toISOString();
+  const later = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  const id = await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
+  await daemon.addAccount('bob', 'secret', { ExpiresAt: later });
   const target = await startTarget(t, echo);
   await daemon.api('PATCH', `/api/v1/accounts/${id}`, {
     limits: { quotaBytes: 2_000, quotaPeriod: 'never' },
   });
   const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
-  const transfer = async (bytes: number) => {
-    const client = await connectThrough(account, '127.0.0.1', target.port);
-    client.send(Buffer.alloc(bytes));
-    await client.read(bytes);
-    client.destroy();
-  };
-  await transfer(850);
-  const [eighty] = await receiver.waitFor('account.quota-80');
-  assert.equal(eighty?.json.data['used'], 85);
-  await transfer(149);
-  await transfer(1).catch(() => {});
-  await receiver.waitFor('account.quota-100');
-
+  const client = await connectThrough(account, '127.0.0.1', target.port);
+  client.send(Buffer.alloc(850));
+  await client.read(850);
+  client.destroy();
   for (let i = 0; i < 3; i++) await loggedInClient({ ...account, password: 'wrong' }).catch(() => {});
   const [failing] = await receiver.waitFor('logins.failing');
   assert.equal(failing?.json.data['client'], '127.0.0.1');
-  const sent = receiver.received.length;
+  // The traffic is counted, and the quota recorded, before a later alert.
+  await eventually(async () => {
+    const { usage } = (await daemon.api('GET', `/api/v1/accounts/${id}`)).json as {
+      usage: { periodBytes: number };
+    };
+    assert.equal(usage.periodBytes, 1_700);
+  });
+  for (let i = 0; i < 2; i++) {
+    const name = await makeToken(daemon);
+    await eventually(() => assert.ok(receiver.received.some(({ json }) => json.data['name'] === name)));
+  }
   daemon.signal('SIGTERM');
   await daemon.exited();
+  const sent = receiver.received.length;
+  assert.ok(!receiver.received.some(({ json }) => json.type.startsWith('account')), 'no reminder at once');
+
+  await passDays(daemon.dataDir, 2);
   const restarted = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
-  await restarted.addAccount('carol', 'secret', { ExpiresAt: soon });
-  await receiver.waitFor('account.expiring', 3);
-  assert.equal(receiver.received.length, sent + 1, 'no earlier notice is sent again');
+  const [digest] = await receiver.waitFor('accounts.digest');
+  const accounts = digest?.json.data['accounts'] as { type: string; account: string; used?: number }[];
+  assert.deepEqual(
+    accounts.map(({ type, account, used }) => [type, account, used]),
+    [
+      ['account.expiring', id, undefined],
+      ['account.quota-80', id, 85],
+    ],
+  );
+  const name = await makeToken(restarted);
+  await eventually(() => assert.ok(receiver.received.some(({ json }) => json.data['name'] === name)));
+  assert.equal(receiver.received.length, sent + 2, 'no earlier notice is sent again');
 });
 
 test('a notice that a killed daemon could not deliver is delivered once by the next one', async (t) => {
-  const statuses: number[] = [500, 503, ...Array(100).fill(500)];
+  const statuses: number[] = [];
   const receiver = await startReceiver(t, statuses);
   // The third try is 1.5 s after the second: the daemon is killed between the two. One killed during a try leaves the notice to the
   // next daemon 30 s later.
   const config = { notices: { ...notices(receiver.url), backoff: '500ms' } };
   const daemon = await startTestDaemon(t, { config });
-  const soon = new Date(Date.now() + 86_400_000).toISOString();
-  await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
-  await receiver.waitFor('account.expiring', 2);
+  await firstAlert(daemon, receiver.received);
+  await eventually(async () => {
+    const { waiting } = (await daemon.api('GET', '/api/v1/notices')).json as { waiting: number };
+    assert.equal(waiting, 0);
+  });
+  const [earlier, last] = [receiver.received.length, await makeToken(daemon)];
+  await eventually(() => assert.equal(receiver.received.at(-1)?.json.data['name'], last));
+  statuses.push(500, 503, ...Array(100).fill(500));
+  const before = receiver.received.length;
+  const lost = await makeToken(daemon);
+  await eventually(() => assert.ok(receiver.received.length >= before + 2));
   await eventually(async () => {
     const { items } = (await daemon.api('GET', '/api/v1/notices')).json as { items: { detail: string }[] };
     assert.match(items[0]?.detail ?? '', /503/, 'the result of the second try is stored');
   });
+  assert.ok(earlier < before);
   daemon.signal('SIGKILL');
   await daemon.exited();
   statuses.length = 0;
-  const refused = receiver.received.length;
   const restarted = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
-  await receiver.waitFor('account.expiring', refused + 1);
-  await restarted.addAccount('bob', 'secret', { ExpiresAt: soon });
-  await receiver.waitFor('account.expiring', refused + 2);
-  const names = receiver.received.map(({ json }) => json.data['username']);
-  assert.deepEqual(names, [...Array(refused + 1).fill('alice'), 'bob']);
-  assert.equal(new Set(receiver.received.map(({ json }) => json.id)).size, 2, 'each try has the same id');
+  const named = (name: string) => receiver.received.filter(({ json }) => json.data['name'] === name);
+  await eventually(() => assert.equal(named(lost).length, 3));
+  const next = await makeToken(restarted);
+  await eventually(() => assert.equal(named(next).length, 1));
+  assert.equal(named(lost).length, 3);
+  assert.equal(new Set(named(lost).map(({ json }) => json.id)).size, 1, 'each try has the same id');
 });
 
 test('a failed run causes a notice', async (t) => {
@@ -128,6 +187,7 @@ test('a failed run causes a notice', async (t) => {
       agents: { broken: { type: 'command', command: ['node', '-e', 'process.exit(3)'] } },
     },
   });
+  await firstAlert(daemon, receiver.received);
   const sent = await daemon.api('POST', '/api/v1/agents/broken/messages', { message: 'hello' });
   assert.equal(sent.status, 202, sent.text);
   const [failed] = await receiver.waitFor('run.failed');
@@ -135,12 +195,16 @@ test('a failed run causes a notice', async (t) => {
   assert.deepEqual([failed?.json.data['run'], failed?.json.data['agent']], [runId, 'broken']);
 });
 
-test('a notice fails after maxTries attempts; without a channel none is sent', async (t) => {
-  const receiver = await startReceiver(t, [500, 500, 500, 500]);
+test('a notice fails after maxTries attempts', async (t) => {
+  const receiver = await startReceiver(t, Array(1_000).fill(500));
   const config = { notices: { ...notices(receiver.url), maxTries: 2 } };
   const daemon = await startTestDaemon(t, { config });
-  await daemon.addAccount('alice', 'secret', { ExpiresAt: new Date(Date.now() + 60_000).toISOString() });
+  await firstAlert(daemon, receiver.received);
   const line = await daemon.waitForLine(({ msg }) => msg === 'notice not delivered');
-  assert.equal(line['type'], 'account.expiring');
-  assert.equal(receiver.received.length, 2);
+  assert.equal(line['type'], 'token.create');
+  const { items } = (await daemon.api('GET', '/api/v1/notices?state=failed')).json as {
+    items: { id: string }[];
+  };
+  const [failed] = items.map(({ id }) => receiver.received.filter(({ json }) => json.id === id).length);
+  assert.equal(failed, 2);
 });

@@ -91,6 +91,8 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   setRetention: 'administrator',
   listNotices: 'administrator',
   retryNotice: 'administrator',
+  discardNotices: 'administrator',
+  previewNoticeSettings: 'administrator',
   getNoticeSettings: 'administrator',
   setNoticeSettings: 'administrator',
   testNotice: 'administrator',

@@ -10,6 +10,7 @@ import {
   type StoredNotice,
 } from '../../../core/notices/notice.js';
 import type { NoticesSetting } from '../../../core/notices/notice-settings.js';
+import type { ChangeSignal } from '../../../core/stats/change-signal.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
@@ -21,7 +22,7 @@ const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });
 const Notice = z
   .object({
     id: Guid,
-    /** `account.expiring`, `account.expired`, `account.quota-80`, `logins.failing`, `run.failed`. */
+    /** `account.expiring`, `account.expired`, `account.quota-80`, `accounts.digest`, `logins.failing`, `run.failed`, `token.create` … */
     type: z.string(),
     at: Time,
     channel: NoticeChannel,
@@ -39,11 +40,19 @@ const Notice = z
   })
   .meta({ id: 'Notice' });
 
+const NoticePage = openPageOf(Notice)
+  .extend({
+    /** Number of waiting notices of the channel, or of all. */
+    waiting: Count,
+  })
+  .meta({ id: 'NoticePage' });
+
 export interface NoticeDeps {
-  readonly notices: Pick<NoticeStore, 'list' | 'retry'>;
+  readonly notices: Pick<NoticeStore, 'discard' | 'list' | 'retry' | 'waiting'>;
   readonly noticesSetting: NoticesSetting;
   /** Call it when a notice became due. */
   readonly wakeNotices: () => void;
+  readonly changes: ChangeSignal;
   readonly now: () => number;
 }
 
@@ -65,7 +74,7 @@ export const noticeRoutes = [
         }),
       },
       responses: {
-        200: { description: 'A page.', schema: openPageOf(Notice).meta({ id: 'NoticePage' }) },
+        200: { description: 'A page.', schema: NoticePage },
       },
     },
     async ({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) => {
@@ -74,7 +83,30 @@ export const noticeRoutes = [
       const before = idCursors.placeOf(cursor) ?? undefined;
       const found = await notices.list({ ...filter, accountId, before, since, limit: limit + 1 });
       const { items, nextCursor } = idCursors.page(found, limit, ({ id }) => id);
-      return { status: 200, body: { items: items.map(presentNotice), nextCursor } };
+      const waiting = await notices.waiting({ channel: filter.channel });
+      return { status: 200, body: { items: items.map(presentNotice), nextCursor, waiting } };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/notices/discard',
+      operationId: 'discardNotices',
+      summary: 'Discards what waits to be sent: all, or the notices of a channel or to a kind of recipient.',
+      access: 'settings:write',
+      request: {
+        body: z
+          .object({ channel: NoticeChannel.optional(), recipient: z.enum(RECIPIENTS).optional() })
+          .meta({ id: 'NoticesToDiscard' }),
+      },
+      responses: {
+        200: { description: 'The number of discarded notices.', schema: z.object({ discarded: Count }) },
+      },
+    },
+    async ({ body }, { notices, changes }) => {
+      const discarded = await notices.discard(body);
+      changes.notify('notices');
+      return { status: 200, body: { discarded } };
     },
   ),
   route(

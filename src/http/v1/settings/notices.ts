@@ -18,6 +18,7 @@ import { fault, fieldError } from '../../api/field-errors.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
+import { Count } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { NoticeChannel } from '../activity/notices.js';
 
@@ -46,6 +47,8 @@ const COMMON = {
   /** Days before the expiry; 0 is the expiry itself. */
   expiryDays: z.array(z.int().min(0).max(365)).max(8),
   quotaPercent: z.array(z.int().min(1).max(100)).max(8),
+  /** The hour of the daily digest to the operator, by `timeZone`. */
+  digestHour: z.int().min(0).max(23),
   /** Most attempts of one channel within a minute. */
   perMinute: z.int().min(1).max(600),
   historyDays: z.int().min(1).max(365),
@@ -91,30 +94,59 @@ const SigningSecret = z
   .refine((text) => /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text), fault('signing-secret'))
   .nullable()
   .optional();
+const CHANNEL_CHANGES = {
+  webhook: z.object({ ...webhook, secret: SigningSecret }),
+  email: z.object({ ...email, password: SecretIn }),
+  /** `123456:ABC-DEF…`: the form of BotFather's tokens. */
+  telegram: z.object({
+    ...telegram,
+    token: z
+      .string()
+      .regex(/^[\w:-]{1,255}$/)
+      .nullable()
+      .optional(),
+  }),
+  wecom: z.object({
+    ...wecom,
+    key: z
+      .string()
+      .regex(/^[\w-]{1,255}$/)
+      .nullable()
+      .optional(),
+  }),
+};
 const NoticeSettingsChange = z
   .object({
     ...COMMON,
-    webhook: z.object({ ...webhook, secret: SigningSecret }),
-    email: z.object({ ...email, password: SecretIn }),
-    /** `123456:ABC-DEF…`: the form of BotFather's tokens. */
-    telegram: z.object({
-      ...telegram,
-      token: z
-        .string()
-        .regex(/^[\w:-]{1,255}$/)
-        .nullable()
-        .optional(),
-    }),
-    wecom: z.object({
-      ...wecom,
-      key: z
-        .string()
-        .regex(/^[\w-]{1,255}$/)
-        .nullable()
-        .optional(),
-    }),
+    /** Left out: stays as it is. */
+    digestHour: COMMON.digestHour.optional(),
+    ...CHANNEL_CHANGES,
   })
   .meta({ id: 'NoticeSettingsChange' });
+
+const Reach = z
+  .object({
+    /** Number of channels that send the daily digest to the operator. */
+    digests: Count,
+    /** Number of addresses of players that get reminders. */
+    players: Count,
+    /** Number of messages to players about an expiry within the next 24 hours. */
+    nextDay: Count,
+  })
+  .meta({ id: 'NoticeReach' });
+const Preview = z
+  .object({
+    /** With the saved settings. */
+    before: Reach,
+    after: Reach,
+    /** Number of waiting messages that are discarded, because their channel is switched off. */
+    discarded: Count,
+  })
+  .meta({ id: 'NoticePreview' });
+
+const NoticeTest = z
+  .object({ channel: NoticeChannel, ...z.object(CHANNEL_CHANGES).partial().shape })
+  .meta({ id: 'NoticeTest' });
 
 const TestResult = z
   .object({
@@ -126,7 +158,12 @@ const TestResult = z
 
 export interface NoticeSettingDeps {
   readonly noticesSetting: NoticesSetting;
-  readonly testNotice: (channel: Channel, signal: AbortSignal) => Promise<DeliveryOutcome | null>;
+  readonly testNotice: (
+    channel: Channel,
+    settings: Settings,
+    signal: AbortSignal,
+  ) => Promise<DeliveryOutcome | null>;
+  readonly previewNotices: (settings: Settings) => Promise<z.infer<typeof Preview>>;
   readonly onSettingChanged: () => void;
 }
 
@@ -173,19 +210,41 @@ export const noticeSettingRoutes = [
   route(
     {
       method: 'POST',
+      path: `${path}/preview`,
+      operationId: 'previewNoticeSettings',
+      summary: 'Counts whom these settings would send messages to, and saves nothing.',
+      access: 'settings:write',
+      request: { body: NoticeSettingsChange },
+      responses: { 200: { description: 'The counts.', schema: Preview } },
+    },
+    async ({ body }, { noticesSetting, previewNotices }) => {
+      const stored = noticesSetting.current();
+      const refused = refuseMovedSecrets(body, stored);
+      return refused ?? { status: 200, body: await previewNotices(withSecrets(body, stored)) };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
       path: `${path}/test`,
       operationId: 'testNotice',
       summary:
-        'Sends a test message to the administrator by a saved channel, and returns the receiver’s answer.',
+        'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',
       access: 'settings:write',
-      request: { body: z.object({ channel: NoticeChannel }).meta({ id: 'NoticeTest' }) },
+      request: { body: NoticeTest },
       responses: { 200: { description: 'The result.', schema: TestResult } },
       problems: [409],
     },
-    async ({ body, ctx }, { testNotice }) => {
+    async ({ body, ctx }, { noticesSetting, testNotice }) => {
+      const { channel } = body;
+      const stored = noticesSetting.current();
+      const typed = body[channel];
+      const errors = typed ? movedSecret(channel, typed, stored) : [];
+      if (errors.length > 0) return { problem: 'validation', errors };
+      const settings = typed ? { ...stored, [channel]: withSecret(channel, typed, stored) } : stored;
       const disconnected = new AbortController();
       ctx.req.socket.once('close', () => disconnected.abort());
-      const outcome = await testNotice(body.channel, disconnected.signal);
+      const outcome = await testNotice(channel, settings, disconnected.signal);
       if (outcome === null) return { problem: 'conflict', ...because('channel-not-set') };
       return { status: 200, body: { delivered: outcome.ok, detail: outcome.detail } };
     },
@@ -196,28 +255,40 @@ type SettingsChange = z.infer<typeof NoticeSettingsChange>;
 
 /** A secret that the body omits, and whose destination changed, is an error: the operator must send it again. */
 function refuseMovedSecrets(body: SettingsChange, before: Settings): ProblemAnswer | null {
-  const errors = CHANNELS.flatMap((channel) => {
-    const { field, sentTo } = SECRETS[channel];
-    const [old, now] = [asFields(before[channel]), asFields(body[channel])];
-    const isKept = now[field] === undefined && old[field] !== null;
-    const isMoved = sentTo.some((name) => old[name] !== now[name]);
-    return isKept && isMoved ? [fieldError(`body.${channel}.${field}`, 'secret-again')] : [];
-  });
+  const errors = CHANNELS.flatMap((channel) => movedSecret(channel, body[channel], before));
   return errors.length > 0 ? { problem: 'validation', errors } : null;
+}
+
+function movedSecret(channel: Channel, typed: object, before: Settings) {
+  const { field, sentTo } = SECRETS[channel];
+  const [old, now] = [asFields(before[channel]), asFields(typed)];
+  const isKept = now[field] === undefined && old[field] !== null;
+  const isMoved = sentTo.some((name) => old[name] !== now[name]);
+  return isKept && isMoved ? [fieldError(`body.${channel}.${field}`, 'secret-again')] : [];
 }
 
 /** Adds the secrets that the body omits. */
 function withSecrets(body: SettingsChange, before: Settings): Settings {
-  const { webhook: hook, email: mail, telegram: bot, wecom: robot } = body;
   return {
+    ...before,
     ...body,
+    digestHour: body.digestHour ?? before.digestHour,
     expiryDays: sortedUnique(body.expiryDays),
     quotaPercent: sortedUnique(body.quotaPercent).reverse(),
-    webhook: { ...hook, secret: hook.secret === undefined ? before.webhook.secret : hook.secret },
-    email: { ...mail, password: mail.password === undefined ? before.email.password : mail.password },
-    telegram: { ...bot, token: bot.token === undefined ? before.telegram.token : bot.token },
-    wecom: { ...robot, key: robot.key === undefined ? before.wecom.key : robot.key },
+    webhook: withSecret('webhook', body.webhook, before),
+    email: withSecret('email', body.email, before),
+    telegram: withSecret('telegram', body.telegram, before),
+    wecom: withSecret('wecom', body.wecom, before),
   };
+}
+
+function withSecret<Name extends Channel>(channel: Name, typed: object, before: Settings): Settings[Name] {
+  const { field } = SECRETS[channel];
+  const secret = asFields(typed)[field];
+  return {
+    ...typed,
+    [field]: secret === undefined ? asFields(before[channel])[field] : secret,
+  } as unknown as Settings[Name];
 }
 
 const asFields = (channel: object) => channel as Readonly<Record<string, unknown>>;

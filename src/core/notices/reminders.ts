@@ -1,0 +1,69 @@
+// Reminders: what is announced of an account, its expiry and its quota. They reach the player at once, and the operator by a digest.
+import type { Account } from '../accounts/account.js';
+import { DAY_MS } from '../clock.js';
+import type { Announcement } from './notice.js';
+
+/** The used part of an account's quota. */
+export interface QuotaUse {
+  readonly usedBytes: number;
+  readonly quotaBytes: number;
+  /** Identifies the quota period. */
+  readonly period: string;
+  /** End of the period, in ms since the epoch; null: the quota never resets. */
+  readonly endsAt: number | null;
+}
+
+/** Time after an expiry in which it is announced. A daemon that starts later does not announce it. */
+const EXPIRED_MS = DAY_MS;
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+/** The first moment of the UTC day. */
+export const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
+
+/** Returns a reminder's key without its period: step and account. At most one a UTC day is recorded. */
+export const reminderSlot = (key: string): string => key.split(' ', 2).join(' ');
+
+/** Announces only the nearest reached step: after a pause of the daemon, earlier steps are not announced later. */
+export function expiryOf(
+  { id, username, expiresAt }: Account,
+  days: readonly number[],
+  at: number,
+): Announcement | null {
+  if (expiresAt === null || at >= expiresAt + EXPIRED_MS) return null;
+  const reached = days.filter((each) => each > 0 && expiresAt - at <= each * DAY_MS);
+  const isExpired = at >= expiresAt;
+  if (isExpired ? !days.includes(0) : reached.length === 0) return null;
+  const step = isExpired ? 0 : Math.min(...reached);
+  // The day, not the time: another hour of the same day does not count as another expiry.
+  const day = dayOf(expiresAt);
+  return {
+    key: `expiring-${step} ${id} ${day}`,
+    type: isExpired ? 'account.expired' : 'account.expiring',
+    at,
+    accountId: id,
+    data: { account: id, username, expiresAt: new Date(expiresAt).toISOString() },
+    keepUntil: day + DAY_MS + EXPIRED_MS,
+  };
+}
+
+/** Announces only the highest reached share. */
+export function quotaOf(
+  { id, username }: Account,
+  { usedBytes, quotaBytes, period, endsAt }: QuotaUse,
+  percents: readonly number[],
+  at: number,
+): Announcement | null {
+  const reached = percents.filter((each) => usedBytes * 100 >= quotaBytes * each);
+  if (reached.length === 0) return null;
+  const step = Math.max(...reached);
+  const used = Math.floor((usedBytes / quotaBytes) * 100);
+  return {
+    // A changed quota counts as a new one, which is announced again, but not on the same day.
+    key: `quota-${step} ${id} ${period} ${quotaBytes}`,
+    type: `account.quota-${step}`,
+    at,
+    accountId: id,
+    data: { account: id, username, used, usedBytes, quotaBytes },
+    keepUntil: endsAt ?? FOREVER,
+  };
+}
