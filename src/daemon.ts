@@ -2,7 +2,7 @@
 import { createActivityPart } from './parts/activity.js';
 import { createAdminListenersPart } from './parts/admin-listeners.js';
 import { createAgentsPart } from './parts/agents.js';
-import { openAuth } from './parts/auth.js';
+import { createGivenPasswordPart, openAuth } from './parts/auth.js';
 import { createChangesPart } from './parts/changes.js';
 import { createControlSocketPart } from './parts/control-socket.js';
 import { createCore } from './parts/core.js';
@@ -47,9 +47,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
   const core = await createCore(config, store);
-  // The check of a given password takes some tenths of a second beside the rest of the start.
-  const ensured = core.credentials.ensure(given);
-  ensured.catch(() => undefined);
+  const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
   const node = await core.settings.open(await use(await createNodePart(base)));
   await core.usage.load();
@@ -67,7 +65,6 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(createChangesPart({ ...shared, plane }));
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
-  const firstRun = await ensured;
   // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
@@ -86,6 +83,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     refuse: (isRefusing) => plane.refuse(isRefusing),
   });
   await use(priority);
+  await use(createGivenPasswordPart(base));
   // Stored last: a failed start has not shown the password, so the next start generates a new one.
   const isShown = (await firstRun?.store()) ?? false;
 

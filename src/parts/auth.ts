@@ -7,6 +7,7 @@ import { createOperators, type Operators } from '../core/auth/operators.js';
 import { openPrincipals, type Principals } from '../core/auth/principals.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
 
 export interface Auth {
   readonly consoleSessions: ConsoleSessions;
@@ -62,4 +63,24 @@ export async function openAuth(deps: {
     if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
   });
   return { consoleSessions, apiTokens, operators, principals };
+}
+
+/** Compares the given admin password with the stored hash after the start, which must not wait for it. */
+export function createGivenPasswordPart({
+  core,
+  log,
+}: {
+  readonly core: Pick<Core, 'credentials'>;
+  readonly log: Log;
+}): Part {
+  let settled = Promise.resolve();
+  return {
+    name: 'given password',
+    start() {
+      settled = core.credentials
+        .settle()
+        .catch((err: unknown) => log.error({ err }, 'setting the given admin password failed'));
+    },
+    stop: () => settled,
+  };
 }

@@ -51,9 +51,11 @@ export interface AdminCredentials extends Reloadable {
   /**
    * Sets the credentials at the start. `given` credentials (environment, file, systemd credential) replace stored ones. Without a
    * given or stored password, generates a random one and returns it, to be stored and shown once.
-   * Throws RangeError for an invalid user name or password.
+   * Whether a given password differs from a stored one is decided later, by `settle`. Throws RangeError for an invalid user name or password.
    */
   ensure(given: GivenCredentials): Promise<FirstCredentials | null>;
+  /** Compares the password given to `ensure` with the stored one, and replaces that if they differ. Rejects when it cannot be written. */
+  settle(): Promise<void>;
   /** The sources that `ensure` received at the last start of any process. The next start undoes changes by `set` to these. */
   givenBy(): Promise<CredentialSources>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
@@ -138,20 +140,34 @@ export function createAdminCredentials({
     { write }: Change<Stored | null>,
   ): Promise<{ readonly ok: true; readonly username: string }> {
     await write(next, auditOf(by, setting.value(), next), ENDED);
+    unsettled = null;
     return { ok: true, username: next.username };
   }
 
-  /** Returns the hash of the given password, else the stored one; null when there is neither. A password that stays keeps its hash. */
-  async function hashOfGiven(
-    password: string | undefined,
-    stored: Stored | null,
-  ): Promise<{ readonly passwordHash: string | null; readonly isNew: boolean }> {
-    if (password === undefined) return { passwordHash: stored?.passwordHash ?? null, isNew: false };
-    if (!isValidPassword(password)) throw new RangeError(PASSWORD_RULE);
-    const checked = stored && (await passwords.check(password, stored.passwordHash));
-    if (stored && checked?.isRight)
-      return { passwordHash: checked.renewed ?? stored.passwordHash, isNew: false };
-    return { passwordHash: await passwords.hash(password), isNew: true };
+  let unsettled: string | null = null;
+  let settling: Promise<void> | null = null;
+
+  const settleNow = (given: string): Promise<void> =>
+    setting.change(async ({ write }) => {
+      const stored = setting.value();
+      if (!stored) return;
+      const { isRight, renewed } = await passwords.check(given, stored.passwordHash);
+      const next = {
+        ...stored,
+        passwordHash: renewed ?? (isRight ? stored.passwordHash : await passwords.hash(given)),
+      };
+      if (!isRight) await write(next, auditOf(DAEMON, stored, next), ENDED);
+      else if (renewed !== null) await write(next);
+      passwords.remember(credentialOf(next), given);
+      unsettled = null;
+    });
+
+  function settle(): Promise<void> {
+    if (unsettled === null) return Promise.resolve();
+    settling ??= settleNow(unsettled).finally(() => {
+      settling = null;
+    });
+    return settling;
   }
 
   return {
@@ -159,25 +175,27 @@ export function createAdminCredentials({
     reload: setting.reload,
     givenBy,
 
-    ensure: (given) =>
+    ensure: ({ password, givenBy: sources = {}, ...given }) =>
       setting.change(async ({ write, hold }) => {
-        await saveSources(given.givenBy ?? {});
+        await saveSources(sources);
         const stored = setting.value();
         const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
-        if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
-        const { passwordHash, isNew } = await hashOfGiven(given.password, stored);
-        if (passwordHash === null) {
+        rejectInvalid(username, password);
+        if (!stored && password === undefined) {
           const first = await firstCredentials(username);
           hold(first.stored);
           return first.shown;
         }
-        // Do not write unchanged credentials: other processes would handle them as a change.
+        const passwordHash = stored?.passwordHash ?? (await passwords.hash(password ?? ''));
         const next = { username, passwordHash };
-        if (isNew || stored?.username !== username) await write(next, auditOf(DAEMON, stored, next), ENDED);
-        else if (stored.passwordHash !== passwordHash) await write(next);
-        if (given.password !== undefined) passwords.remember(credentialOf(next), given.password);
+        // Do not write unchanged credentials: other processes would handle them as a change.
+        if (stored?.username !== username) await write(next, auditOf(DAEMON, stored, next), ENDED);
+        unsettled = (stored && password) ?? null;
+        if (password !== undefined) passwords.remember(credentialOf(next), password);
         return null;
       }),
+
+    settle,
 
     async set(newUsername, password, by = DAEMON) {
       if (newUsername !== undefined && !isValidAdminUsername(newUsername))
@@ -195,6 +213,7 @@ export function createAdminCredentials({
       const fault = refusePassword(password);
       if (fault) return { ok: false, reason: fault };
       const passwordHash = await passwords.hash(password);
+      await settle();
       return setting.change(async (change) => {
         const stored = setting.value();
         if (stored?.passwordHash !== currentHash) return { ok: false, reason: 'wrong-password' };
@@ -243,6 +262,12 @@ function auditOf(by: Actor, before: Stored | null, after: Stored): AuditRecord {
 const USERNAME_RULE =
   'the admin user name must be 1 to 255 bytes of UTF-8 without a colon or control characters (RFC 7617 §2)';
 const PASSWORD_RULE = 'the admin password must be 1 to 255 bytes of UTF-8 and not only white space';
+
+/** @throws RangeError */
+function rejectInvalid(username: string, password: string | undefined): void {
+  if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
+  if (password !== undefined && !isValidPassword(password)) throw new RangeError(PASSWORD_RULE);
+}
 
 /** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
 function isValidAdminUsername(username: string): boolean {

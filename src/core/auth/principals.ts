@@ -139,6 +139,7 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
   }
 
   async function check(username: string, password: string): Promise<Principal | null> {
+    if (username === credentials.username()) await credentials.settle();
     const credential = credentialNamed(username);
     const { passwordHash } = credential ?? credentials.credential() ?? { passwordHash: '' };
     const { isRight, renewed } = await passwords.check(password, passwordHash);

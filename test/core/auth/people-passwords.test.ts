@@ -108,6 +108,26 @@ describe('sign-ins', () => {
     assert.equal(await verify('boss', 'admin password'), null);
   });
 
+  it('compare a given password with the stored one only after the start, and never accept the one that it replaces', async () => {
+    const { verify, recall, credentials, settings, audits, derivations } = await world();
+    const stored = settings.get('admin.credentials');
+    let before = derivations();
+    await credentials.ensure({ password: 'admin password' });
+    assert.equal(derivations(), before, 'the start does not wait for it');
+    assert.ok(recall('admin', 'admin password'), 'the given password is right at once');
+    await credentials.settle();
+    assert.deepEqual([settings.get('admin.credentials'), derivations() - before], [stored, 1]);
+    const entries = audits.length;
+    await credentials.ensure({ password: 'given password' });
+    assert.equal(await verify('admin', 'admin password'), null);
+    assert.ok(recall('admin', 'given password'));
+    assert.notEqual(settings.get('admin.credentials'), stored);
+    assert.equal(audits.length, entries + 1);
+    before = derivations();
+    await credentials.settle();
+    assert.equal(derivations(), before, 'compared once');
+  });
+
   it('renew a hash of an older form: after the right password, once, and without an entry in the audit log', async () => {
     const { verify, operators, credentials, stored, audits, kim, settings } = await world();
     stored.set(kim.id, { ...kim, passwordHash: hashPassword('kims password') });

@@ -84,6 +84,7 @@ test('configured credentials replace the stored name or password, and are writte
   assert.deepEqual([generated?.username, generated?.password], ['root', 'random']);
   await generated?.store();
   assert.equal(await credentials.ensure({ password: 'configured' }), null);
+  await credentials.settle();
   assert.ok(await credentials.verify('root', 'configured'));
   assert.equal(await credentials.ensure({ username: 'boss' }), null);
   assert.ok(await credentials.verify('boss', 'configured'));
