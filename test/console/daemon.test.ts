@@ -14,6 +14,7 @@ import { runCommand } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import {
   type ConsolePage,
+  chooseBulkAction,
   launchBrowser,
   noBrowser,
   openConsole,
@@ -104,7 +105,7 @@ test(
 
     await visit('/accounts');
     await page.check('thead input[type=checkbox]');
-    await page.click('.bulk-bar >> text=Extend');
+    await chooseBulkAction(page, 'Extend');
     await page.click('dialog .segments >> text=Now');
     await page.waitForSelector('dialog .preview >> text=1 account will change');
     await page.click('dialog button[type=submit]');

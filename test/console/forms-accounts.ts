@@ -1,6 +1,7 @@
 // Forms of accounts in the console, on a real daemon.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { chooseBulkAction } from '../helpers/console-browser.js';
 import { eventually } from '../helpers/eventually.js';
 import type { FormConsole, Json } from '../helpers/form-console.js';
 
@@ -25,7 +26,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
 
       await visit('/accounts?search=tagged');
       await page.check('thead input[type=checkbox]');
-      await page.click('.bulk-bar >> text=Tags');
+      await chooseBulkAction(page, 'Tags');
       await page.click('dialog .chips >> text=+ vip >> nth=0');
       await page.locator('dialog label:has(> span:text-is("Remove")) input').fill('月付');
       await page.waitForSelector('dialog .preview tr:has-text("tagged2") >> text=Tags: — → Tags: vip');
@@ -210,9 +211,9 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       // From here on, no plans can be read: the bar has its buttons from its first appearance.
       await page.route('**/api/v1/settings/plans', () => undefined);
       await page.check('thead input[type=checkbox]');
-      await page.waitForSelector('.bulk-bar button:has-text("Plan")');
+      await page.waitForSelector('.bulk-bar >> text=Apply plan');
       await page.unroute('**/api/v1/settings/plans');
-      await page.click('.bulk-bar button:has-text("Plan")');
+      await chooseBulkAction(page, 'Apply plan');
       const row = page.locator('dialog .preview tr:has-text("by-plan-2")');
       await row.locator('text=in 60 days').waitFor();
       await row.locator('text=Maximum client addresses: 2').waitFor();

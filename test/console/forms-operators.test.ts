@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { noBrowser, settled } from '../helpers/console-browser.js';
+import { chooseBulkAction, noBrowser, settled } from '../helpers/console-browser.js';
 import { eventually } from '../helpers/eventually.js';
 import { type Json, useFormConsole } from '../helpers/form-console.js';
 
@@ -112,7 +112,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await budgetRegion.locator('text=/^0 left/').waitFor();
 
     await page.check('thead input[type=checkbox]');
-    await page.click('.bulk-bar >> text=Extend');
+    await chooseBulkAction(page, 'Extend');
     await page.waitForSelector('dialog .state.bad >> text=Your budget does not cover this');
     await page.waitForSelector('dialog >> text=/Days: 60 days needed, 10(.0[0-9])? days left/');
     assert.ok(await submit.isDisabled(), 'more days than the budget has');
@@ -158,7 +158,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
 
     await visit('/accounts?search=group');
     await page.check('thead input[type=checkbox]');
-    await page.click('.bulk-bar >> text=Contacts');
+    await chooseBulkAction(page, 'Contacts');
     await page.check('dialog label >> text=E-mail');
     await page.locator('dialog .limit-field input[maxlength]').fill('team@example.com');
     await page.waitForSelector(

@@ -1,6 +1,7 @@
 // Forms of the console on a real daemon: the typed values are stored although the data of the page changes.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { chooseBulkAction } from '../helpers/console-browser.js';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import type { FormConsole, Json } from '../helpers/form-console.js';
@@ -94,7 +95,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await visit('/accounts?search=hourly');
       const reads = await stir(t, shown, /\/accounts\?/);
       await page.check('thead input[type=checkbox]');
-      await page.click('.bulk-bar >> text=Where and when');
+      await chooseBulkAction(page, 'Where and when');
       assert.equal(await page.locator('dialog textarea').count(), 0, 'fields without a tick are hidden');
       await page.check('dialog label >> text=Schedule');
       await page.waitForSelector('dialog .field small >> text=in the time zone Asia/Shanghai');
@@ -112,7 +113,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       });
 
       await page.check('thead input[type=checkbox]');
-      await page.click('.bulk-bar >> text=Where and when');
+      await chooseBulkAction(page, 'Where and when');
       await page.check('dialog label >> text=Allowed client addresses');
       await page.waitForSelector('dialog .preview ins >> text=Everywhere');
       await page.locator('dialog textarea').fill('home.example');
@@ -136,7 +137,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await visit('/accounts?search=bulky');
       const reads = await stir(t, shown, /\/accounts\?/);
       await page.check('thead input[type=checkbox]');
-      await page.click('.bulk-bar >> text=Set limits');
+      await chooseBulkAction(page, 'Set limits');
       assert.equal(await page.locator('dialog select').count(), 0, 'fields without a tick are hidden');
       await page.check('dialog label >> text=Traffic quota');
       const quota = page.locator('dialog input[inputmode=decimal]');
@@ -209,7 +210,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await api('PATCH', `/accounts/${past}`, { expiresAt: at(-60) });
       await visit('/accounts?search=extend-');
       await page.check('thead input[type=checkbox]');
-      await page.click('.bulk-bar >> text=Extend');
+      await chooseBulkAction(page, 'Extend');
       await page.waitForSelector('dialog .preview >> text=2 accounts will change');
       assert.equal(await page.locator('dialog .preview .bad-text, dialog .preview .state.bad').count(), 0);
       await page.click('dialog .segments >> text=Now');

@@ -1,7 +1,7 @@
 // Interaction with the console by keyboard and mouse.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { axeFindings, openConsole, settled, signIn } from '../helpers/console-browser.js';
+import { axeFindings, chooseBulkAction, openConsole, settled, signIn } from '../helpers/console-browser.js';
 import { name, type World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
@@ -50,16 +50,16 @@ export function interactionTests(getWorld: () => World): void {
     await visit('/accounts');
     await page.click('.chip >> text=Expired');
     await page.click('th >> text=Last login');
-    await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
+    await page.waitForSelector('th[aria-sort=descending] >> text=Last login');
     const url = page.url();
     assert.match(url, /expired=true/);
-    assert.match(url, /sort=lastLoginAt/);
+    assert.match(url, /sort=-lastLoginAt/);
     await page.waitForSelector('.counts >> text=of');
     const counts = (await page.textContent('.counts')) ?? '';
     await page.reload();
     await page.waitForSelector('.counts >> text=of');
     await page.waitForSelector('.chip[aria-pressed=true] >> text=Expired');
-    await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
+    await page.waitForSelector('th[aria-sort=descending] >> text=Last login');
     assert.equal((await page.textContent('.counts')) ?? '', counts);
     await page.goBack();
     await page.waitForSelector('th[aria-sort=ascending] >> text=User name');
@@ -83,7 +83,7 @@ export function interactionTests(getWorld: () => World): void {
     await visit('/accounts?search=player0');
     await page.check('thead input[type=checkbox]');
     await page.click('text=/Select all \\d/');
-    await page.click('.bulk-bar >> text=Extend');
+    await chooseBulkAction(page, 'Extend');
     await page.waitForSelector('dialog .preview >> text=/accounts will change/');
     await page.waitForSelector('dialog >> text=/skipped: never expires/');
     await page.waitForSelector('dialog button[type=submit] >> text=/^Extend [\\d,]+ accounts$/');
@@ -95,7 +95,7 @@ export function interactionTests(getWorld: () => World): void {
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
     await page.waitForFunction(`document.activeElement.matches('main h1')`);
     await page.check('thead input[type=checkbox]');
-    await page.click('.bulk-bar >> text=Delete');
+    await chooseBulkAction(page, 'Delete');
     await page.waitForSelector('dialog .preview >> text=/accounts will be deleted/');
     // A dialog grows downwards when its preview comes: every dialog begins at the same height.
     assert.equal(await page.evaluate<number>(`(${box})('dialog').top`), top);
@@ -120,7 +120,7 @@ export function interactionTests(getWorld: () => World): void {
     assert.deepEqual(await axeFindings(page), []);
     await page.keyboard.press('Escape');
     await page.check('thead input[type=checkbox]');
-    await page.click('.bulk-bar >> text=New passwords');
+    await chooseBulkAction(page, 'New passwords');
     await page.waitForSelector('dialog .preview >> text=2 accounts will change');
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog >> text=2 accounts have new passwords');
@@ -268,6 +268,37 @@ export function interactionTests(getWorld: () => World): void {
     await page.waitForSelector('.banner >> text=No connection to the daemon');
     await page.context().setOffline(false);
     await page.waitForSelector('.banner', { state: 'detached' });
+  });
+
+  test('"does not answer" goes away as soon as the daemon answers, on the page and in a dialog', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts');
+    await page.check('tbody input[type=checkbox] >> nth=0');
+    await page.context().setOffline(true);
+    await chooseBulkAction(page, 'Disable');
+    await page.waitForSelector('dialog .failure >> text=The daemon does not answer');
+    await page.waitForSelector('.banner');
+    await page.waitForSelector('main > .failure >> text=The daemon does not answer');
+    await page.context().setOffline(false);
+    await page.waitForSelector('.failure', { state: 'detached' });
+    await page.waitForSelector('dialog .preview');
+    await page.keyboard.press('Escape');
+    await page.click('tbody tr[data-row="0"] a');
+    await page.click('button >> text=Password and link');
+    await page.context().setOffline(true);
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog .failure');
+    await page.context().setOffline(false);
+    await page.waitForSelector('dialog .failure', { state: 'detached' });
+  });
+
+  test('a toast replaces the one of the same kind', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await page.context().grantPermissions(['clipboard-write']);
+    await visit(`/accounts/${getWorld().accountId}`);
+    for (let i = 0; i < 3; i += 1) await page.click('.facts button[aria-label=Copy]');
+    await page.waitForSelector('.toast >> text=Copied');
+    assert.equal(await page.locator('.toast').count(), 1);
   });
 
   test('a refused request is explained, and can be repeated', async (t) => {

@@ -220,6 +220,40 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
   });
 
+  test('j and k move at once, also after a click on a chip or a checkbox, and going back returns the focus to the row', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts?search=player0');
+    const focused = () => page.evaluate<string | undefined>('document.activeElement.dataset.row');
+    const at = (row: string) => eventually(async () => assert.equal(await focused(), row));
+    await page.waitForSelector('tbody tr');
+    await page.keyboard.press('j');
+    await at('0');
+    await page.keyboard.press('j');
+    await at('1');
+    await page.click('.chip >> text=Online');
+    await page.waitForSelector('.counts >> text=of');
+    await page.keyboard.press('k');
+    await eventually(async () => assert.notEqual(await focused(), undefined));
+    await visit('/accounts?search=player01');
+    await page.check('tbody tr[data-row="2"] input');
+    await page.keyboard.press('j');
+    await at('3');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.diagnosis');
+    assert.equal(await focused(), undefined);
+    await page.goBack();
+    await at('3');
+    await page.keyboard.press('k');
+    await at('2');
+    await page.click('tbody tr[data-row="2"] a');
+    await page.waitForSelector('.diagnosis');
+    await page.click('.page-head a[aria-label=Accounts]');
+    await at('2');
+    await page.click('[data-search]');
+    await page.keyboard.type('j');
+    assert.equal(await page.inputValue('[data-search]'), 'player01j', 'in a field, j is a letter');
+  });
+
   test('lists on tabs have counts beside their filters, the API page is in Chinese, and a configured password causes a warning', async (t) => {
     const { page, visit } = await getWorld().open(t, { language: 'zh-CN' });
     for (const hash of ['/sessions', '/sessions/logins']) {

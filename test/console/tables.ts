@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
-import { isCutOff, settled } from '../helpers/console-browser.js';
+import { axeFindings, isCutOff, settled } from '../helpers/console-browser.js';
 import { name, PASSWORD, type World } from '../helpers/console-world.js';
 
 export function tableTests(getWorld: () => World): void {
@@ -50,49 +50,131 @@ export function tableTests(getWorld: () => World): void {
     await page.waitForSelector('th[data-column=login]');
   });
 
-  test('the head of a table stays below the bar of bulk actions, in one line or two', async (t) => {
-    const { page, visit } = await getWorld().open(t);
-    for (const width of [1280, 1600]) {
-      await page.setViewportSize({ width, height: 700 });
-      await visit(`/accounts?search=player&limit=100&w=${width}`);
-      await page.check('thead input[type=checkbox]');
-      await page.waitForSelector('.bulk-bar >> text=100 selected');
-      await page.evaluate(`document.querySelector('main').scrollTop = 1000`);
-      await settled(page);
-      const [bar, head, actions] = await page.evaluate<{ bottom: number; top: number; right: number }[]>(
-        `['.bulk-bar', '.table thead th', '.bulk-actions .button:last-child'].map((one) => document.querySelector(one).getBoundingClientRect().toJSON())`,
-      );
-      assert.ok(bar && head && actions);
-      assert.ok(Math.abs(head.top - bar.bottom) <= 1, `${width}: ${head.top} is not ${bar.bottom}`);
-      assert.ok(bar.right - actions.right <= 16, `${width}: ${actions.right} of ${bar.right}`);
-      await page.keyboard.press('Escape');
-    }
-  });
-
-  test('the last line of bulk actions is nearly as long as the first', async (t) => {
+  test('nothing moves when a row is selected: the bar lies at the foot, with four actions and "More"', async (t) => {
     const { daemon, open } = getWorld();
     const before = await daemon.api('GET', '/api/v1/settings/plans');
     t.after(() => daemon.api('PUT', '/api/v1/settings/plans', before.json));
     const plan = { name: 'monthly', days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS };
     await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] });
+    const { page, visit, errors } = await open(t);
+    const places = () =>
+      page.evaluate<
+        string[]
+      >(`[...document.querySelectorAll('main > :not(.bulk-foot), .table th, .table tbody tr')].map((one) => {
+        const { top, left, width } = one.getBoundingClientRect();
+        return [one.className, top, left, width].join(' ');
+      })`);
+    const box = (selector: string) =>
+      page.evaluate<{ top: number; bottom: number; left: number; right: number }>(
+        `document.querySelector('${selector}').getBoundingClientRect().toJSON()`,
+      );
+    for (const [width, height] of [
+      [1366, 657],
+      [390, 667],
+      [320, 640],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await visit(`/accounts?search=player&w=${width}`);
+      await settled(page);
+      const still = await places();
+      await page.check('tbody input[type=checkbox] >> nth=0');
+      await page.waitForSelector('.bulk-actions >> text=Apply plan');
+      assert.deepEqual(await places(), still, `${width}`);
+      const bar = await box('.bulk-bar');
+      assert.ok(bar.top > height / 2 && bar.bottom < height && bar.right <= width, JSON.stringify(bar));
+      assert.deepEqual(
+        await page
+          .locator('.bulk-actions > *')
+          .evaluateAll((all) =>
+            all.map((one) => one.querySelector('summary')?.textContent ?? one.textContent),
+          ),
+        ['Extend', 'Apply plan', 'Disable', 'Enable', 'More'],
+      );
+      assert.deepEqual(await axeFindings(page), []);
+      await page.click('.bulk-actions summary');
+      const menu = await box('.bulk-bar .menu');
+      assert.ok(menu.top > 0 && menu.left >= 0 && menu.right <= width, JSON.stringify(menu));
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('.bulk-bar .menu', { state: 'hidden' });
+      await page.waitForSelector('.bulk-bar >> text=1 selected');
+      // The last line of the page can be scrolled to above the bar.
+      await page.evaluate(`document.querySelector('main').scrollTop = 1e6`);
+      await settled(page);
+      assert.ok((await box('.list-foot')).bottom <= (await box('.bulk-bar')).top);
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('.bulk-bar', { state: 'detached' });
+    }
+    assert.deepEqual(errors, []);
+  });
+
+  test('an account that was found by a contact says so, and its owner is a column, a filter and a link', async (t) => {
+    const { daemon, open } = getWorld();
     const seller = { name: 'reseller', role: 'seller', password: PASSWORD };
     const { id } = (await daemon.api('POST', '/api/v1/operators', seller)).json as { id: string };
     t.after(() => daemon.api('DELETE', `/api/v1/operators/${id}`));
-    const { page, visit } = await open(t);
-    for (const width of [1280, 1366, 1440, 1600]) {
-      await page.setViewportSize({ width, height: 700 });
-      await visit(`/accounts?search=player&w=${width}`);
-      await page.check('thead input[type=checkbox]');
-      await page.waitForSelector('.bulk-actions >> text=Apply plan');
-      await page.waitForSelector('.bulk-actions >> text=Hand over');
-      const lengths = await page.evaluate<number[]>(`(() => {
-        const lines = new Map();
-        for (const { top, width } of [...document.querySelectorAll('.bulk-actions .button')].map((b) => b.getBoundingClientRect()))
-          lines.set(top, (lines.get(top) ?? 0) + width);
-        return [...lines.values()];
-      })()`);
-      assert.ok(Math.min(...lengths) > 0.6 * Math.max(...lengths), `${width}: ${lengths.join()}`);
+    const { AID } = await daemon.account(name(4));
+    const contacts = { email: 'kim@shop.example', telegram: '@kim_games' };
+    await daemon.api('PATCH', `/api/v1/accounts/${AID}`, { contacts, owner: id });
+    t.after(() => daemon.api('PATCH', `/api/v1/accounts/${AID}`, { owner: null }));
+    const { page, visit } = await open(t, { width: 1440 });
+    await visit('/settings/operators');
+    await page.click('tr:has-text("reseller") a');
+    await page.waitForSelector('.counts >> text=/^1 of /');
+    await page.waitForSelector('.owner-filter summary >> text=Belongs to: reseller');
+    await page.waitForSelector(`td[data-column=owner] >> text=reseller`);
+    await page.click('.owner-filter summary');
+    await page.click('.owner-filter .menu >> text=Administrator');
+    await page.waitForSelector('.counts >> text=/^[\\d,]{3,} of /');
+    await visit('/accounts?search=KIM_games+shop.example');
+    await page.waitForSelector('.found-by >> text="Telegram chat id: @kim_games · E-mail: kim@shop.example"');
+    await visit(`/accounts?search=${name(4)}`);
+    await page.waitForSelector(`tbody >> text=${name(4)}`);
+    assert.equal(await page.locator('.found-by').count(), 0, 'the user name says it');
+    await page.setViewportSize({ width: 390, height: 800 });
+    await visit('/accounts?search=kim_games');
+    await page.waitForSelector('.found-by >> text="Telegram chat id: @kim_games"');
+  });
+
+  test('at 320 px no table is wider than the window, and a seller keeps its budget', async (t) => {
+    const { daemon, open } = getWorld();
+    const budget = { accounts: 50, days: 900, bytes: 5e11 };
+    const seller = { name: 'reseller', role: 'seller', password: PASSWORD, budget };
+    const { id } = (await daemon.api('POST', '/api/v1/operators', seller)).json as { id: string };
+    t.after(() => daemon.api('DELETE', `/api/v1/operators/${id}`));
+    const { page, visit } = await open(t, { width: 320 });
+    for (const hash of [
+      '/accounts',
+      '/accounts?search=player',
+      '/sessions',
+      '/sessions/logins',
+      '/agents',
+      '/agents/sessions',
+      '/settings/operators',
+      '/settings/nodes',
+      '/settings/audit',
+    ]) {
+      await visit(hash);
+      assert.equal(await isCutOff(page), false, hash);
+      assert.equal(await page.locator('.table-box.overflows').count(), 0, hash);
     }
+    await visit('/settings/operators');
+    const row = (await page.textContent('tr:has-text("reseller")')) ?? '';
+    assert.match(row, /Accounts: 0 \/ 50Days: 0 \/ 900Traffic: 0 B \/ 500 GB/);
+  });
+
+  test('a column of numbers sorts the largest first, and a chosen chip moves no other', async (t) => {
+    const { page, visit } = await getWorld().open(t, { width: 1440 });
+    await visit('/accounts');
+    const chips = () =>
+      page.locator('.toolbar .chip').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+    const before = await chips();
+    await page.click('.chip >> text=Online');
+    await page.waitForSelector('.counts >> text=of');
+    assert.deepEqual(await chips(), before);
+    await page.click('th >> text=Traffic today');
+    await page.waitForSelector('th[aria-sort=descending] >> text=Traffic today');
+    await page.click('th >> text=Traffic today');
+    await page.waitForSelector('th[aria-sort=ascending] >> text=Traffic today');
   });
 
   test('a cut-off cell shows its whole text as hover text', async (t) => {

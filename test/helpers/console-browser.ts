@@ -172,6 +172,15 @@ export async function signIn({ page }: ConsolePage, username: string, password: 
   await page.waitForSelector('.rail');
 }
 
+/** Chooses an action on the selected rows: in the bar, or below "More". */
+export async function chooseBulkAction(page: Page, text: string): Promise<void> {
+  await page.waitForSelector('.bulk-bar');
+  const inBar = page.locator(`.bulk-actions > .button:text-is("${text}")`);
+  if ((await inBar.count()) > 0) return inBar.click();
+  await page.click('.bulk-actions summary');
+  await page.click(`.bulk-actions .menu >> text="${text}"`);
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Returns axe's serious and critical findings on the page in its present state, one per line. */

@@ -5,7 +5,9 @@ import { useEffect } from 'preact/hooks';
 const places = new Map<string, number>();
 /** The last address of each kind of page: `accounts` → `#/accounts?search=vip&cursor=…`. */
 const lists = new Map<string, string>();
-/** How long `restoreScroll` waits for a page to reach its former length. */
+/** The row of each list that had the focus last, by the address of the list. */
+const rows = new Map<string, string>();
+/** How long `restoreScroll` and `focusRow` wait for a page to reach its former length, and to have its rows. */
 const SETTLE_MS = 3_000;
 
 const scroller = (): HTMLElement | null => document.querySelector('main');
@@ -38,7 +40,39 @@ export function useArrival(page: string, asked: URLSearchParams): void {
       main.removeEventListener('scroll', leaveAt);
     };
   }, [page, address]);
-  useEffect(() => focusHeading(), [page]);
+  useEffect(() => {
+    // Back from the page of a row: its row gets the focus again, as soon as it is drawn.
+    const row = cameFrom.startsWith(`${page}/`) ? rows.get(location.hash) : undefined;
+    cameFrom = page;
+    const stopHeading = focusHeading();
+    const stopRow = row === undefined ? undefined : focusRow(row);
+    return () => {
+      stopHeading?.();
+      stopRow?.();
+    };
+  }, [page]);
+}
+
+/** The page before this one. */
+let cameFrom = '';
+
+/** Notes the row that has the focus, for the way back from its page. */
+export function noteRow(id: string): void {
+  rows.set(location.hash, id);
+}
+
+/** Focuses the row, unless the reader has moved on from the heading meanwhile. */
+function focusRow(id: string): () => void {
+  const until = performance.now() + SETTLE_MS;
+  let frame = 0;
+  const step = (): void => {
+    const row = document.querySelector<HTMLElement>(`main tr[data-id="${CSS.escape(id)}"]`);
+    const isFree = document.activeElement?.matches('body, main, h1') === true;
+    if (row && isFree) row.focus({ preventScroll: true });
+    else if (isFree && performance.now() < until) frame = requestAnimationFrame(step);
+  };
+  frame = requestAnimationFrame(step);
+  return () => cancelAnimationFrame(frame);
 }
 
 /** Scrolls to `top` as soon as the page is long enough. Stops when the reader scrolls. */

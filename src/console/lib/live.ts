@@ -52,11 +52,11 @@ function reconnect(): void {
   clearTimeout(retry);
   if (!me.get()) return;
   retry = setTimeout(async () => {
-    const wasOnline = online.get();
     try {
       me.set(await call('getMe'));
       open();
-      if (!wasOnline) publish('everything');
+      // Another request may have noticed first that the daemon answers again: what failed before is read again anyway.
+      publish('everything');
     } catch {
       if (me.get()) reconnect();
     }

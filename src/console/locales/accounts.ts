@@ -6,11 +6,15 @@ export const accounts = {
   'accounts.newShort': { en: 'New', zh: '新建' },
   'accounts.import': { en: 'Import', zh: '导入' },
   'accounts.export': { en: 'Export', zh: '导出' },
-  'accounts.search': { en: 'Search names, remarks, tags, games', zh: '搜索用户名、备注、标签、游戏' },
+  'accounts.search': { en: 'Search names, remarks, contacts, tags', zh: '搜索用户名、备注、联系方式、标签' },
   'accounts.empty': { en: 'No accounts yet', zh: '还没有账号' },
   'accounts.empty.text': {
     en: 'Players connect with an account. Create one, import them from CCProxy or a file, or use the command line:',
     zh: '玩家用账号连接代理。可以在这里新建，从 CCProxy 或文件导入，也可以使用命令行：',
+  },
+  'accounts.empty.seller': {
+    en: 'Players connect with an account. Create one, or import them from a file.',
+    zh: '玩家用账号连接代理。可以在这里新建，也可以从文件导入。',
   },
   'accounts.noMatch': { en: 'No account matches', zh: '没有符合条件的账号' },
   'accounts.noMatch.text': {

@@ -3,6 +3,7 @@ import type { Texts } from './texts.js';
 
 export const bulk = {
   'bulk.label': { en: 'Bulk actions', zh: '批量操作' },
+  'bulk.clear': { en: 'Clear the selection', zh: '取消选择' },
   'bulk.selected': { en: '{n} selected', zh: '已选 {n} 个' },
   'bulk.selectAll': { en: 'Select all {n}', zh: '选择全部 {n} 个' },
   'bulk.enable': { en: 'Enable', zh: '启用' },

@@ -34,6 +34,8 @@ export const lists = {
   'list.perPage': { en: 'Per page', zh: '每页' },
   'list.more': { en: 'More', zh: '更多' },
   'list.filters': { en: 'Filters', zh: '筛选' },
+  'list.filter': { en: '{title}…', zh: '{title}…' },
+  'list.filter.any': { en: 'Any', zh: '不限' },
   'list.clearFilters': { en: 'Clear filters', zh: '清除筛选' },
   'list.days': { en: 'Days…', zh: '日期…' },
   'list.days.between': { en: '{from} to {until}', zh: '{from} 至 {until}' },

@@ -6,9 +6,6 @@ export const tags = {
   'tags.hint': { en: 'Words separated by commas, at most 16.', zh: '用逗号分隔，最多 16 个。' },
   'tags.wrong': { en: 'At most 16 tags of 32 characters.', zh: '最多 16 个标签，每个最多 32 个字符。' },
   'tags.known': { en: 'Tags in use', zh: '已有标签' },
-  'tags.filter': { en: 'Tag…', zh: '标签…' },
-  'tags.filter.on': { en: 'Tag: {tag}', zh: '标签：{tag}' },
-  'tags.filter.any': { en: 'Any tag', zh: '不限' },
   'tags.add': { en: 'Add', zh: '添加' },
   'tags.remove': { en: 'Remove', zh: '移除' },
   'tags.bulk.text': {

@@ -44,22 +44,71 @@ function Quota({ account }: { account: Account }) {
   );
 }
 
-export function accountColumns(): readonly Column<Account>[] {
+/** Returns the words of a search. Each is somewhere in an account that was found. */
+export const wordsOf = (search = ''): readonly string[] =>
+  search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+
+/** The texts in which the daemon searches, besides the user name. */
+function searched({
+  remarks,
+  tags,
+  latestGameId,
+  contacts,
+  id,
+}: Account): readonly (readonly [string, string])[] {
+  return [
+    [t('account.remarks'), remarks ?? ''],
+    ...tags.map((tag) => [t('tags.title'), tag] as const),
+    [t('account.game'), latestGameId ?? ''],
+    [t('contacts.email'), contacts.email ?? ''],
+    [t('contacts.telegram'), contacts.telegram ?? ''],
+    [t('account.id'), id],
+  ];
+}
+
+/** Shows why a search found the account: the texts with words that its user name does not have. */
+function FoundBy({ account, words }: { account: Account; words: readonly string[] }) {
+  const has = (text: string, word: string) => text.toLowerCase().includes(word);
+  const found = new Map<string, string>();
+  for (const word of words) {
+    if (has(account.username, word)) continue;
+    const field = searched(account).find(([, text]) => has(text, word));
+    if (field) found.set(field[1], t('audit.field', { field: field[0], value: field[1] }));
+  }
+  if (found.size === 0) return null;
+  return <span class="found-by soft">{[...found.values()].join(' · ')}</span>;
+}
+
+export interface ShownColumns {
+  /** Whether accounts of sellers are shown. */
+  readonly owner: boolean;
+  /** The words of the search. */
+  readonly words: readonly string[];
+}
+
+export function accountColumns({ owner, words }: ShownColumns): readonly Column<Account>[] {
   return [
     {
       key: 'username',
       head: t('account.username'),
       sort: 'username',
       cell: (one) => (
-        <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
-          {one.username}
-        </a>
+        <div class="name-cell">
+          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
+            {one.username}
+          </a>
+          <FoundBy account={one} words={words} />
+        </div>
       ),
     },
     {
       key: 'state',
       head: t('account.state'),
       sort: 'sessions',
+      largestFirst: true,
       width: '116px',
       cell: (one) => <AccountState account={one} />,
     },
@@ -87,6 +136,7 @@ export function accountColumns(): readonly Column<Account>[] {
       key: 'today',
       head: t('account.today'),
       sort: 'todayBytes',
+      largestFirst: true,
       width: '184px',
       from: 800,
       align: 'end',
@@ -96,6 +146,7 @@ export function accountColumns(): readonly Column<Account>[] {
       key: 'quota',
       head: t('account.quota'),
       sort: 'periodBytes',
+      largestFirst: true,
       width: '128px',
       from: 960,
       cell: (one) => <Quota account={one} />,
@@ -104,6 +155,7 @@ export function accountColumns(): readonly Column<Account>[] {
       key: 'login',
       head: t('account.lastLoginAt'),
       sort: 'lastLoginAt',
+      largestFirst: true,
       width: '104px',
       from: 720,
       cell: (one) => <Ago at={one.lastLoginAt} />,
@@ -112,6 +164,7 @@ export function accountColumns(): readonly Column<Account>[] {
       key: 'data',
       head: t('account.dataCount'),
       sort: 'dataCount',
+      largestFirst: true,
       width: '84px',
       from: 1300,
       align: 'end',
@@ -129,6 +182,7 @@ export function accountColumns(): readonly Column<Account>[] {
       from: 1200,
       cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
     },
+    ...(owner ? [OWNER()] : []),
     {
       key: 'plan',
       head: t('plans.choose'),
@@ -161,8 +215,23 @@ export function accountColumns(): readonly Column<Account>[] {
   ];
 }
 
+const OWNER = (): Column<Account> => ({
+  key: 'owner',
+  head: t('operators.owner'),
+  width: '100px',
+  from: 1050,
+  cell: (one) =>
+    one.owner === null ? (
+      <span class="faint">—</span>
+    ) : (
+      <a class="plain" href={href(['accounts'], { owner: one.owner.id })} tabIndex={-1}>
+        {one.owner.name}
+      </a>
+    ),
+});
+
 /** For narrow screens: two lines per row. */
-export function narrowAccountColumns(): readonly Column<Account>[] {
+export function narrowAccountColumns(words: readonly string[]): readonly Column<Account>[] {
   return [
     {
       key: 'username',
@@ -178,6 +247,7 @@ export function narrowAccountColumns(): readonly Column<Account>[] {
             {one.latestGameId && ` · ${one.latestGameId}`}
             {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
           </span>
+          <FoundBy account={one} words={words} />
         </div>
       ),
     },
@@ -185,6 +255,7 @@ export function narrowAccountColumns(): readonly Column<Account>[] {
       key: 'state',
       head: t('account.state'),
       sort: 'sessions',
+      largestFirst: true,
       width: '128px',
       align: 'end',
       cell: (one) => (

@@ -29,7 +29,9 @@ export function Facts({ account }: { account: Account }) {
         {account.owner && (
           <>
             <dt>{t('operators.owner')}</dt>
-            <dd>{account.owner.name}</dd>
+            <dd>
+              <a href={href(['accounts'], { owner: account.owner.id })}>{account.owner.name}</a>
+            </dd>
           </>
         )}
         <dt>{t('account.authorizedAddresses')}</dt>

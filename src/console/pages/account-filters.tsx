@@ -8,6 +8,8 @@ import { patchQuery, usePlace } from '../lib/router.js';
 import { dayRangeOf } from '../ui/day-range.js';
 import { FilterChip } from '../ui/list.js';
 import { useMenu } from '../ui/menu.js';
+import { useSellers } from './owner-choice.js';
+import { usePlans } from './plans.js';
 
 /** Returns the filter of an address. The address uses short names. */
 export function filterOf(query: URLSearchParams): AccountFilterBody {
@@ -23,6 +25,8 @@ export function filterOf(query: URLSearchParams): AccountFilterBody {
     overQuota: flag('over'),
     tag: query.get('tag') ?? undefined,
     game: query.get('game') ?? undefined,
+    plan: query.get('plan') ?? undefined,
+    owner: query.get('owner') ?? undefined,
     expiringWithinDays: within > 0 ? within : undefined,
     expiresFrom: from,
     expiresBefore: to,
@@ -59,38 +63,68 @@ export function AccountFilters({ game }: { game: string | undefined }) {
   );
 }
 
-/** Chooses among the tags in use. Renders nothing when no tag is in use. */
+/** Chooses among the tags in use. */
 export function TagFilter() {
-  const { query } = usePlace();
   const { data } = useLoad('listTags', {}, { topics: ['accounts'] });
+  const items = data?.items.map(({ tag, accounts }) => ({ value: tag, label: tag, note: count(accounts) }));
+  return <MenuFilter name="tag" title={t('tags.title')} items={items ?? []} />;
+}
+
+export function PlanFilter() {
+  const items = usePlans().map(({ name }) => ({ value: name, label: name }));
+  return <MenuFilter name="plan" title={t('plans.choose')} items={items} />;
+}
+
+/** Chooses among the sellers and the administrator. A user who may not list sellers has no choice, but sees the filter of a link. */
+export function OwnerFilter() {
+  const sellers = useSellers().map(({ id, name }) => ({ value: id, label: name }));
+  const administrator = { value: NO_OWNER, label: t('operators.administrator') };
+  const items = sellers.length === 0 ? [] : [...sellers, administrator];
+  return <MenuFilter name="owner" title={t('operators.owner')} items={items} />;
+}
+
+/** The value of the API for accounts of the administrator. */
+const NO_OWNER = 'none';
+
+/** A filter by one of many values. The address holds it. Renders nothing when there is no choice. */
+function MenuFilter({
+  name,
+  title,
+  items,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly items: readonly { readonly value: string; readonly label: string; readonly note?: string }[];
+}) {
+  const { query } = usePlace();
   const box = useRef<HTMLDetailsElement>(null);
   useMenu(box);
-  const tag = query.get('tag');
-  const items = data?.items ?? [];
-  if (items.length === 0 && tag === null) return null;
+  const chosen = query.get(name);
+  if (items.length === 0 && chosen === null) return null;
   const choose = (next: string | null) => {
     if (box.current) box.current.open = false;
-    patchQuery({ tag: next, cursor: null, back: null }, 'push');
+    patchQuery({ [name]: next, cursor: null, back: null }, 'push');
   };
+  const label = items.find(({ value }) => value === chosen)?.label ?? chosen;
   return (
-    <details class="menu-filter tag-filter" ref={box}>
-      <summary class={tag === null ? 'chip' : 'chip chosen'}>
-        {tag === null ? t('tags.filter') : t('tags.filter.on', { tag })}
+    <details class={`menu-filter ${name}-filter`} ref={box}>
+      <summary class={chosen === null ? 'chip' : 'chip chosen'}>
+        {label === null ? t('list.filter', { title }) : t('audit.field', { field: title, value: label })}
       </summary>
       <div class="menu tall">
         {items.map((each) => (
           <button
-            key={each.tag}
+            key={each.value}
             type="button"
             class="link row"
-            aria-pressed={each.tag === tag}
-            onClick={() => choose(each.tag)}
+            aria-pressed={each.value === chosen}
+            onClick={() => choose(each.value)}
           >
-            <span class="grow break">{each.tag}</span> <span class="soft number">{count(each.accounts)}</span>
+            <span class="grow break">{each.label}</span> <span class="soft number">{each.note}</span>
           </button>
         ))}
-        <button type="button" class="link" disabled={tag === null} onClick={() => choose(null)}>
-          {t('tags.filter.any')}
+        <button type="button" class="link" disabled={chosen === null} onClick={() => choose(null)}>
+          {t('list.filter.any')}
         </button>
       </div>
     </details>

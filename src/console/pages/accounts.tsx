@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AccountSort } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
-import { useMay } from '../lib/rights.js';
+import { useMay, useUser } from '../lib/rights.js';
 import { go, patchQuery, usePlace } from '../lib/router.js';
 import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
@@ -12,11 +12,12 @@ import { Counts, Pager, SearchBox } from '../ui/list.js';
 import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
-import { accountColumns, narrowAccountColumns } from './account-columns.js';
+import { accountColumns, narrowAccountColumns, wordsOf } from './account-columns.js';
 import { AccountDialogs } from './account-dialogs.js';
-import { AccountFilters, filterOf, TagFilter } from './account-filters.js';
+import { AccountFilters, filterOf, OwnerFilter, PlanFilter, TagFilter } from './account-filters.js';
 import { OwnBudget } from './budget.js';
 import { BulkBar } from './bulk.js';
+import { useSellers } from './owner-choice.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
 
@@ -41,10 +42,12 @@ export function AccountsPage() {
   }, [question]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !document.querySelector('dialog[open]')) setIds(new Set());
+      if (event.key === 'Escape' && !document.querySelector('dialog[open], details[open] > .menu'))
+        setIds(new Set());
     };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+    // Before the menu closes, which Esc closes first.
+    document.addEventListener('keydown', onKey, true);
+    return () => document.removeEventListener('keydown', onKey, true);
   }, []);
   const select = (next: ReadonlySet<string>) => {
     setIds(next);
@@ -53,6 +56,13 @@ export function AccountsPage() {
   const canSelect = useMay('changeAccounts');
   const page = list.data;
   const narrow = width < 640;
+  const user = useUser();
+  // A seller sees only its own accounts.
+  const showsOwner = useSellers().length > 0 || page?.items.some(({ owner }) => owner !== null) === true;
+  const shown = {
+    owner: showsOwner && user?.role !== 'seller',
+    words: wordsOf(filter.search),
+  };
   const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
   return (
     <>
@@ -90,9 +100,13 @@ export function AccountsPage() {
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
         <AccountFilters game={filter.game} />
-        <DayRange off="accounts.filter.expires" on="accounts.filter.between" />
-        <TagFilter />
-        {!narrow && <ColumnChooser table="accounts" columns={accountColumns()} />}
+        <div class="menus">
+          <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
+          <TagFilter />
+          <PlanFilter />
+          <OwnerFilter />
+        </div>
+        {!narrow && <ColumnChooser table="accounts" columns={accountColumns(shown)} />}
       </div>
       {canSelect && page && (
         <BulkBar
@@ -102,9 +116,9 @@ export function AccountsPage() {
           pageFull={page.items.every((one) => ids.has(one.id)) && page.matched > page.items.length}
           allMatching={allMatching}
           onAllMatching={setAllMatching}
+          onClear={() => select(new Set())}
           onDone={() => {
-            setIds(new Set());
-            setAllMatching(false);
+            select(new Set());
             list.reload();
           }}
         />
@@ -126,9 +140,9 @@ export function AccountsPage() {
           <Table
             label={t('nav.accounts')}
             rows={page.items}
-            columns={narrow ? narrowAccountColumns() : accountColumns()}
+            columns={narrow ? narrowAccountColumns(shown.words) : accountColumns(shown)}
             table="accounts"
-            rowHeight={narrow ? 56 : 36}
+            rowHeight={narrow ? (shown.words.length > 0 ? 64 : 56) : 36}
             id={(one) => one.id}
             name={(one) => one.username}
             open={(one) => go(['accounts', one.id])}
@@ -160,6 +174,8 @@ export function AccountsPage() {
 }
 
 function NoAccounts() {
+  // A seller has no shell on the server.
+  const isSeller = useUser()?.role === 'seller';
   if (!useMay('createAccount')) return <Empty icon="accounts" title={t('accounts.empty')} />;
   return (
     <Empty
@@ -178,8 +194,8 @@ function NoAccounts() {
         </>
       }
     >
-      {t('accounts.empty.text')}
-      <pre>pulsegate account add player01 --expires 30d</pre>
+      {t(isSeller ? 'accounts.empty.seller' : 'accounts.empty.text')}
+      {!isSeller && <pre>pulsegate account add player01 --expires 30d</pre>}
     </Empty>
   );
 }

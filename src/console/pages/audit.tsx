@@ -46,7 +46,7 @@ export function AuditPage() {
             </FilterChip>
           )}
         </fieldset>
-        <DayRange off="list.days" on="list.days.between" />
+        <DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />
         {page && <Counts matched={page.matched} total={page.total} />}
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}

@@ -1,7 +1,8 @@
 // A bulk action on accounts: choose the action, preview the changes and the skipped accounts, then run it.
 import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, BulkRequest, BulkResult } from '../api-types.js';
-import { call } from '../lib/api.js';
+import { call, online } from '../lib/api.js';
+import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { Button, useSettled } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
@@ -92,6 +93,7 @@ function usePreview(
   const question = action && JSON.stringify({ ...target, action, dryRun: true });
   const settled = useSettled(question, 200);
   const [shown, setShown] = useState<Shown | null>(null);
+  const isOnline = useCell(online);
   useEffect(() => {
     if (settled === null) return;
     const abort = new AbortController();
@@ -100,7 +102,7 @@ function usePreview(
       (error: unknown) => abort.signal.aborted || setShown({ question: settled, preview: null, error }),
     );
     return () => abort.abort();
-  }, [settled]);
+  }, [settled, isOnline]);
   if (question === null) return { preview: null, error: null, pending: false };
   if (shown?.question !== question) return { preview: null, error: null, pending: true };
   return { preview: shown.preview, error: shown.error, pending: false };

@@ -1,8 +1,9 @@
 // The selected accounts of the list, and the bulk actions on them.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
+import { MoreActions, SelectionBar } from '../ui/selection-bar.js';
 import { BulkDialog } from './bulk-dialog.js';
 import type { BulkActionType } from './bulk-preview.js';
 import { ManyCredentialsDialog } from './credentials.js';
@@ -17,53 +18,70 @@ interface BarProps {
   readonly pageFull: boolean;
   readonly allMatching: boolean;
   readonly onAllMatching: (all: boolean) => void;
+  readonly onClear: () => void;
   readonly onDone: () => void;
 }
 
+/** The first four that are offered stand in the bar, the others below "More". */
 const ACTIONS: readonly BulkActionType[] = [
   'extend',
   'plan',
-  'enable',
   'disable',
+  'enable',
+  'set-expiry',
   'reset-password',
   'set-limits',
-  'set-expiry',
-  'set-access',
   'tag',
   'set-contacts',
+  'set-access',
   'hand-over',
   'delete',
 ];
+const IN_BAR = 4;
 
 /** Reads which actions it offers before the first selection, because a button that appears later would move the others. */
-export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatching, onDone }: BarProps) {
+export function BulkBar({
+  ids,
+  filter,
+  matched,
+  pageFull,
+  allMatching,
+  onAllMatching,
+  onClear,
+  onDone,
+}: BarProps) {
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
-  const bar = useRef<HTMLDivElement>(null);
   const plans = usePlans();
   const sellers = useSellers();
   const isOffered = (type: BulkActionType): boolean =>
     (type !== 'plan' || plans.length > 0) && (type !== 'hand-over' || sellers.length > 0);
+  const offered = ACTIONS.filter(isOffered);
   const chosen = allMatching ? matched : ids.length;
   useEffect(() => {
     if (chosen === 0) setAction(null);
   }, [chosen]);
-  useHeightForTable(bar, chosen > 0);
   if (chosen === 0) return null;
   return (
-    <div ref={bar} class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
-      <strong class="number">{t('bulk.selected', { n: chosen })}</strong>
+    <SelectionBar text={t('bulk.selected', { n: chosen })} onClear={onClear}>
       {pageFull && !allMatching && (
         <button type="button" class="link" onClick={() => onAllMatching(true)}>
           {t('bulk.selectAll', { n: matched })}
         </button>
       )}
       <div class="bulk-actions">
-        {ACTIONS.filter(isOffered).map((type) => (
-          <Button key={type} kind={type === 'delete' ? 'danger' : 'plain'} onClick={() => setAction(type)}>
+        {offered.slice(0, IN_BAR).map((type) => (
+          <Button key={type} onClick={() => setAction(type)}>
             {t(`bulk.${type}`)}
           </Button>
         ))}
+        <MoreActions
+          actions={offered.slice(IN_BAR).map((type) => ({
+            text: t(`bulk.${type}`),
+            danger: type === 'delete',
+            act: () => setAction(type),
+          }))}
+        />
       </div>
       {action && (
         <BulkDialog
@@ -88,20 +106,6 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
           }}
         />
       )}
-    </div>
+    </SelectionBar>
   );
-}
-
-/** Gives the bar's height to the style sheet, which keeps the head of the table below the bar. */
-function useHeightForTable(bar: { readonly current: HTMLElement | null }, isShown: boolean): void {
-  useLayoutEffect(() => {
-    const element = bar.current;
-    const list = element?.parentElement;
-    if (!element || !list) return;
-    const observer = new ResizeObserver(() =>
-      list.style.setProperty('--bulk-bar-height', `${element.offsetHeight}px`),
-    );
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [bar, isShown]);
 }

@@ -67,7 +67,7 @@ export function LoginList() {
             </FilterChip>
           )}
         </fieldset>
-        <DayRange off="list.days" on="list.days.between" />
+        <DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />
         {page && <Counts matched={page.matched} total={page.total} />}
         {!narrow && <ColumnChooser table="logins" columns={columns()} />}
       </div>

@@ -56,7 +56,8 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
       key: 'rate',
       head: t('sessions.rate'),
       sort: 'bytesPerSecond',
-      width: '96px',
+      largestFirst: true,
+      width: '88px',
       align: 'end',
       cell: (one) => (
         <div class="two-lines end number">
@@ -168,7 +169,7 @@ export function sessionColumns(
     {
       key: 'rate',
       head: t('sessions.rate'),
-      ...(show.account ? { sort: 'bytesPerSecond' } : {}),
+      ...(show.account ? { sort: 'bytesPerSecond', largestFirst: true } : {}),
       width: '184px',
       from: 700,
       align: 'end',
@@ -177,7 +178,7 @@ export function sessionColumns(
     {
       key: 'bytes',
       head: t('sessions.bytes'),
-      ...(show.account ? { sort: 'bytes' } : {}),
+      ...(show.account ? { sort: 'bytes', largestFirst: true } : {}),
       width: '184px',
       from: 1200,
       align: 'end',

@@ -10,6 +10,7 @@ import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
 import { Confirm } from '../ui/dialog.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { SelectionBar } from '../ui/selection-bar.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Tabs } from '../ui/tabs.js';
@@ -88,13 +89,11 @@ function LiveList() {
         )}
       </div>
       {chosen.size > 0 && (
-        <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
-          <strong class="number">{t('sessions.selected', { n: chosen.size })}</strong>
-          <span class="grow" />
+        <SelectionBar text={t('sessions.selected', { n: chosen.size })} onClear={() => setIds(new Set())}>
           <Button kind="danger" onClick={() => setAsking(true)}>
             {t('sessions.end')}
           </Button>
-        </div>
+        </SelectionBar>
       )}
       {list.error && <Failure error={list.error} retry={list.reload} />}
       {!page && !list.error && <Skeleton rows={12} />}

@@ -4,7 +4,8 @@ import type { Operator } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
-import { Button, State } from '../ui/basics.js';
+import { href } from '../lib/router.js';
+import { Button, State, useWidth } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
@@ -20,6 +21,7 @@ interface Open {
 export function OperatorSettings() {
   const { data, error, reload } = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
   const [open, setOpen] = useState<Open | null>(null);
+  const narrow = useWidth() < 640;
   const close = () => setOpen(null);
   const saved = () => {
     close();
@@ -45,7 +47,8 @@ export function OperatorSettings() {
         <Table
           label={t('operators.title')}
           rows={data.items}
-          columns={columns((what, operator) => setOpen({ what, operator }))}
+          columns={columns((what, operator) => setOpen({ what, operator }), narrow)}
+          rowHeight={narrow ? 76 : 36}
           id={(one) => one.id}
         />
       )}
@@ -104,43 +107,55 @@ function Remove({ operator: { id, name }, onClose, onDone }: ConfirmProps) {
   );
 }
 
-/** `12 / 50`; a bound that there is not is ∞. */
-function budgetText({ role, budget, used }: Operator, name: keyof Operator['budget']): string {
-  if (role !== 'seller') return '—';
+/** `12 / 50`; a bound that there is not is ∞. The number of accounts leads to them. */
+function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: keyof Operator['budget'] }) {
+  if (role !== 'seller') return <span class="faint">—</span>;
   const bound = budget[name];
-  return `${amount(name, used[name])} / ${bound === null ? '∞' : amount(name, bound)}`;
+  const text = `${amount(name, used[name])} / ${bound === null ? '∞' : amount(name, bound)}`;
+  return name === 'accounts' ? <a href={href(['accounts'], { owner: id })}>{text}</a> : <span>{text}</span>;
 }
+
+const BUDGETS = ['accounts', 'days', 'bytes'] as const;
 
 function columns(
   open: (what: 'edit' | 'factor' | 'remove', operator: Operator) => void,
+  narrow: boolean,
 ): readonly Column<Operator>[] {
   const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
     key: name,
     head: t(`audit.budget.${name}`),
     width: '136px',
     from,
-    cell: (one) => budgetText(one, name),
+    cell: (one) => <Budget of={one} name={name} />,
   });
   return [
     {
       key: 'name',
       head: t('operators.name'),
       cell: (one) => (
-        <button type="button" class="link" onClick={() => open('edit', one)}>
-          {one.name}
-        </button>
+        <div class={narrow ? 'two-lines' : ''}>
+          <button type="button" class="link name" onClick={() => open('edit', one)}>
+            {one.name}
+          </button>
+          {narrow &&
+            one.role === 'seller' &&
+            BUDGETS.map((name) => (
+              <span key={name} class="soft number">
+                {t('bulk.field', { field: t(`budget.${name}`) })}
+                <Budget of={one} name={name} />
+              </span>
+            ))}
+        </div>
       ),
     },
     {
       key: 'role',
       head: t('operators.role'),
-      width: '104px',
+      width: narrow ? '72px' : '104px',
       cell: (one) =>
         one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
     },
-    budget('accounts', 800),
-    budget('days', 1000),
-    budget('bytes', 1200),
+    ...(narrow ? [] : [budget('accounts', 800), budget('days', 1000), budget('bytes', 1200)]),
     {
       key: 'factor',
       head: t('operators.factor'),

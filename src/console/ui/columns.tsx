@@ -12,6 +12,8 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
   /** Name of the column in the `sort` parameter; left out: the table cannot be sorted by it. */
   readonly sort?: string;
+  /** The first press sorts by the largest value. */
+  readonly largestFirst?: boolean;
   /** In px; left out: the column shares the remaining width, and has at least `MIN_FLEXIBLE_PX`. */
   readonly width?: string;
   /** When the columns do not fit, the column with the largest number disappears first; left out: always shown. */
@@ -19,15 +21,19 @@ export interface Column<T> {
   readonly align?: 'end';
 }
 
-/** The least width at which remarks and destinations stay readable. */
+/** The least width at which remarks and destinations stay readable; on a phone, the beginning of a name. */
 const MIN_FLEXIBLE_PX = 160;
-
-const widthOf = ({ width }: Pick<Column<never>, 'width'>): number =>
-  width?.endsWith('px') ? Number.parseFloat(width) : MIN_FLEXIBLE_PX;
+const MIN_FLEXIBLE_ON_PHONE_PX = 88;
+const PHONE_PX = 480;
 
 /** Returns the least width of the columns, in px. */
-export const minWidthOf = (columns: readonly Pick<Column<never>, 'width'>[]): number =>
-  columns.reduce((sum, column) => sum + widthOf(column), 0);
+export function minWidthOf(columns: readonly Pick<Column<never>, 'width'>[], availablePx: number): number {
+  const flexible = availablePx < PHONE_PX ? MIN_FLEXIBLE_ON_PHONE_PX : MIN_FLEXIBLE_PX;
+  return columns.reduce(
+    (sum, { width }) => sum + (width?.endsWith('px') ? Number.parseFloat(width) : flexible),
+    0,
+  );
+}
 
 /** By column key: true for a column the user added, false for one the user removed. Other columns appear when they fit. */
 export type ColumnChoice = Readonly<Record<string, boolean>>;
@@ -38,7 +44,7 @@ export function fittingColumns<T>(
   availablePx: number,
 ): readonly Column<T>[] {
   let shown = columns.filter((column) => column.from === undefined || choice[column.key] !== false);
-  while (minWidthOf(shown) > availablePx) {
+  while (minWidthOf(shown, availablePx) > availablePx) {
     const [first] = shown
       .filter((column) => column.from !== undefined && choice[column.key] !== true)
       .sort((a, b) => (b.from ?? 0) - (a.from ?? 0));

@@ -1,6 +1,6 @@
 // A filter by days, from the first to the last. The address holds them as `from` and `until`.
 import { useRef } from 'preact/hooks';
-import { type TextKey, t } from '../lib/i18n.js';
+import { t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { useMenu } from './menu.js';
 
@@ -28,7 +28,13 @@ function startOfDay(text: string | null, daysOn: number): string | undefined {
  * @param off text of the chip without a range
  * @param on its text with a range
  */
-export function DayRange({ off, on }: { readonly off: TextKey; readonly on: TextKey }) {
+export function DayRange({
+  off,
+  on,
+}: {
+  off: string;
+  on: (range: { from: string; until: string }) => string;
+}) {
   const { query } = usePlace();
   const box = useRef<HTMLDetailsElement>(null);
   useMenu(box);
@@ -49,7 +55,7 @@ export function DayRange({ off, on }: { readonly off: TextKey; readonly on: Text
   return (
     <details class="menu-filter days" ref={box}>
       <summary class={isOn ? 'chip chosen' : 'chip'}>
-        {isOn ? t(on, { from: from || '…', until: until || '…' }) : t(off)}
+        {isOn ? on({ from: from || '…', until: until || '…' }) : off}
       </summary>
       <div class="menu">
         {day('from', from)}

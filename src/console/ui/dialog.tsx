@@ -1,6 +1,7 @@
 // Dialogs. They use the browser's own dialog element, which keeps the focus inside. A stray key discards no typed text.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, online } from '../lib/api.js';
 import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
@@ -241,6 +242,15 @@ export function useAction(): {
       alive.current = false;
     };
   }, []);
+  // "Does not answer" is no longer true once the daemon answers.
+  useEffect(
+    () =>
+      online.subscribe(() => {
+        if (online.get())
+          setError((was: unknown) => (was instanceof ApiError && was.code === 'offline' ? null : was));
+      }),
+    [],
+  );
   return {
     busy,
     error,

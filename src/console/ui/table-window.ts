@@ -47,12 +47,15 @@ export function useWindow(body: { current: HTMLElement | null }, total: number, 
   // A layout effect adds the listener before the rows are painted: a user who sees the rows may already press the key.
   useLayoutEffect(() => {
     const stop = (event: KeyboardEvent) => {
-      if (
-        event.key !== 'ArrowDown' ||
-        (document.activeElement !== document.body &&
-          !(document.activeElement as HTMLElement).matches('[data-search], h1'))
-      )
-        return;
+      const at = document.activeElement as HTMLElement;
+      const isFree =
+        event.key === 'ArrowDown'
+          ? at === document.body || at.matches('[data-search], h1')
+          : /^[jk]$/.test(event.key) &&
+            !at.closest('tbody, dialog, select, textarea, input:not([type=checkbox])');
+      if (!isFree || event.ctrlKey || event.metaKey || event.altKey) return;
+      // Of several tables on a page, the first one answers.
+      if (document.querySelector('.table tbody') !== body.current) return;
       event.preventDefault();
       body.current?.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus();
     };
@@ -65,11 +68,14 @@ export function useWindow(body: { current: HTMLElement | null }, total: number, 
   };
 }
 
-/** Scrolls so that the row is between the sticky head and the lower edge. */
+/** Scrolls so that the row is between the sticky head and the lower edge, or the bar of bulk actions. */
 export function scrollTo(body: HTMLElement | null, index: number, rowHeight: number): void {
   const view = scroller();
   if (!view || !body) return;
   const top = body.getBoundingClientRect().top - view.getBoundingClientRect().top + index * rowHeight;
   if (top < HEAD_PX) view.scrollTop += top - HEAD_PX;
-  else if (top + rowHeight > view.clientHeight) view.scrollTop += top + rowHeight - view.clientHeight;
+  // The bar of bulk actions floats over the lower edge.
+  const bar = document.querySelector('.bulk-bar')?.getBoundingClientRect().top;
+  const bottom = bar === undefined ? view.clientHeight : bar - view.getBoundingClientRect().top;
+  if (top >= HEAD_PX && top + rowHeight > bottom) view.scrollTop += top + rowHeight - bottom;
 }

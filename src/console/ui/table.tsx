@@ -1,5 +1,6 @@
 // The table of every list: rows of fixed height, of which the page contains only the visible ones; keyboard, sorting and selection.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { noteRow } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
 import { type Column, fittingColumns, minWidthOf, useColumnChoice, useDrawn } from './columns.js';
@@ -54,7 +55,7 @@ export function Table<T>(props: TableProps<T>) {
   const tickPx = selectable ? TICK_PX : 0;
   const shown = fittingColumns(columns, useColumnChoice(table), widthPx - tickPx);
   useDrawn(table, shown.map((column) => column.key).join(' '));
-  const needed = minWidthOf(shown) + tickPx;
+  const needed = minWidthOf(shown, widthPx) + tickPx;
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, last } = useWindow(body, rows.length, rowHeight);
   const [active, setActive] = useState(-1);
@@ -88,6 +89,10 @@ export function Table<T>(props: TableProps<T>) {
     scrollTo(body.current, next, rowHeight);
     requestAnimationFrame(() => body.current?.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus());
   };
+  const openRow = (row: T) => {
+    noteRow(id(row));
+    open?.(row);
+  };
   const toggle = (index: number, range: boolean) => {
     if (!selection) return;
     const ids = new Set(selection.ids);
@@ -102,8 +107,9 @@ export function Table<T>(props: TableProps<T>) {
   };
   const onKey = (event: KeyboardEvent, index: number) => {
     const row = rows[index];
+    const isTick = (event.target as Element).matches('input[type=checkbox]');
     if (
-      event.target !== event.currentTarget ||
+      (event.target !== event.currentTarget && !(isTick && /^(j|k|Arrow.*)$/.test(event.key))) ||
       row === undefined ||
       event.ctrlKey ||
       event.metaKey ||
@@ -122,7 +128,7 @@ export function Table<T>(props: TableProps<T>) {
     };
     const step = steps[event.key];
     if (step !== undefined) focusRow(index + step);
-    else if (event.key === 'Enter' && open) open(row);
+    else if (event.key === 'Enter' && open) openRow(row);
     else if ((event.key === ' ' || event.key === 'x') && selectable) toggle(index, event.shiftKey);
     else return;
     event.preventDefault();
@@ -177,6 +183,7 @@ export function Table<T>(props: TableProps<T>) {
               <tr
                 key={key}
                 data-row={index}
+                data-id={key}
                 aria-rowindex={index + 2}
                 aria-selected={selectable ? chosen : undefined}
                 tabIndex={index === tabStop ? 0 : -1}
@@ -184,6 +191,7 @@ export function Table<T>(props: TableProps<T>) {
                 style={{ height: `${rowHeight}px` }}
                 onFocusCapture={(event) => {
                   focused.current = { element: event.target as Element, rowId: key };
+                  if (open) noteRow(key);
                   setActive(index);
                 }}
                 onKeyDown={(event) => onKey(event, index)}
@@ -193,7 +201,7 @@ export function Table<T>(props: TableProps<T>) {
                     !(event.target as Element).closest('a,button,input,label') &&
                     String(getSelection()) === ''
                   )
-                    open(row);
+                    openRow(row);
                 }}
               >
                 {selectable && (
@@ -249,7 +257,8 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined
     );
   }
   const direction = sort === column.sort ? 'ascending' : sort === `-${column.sort}` ? 'descending' : 'none';
-  const next = direction === 'ascending' ? `-${column.sort}` : column.sort;
+  const descends = direction === 'none' ? column.largestFirst : direction === 'ascending';
+  const next = descends ? `-${column.sort}` : column.sort;
   return (
     <th scope="col" class={column.align ?? ''} aria-sort={direction} data-column={column.key}>
       <button type="button" onClick={() => patchQuery({ sort: next, cursor: null, back: null }, 'push')}>

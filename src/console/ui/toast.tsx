@@ -12,9 +12,13 @@ const SHOWN_MS = 5_000;
 
 export function notify(text: string, tone: Notice['tone'] = 'good'): void {
   const id = ++last;
-  notices.set([...notices.get(), { id, text, tone }]);
+  // A notice replaces the one of the same kind: only numbers differ.
+  const others = notices.get().filter((notice) => kindOf(notice.text) !== kindOf(text));
+  notices.set([...others, { id, text, tone }]);
   setTimeout(() => notices.set(notices.get().filter((notice) => notice.id !== id)), SHOWN_MS);
 }
+
+const kindOf = (text: string): string => text.replaceAll(/\d+/g, '');
 
 export function Toasts() {
   const list = useCell(notices);
