@@ -22,6 +22,7 @@ import { createSessionsPart } from './parts/sessions.js';
 import { openSettings } from './parts/settings.js';
 import { createSocksListenersPart } from './parts/socks-listeners.js';
 import { createStatsPart } from './parts/stats.js';
+import { enterTimeZone } from './parts/time-zone.js';
 import { readCertificate } from './parts/tls.js';
 import { createTlsListenersPart } from './parts/tls-listeners.js';
 import { explainStartError } from './store/store.js';
@@ -50,6 +51,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
   const node = await core.settings.open(await use(await createNodePart(base)));
+  await enterTimeZone(base);
   await core.usage.load();
   const settings = await openSettings({ ...base, source });
   const stats = await use(await createStatsPart({ ...base, node }));

@@ -941,7 +941,7 @@ export type Problem = {
 };
 export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type ProblemReason = {
-  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-gone' | 'database-replaced' | 'database-corrupt' | 'database-locked' | 'database-read-only' | 'database-away' | 'database-failing' | 'disk-full' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
+  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-gone' | 'database-replaced' | 'database-corrupt' | 'database-locked' | 'database-read-only' | 'database-away' | 'database-failing' | 'disk-full' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'password-checks-busy' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type PublicAddress = {
@@ -1081,6 +1081,7 @@ export type Traffic = {
 };
 export type TrafficDay = {
   readonly day: Day;
+  readonly zone: string;
   readonly bytesUp: Bytes;
   readonly bytesDown: Bytes;
   readonly sessions: Count;

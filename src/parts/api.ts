@@ -114,6 +114,7 @@ export function adminApiDeps(
       maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
       schedules: createSchedules(config.timeZone),
       timeZone: config.timeZone,
+      calendar: store.calendar,
       notices: store.notices,
       noticesSetting: settings.notices,
       wakeNotices: deps.notices.wake,

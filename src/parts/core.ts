@@ -7,6 +7,7 @@ import { AccountDirectory } from '../core/accounts/directory.js';
 import { createPacSetting, type PacSetting } from '../core/accounts/pac-setting.js';
 import { createPlansSetting, type PlansSetting } from '../core/accounts/plans-setting.js';
 import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player-links.js';
+import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/time-zones-setting.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
@@ -28,6 +29,8 @@ export interface Core {
   readonly plans: PlansSetting;
   readonly playerLinks: PlayerLinks;
   readonly pac: PacSetting;
+  /** The zones by which days are counted; the daemon enters that of its configuration. */
+  readonly timeZones: TimeZonesSetting;
   readonly whitelist: WhitelistSetting;
   readonly passwords: PeoplePasswords;
   readonly credentials: AdminCredentials;
@@ -56,13 +59,17 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   directory.load(await store.accounts.all());
   const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });
   pool.load(await store.heartbeats.totals());
+  const { calendar } = store;
+  const settings = createSettings();
+  const timeZones = await settings.open(createTimeZonesSetting(store.settings, calendar));
   const sessions = new SessionRegistry();
-  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now: Date.now });
+  const usage = createAccountUsage({ store: store.traffic, directory, sessions, calendar, now: Date.now });
   const accounts = createAccounts({
     store: store.accounts,
     directory,
     usage,
     pool,
+    calendar,
     egressClasses: Object.keys(config.egress.classes),
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
     maxAllowedClients: config.socks.maxAllowedClients,
@@ -70,7 +77,6 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     newId: randomUUID,
   });
   const playerLinks = createPlayerLinks({ store: store.playerLinks, now: Date.now });
-  const settings = createSettings();
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const pac = await settings.open(createPacSetting(store.settings));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
@@ -78,6 +84,6 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   const credentials = await settings.open(createAdminCredentials({ settings: store.settings, passwords }));
   return {
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
-    ...{ whitelist, passwords, credentials, settings },
+    ...{ whitelist, passwords, credentials, settings, timeZones },
   };
 }

@@ -3,7 +3,6 @@
 import type { Config } from '../config.js';
 import { LiveActivity } from '../core/accounts/live-activity.js';
 import { createLoginLog, type LoginLog } from '../core/accounts/login-log.js';
-import { DAY_MS } from '../core/clock.js';
 import { everyStep } from '../core/every-step.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
@@ -58,10 +57,11 @@ export async function createStatsPart(deps: {
     if (before !== after) changes.notify('audit');
     if (!after) activity.forget(id);
   });
-  const activity = new LiveActivity(now());
-  const today = Math.floor(now() / DAY_MS);
-  const [ofToday] = await store.samples.list('day', today * DAY_MS);
-  activity.load(ofToday, await store.samples.trafficOf(today));
+  const { calendar } = store;
+  const activity = new LiveActivity(now(), calendar);
+  const today = calendar.firstDay('day', now()) ?? 0;
+  const ofToday = await store.samples.list('day', calendar.startOfDay(today));
+  activity.load(ofToday, await store.samples.trafficSince(today));
   const heartbeatSums = createHeartbeatSums({
     store: store.heartbeatSums,
     maxGames: config.heartbeats.gamesPerAccount,
@@ -71,6 +71,7 @@ export async function createStatsPart(deps: {
     store: store.samples,
     activity,
     isFirst: () => deps.node.isFirst(),
+    calendar,
     now,
   });
   const overview = createOverview({
@@ -79,6 +80,7 @@ export async function createStatsPart(deps: {
     activity,
     samples: store.samples,
     heartbeatSums,
+    calendar,
     now,
   });
   const logins = createLoginLog({

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { type Account, type AccountUpdate, withUpdate } from '../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
 import { type AccountStore, type StoredUpdate, UsernameTaken } from '../core/accounts/account-store.js';
+import type { Calendar } from '../core/accounts/calendar.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
@@ -30,6 +31,7 @@ export function createAccountStore(
   recordAudit: RecordAudit,
   recordActivity: RecordActivity,
   now: Clock,
+  calendar: Calendar,
 ): AccountStore {
   const withLimits = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
@@ -59,7 +61,7 @@ export function createAccountStore(
       const inserted = accounts.filter(({ id }) => added.has(id));
       const changes = inserted.map((after) => ({ before: null, after }));
       await checkOwners(trx, operator, changes);
-      await chargeSeller(trx, operator, changes, now());
+      await chargeSeller(trx, operator, changes, { now: now(), calendar });
       const limited = inserted.filter(
         ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
       );
@@ -97,7 +99,7 @@ export function createAccountStore(
       const traffic = changes.flatMap(({ after, trafficOf }) => trafficOf?.(after) ?? []);
       const audit = changes.flatMap(({ before, after }) => changeAudit(by, before, after));
       await checkOwners(trx, operator, changes);
-      await chargeSeller(trx, operator, changes, now());
+      await chargeSeller(trx, operator, changes, { now: now(), calendar });
       await removeLinksOfFormerOwners(trx, changes);
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);

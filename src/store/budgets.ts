@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
 import { type Cost, checkBudget, costOfAll } from '../core/accounts/budget.js';
-import { readTraffic } from '../core/accounts/traffic-store.js';
+import { type Moment, readTraffic } from '../core/accounts/traffic-store.js';
 import type { Role } from '../core/auth/roles.js';
 import { type Integer, toNumber } from './integers.js';
 import { trafficSums } from './traffic.js';
@@ -40,13 +40,13 @@ export async function chargeSeller(
   trx: Knex.Transaction,
   operator: ActingOperator | null,
   changes: readonly { readonly before: Account | null; readonly after: Account }[],
-  now: number,
+  at: Moment,
 ): Promise<void> {
   if (operator?.role !== 'seller' || changes.length === 0) return;
   const cost = await costOfAll(
     changes,
-    (accounts) => readTraffic((day, ids) => trafficSums(trx, day, ids), accounts, now),
-    now,
+    (accounts) => readTraffic((day, ids) => trafficSums(trx, day, ids), accounts, at),
+    at,
   );
   checkBudget(toBudget(operator), toUsed(operator), cost);
   // Without a bound, the used part may grow without end: it stays within what a number and the column can hold.

@@ -72,10 +72,14 @@ export function createSampleStore(db: Knex): SampleStore {
       };
     },
 
-    async trafficOf(day) {
+    async trafficSince(day) {
       const rows: { account_id: string; bytes_up: number | string; bytes_down: number | string }[] = await db(
         'traffic_days',
-      ).where({ day });
+      )
+        .where('day', '>=', day)
+        .groupBy('account_id')
+        .select('account_id')
+        .sum({ bytes_up: 'bytes_up', bytes_down: 'bytes_down' });
       return rows.map((row) => ({
         id: row.account_id,
         up: Number(row.bytes_up),

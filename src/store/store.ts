@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountStore } from '../core/accounts/account-store.js';
 import type { ActivityFeed } from '../core/accounts/activity-feed.js';
+import { Calendar } from '../core/accounts/calendar.js';
 import type { LoginStore } from '../core/accounts/login-log.js';
 import type { PermitStore } from '../core/accounts/permit-store.js';
 import type { PlayerLinkStore } from '../core/accounts/player-links.js';
@@ -75,6 +76,8 @@ export interface Store {
   readonly playerLinks: PlayerLinkStore;
   /** GUID of this process, which identifies it in the database. */
   readonly process: string;
+  /** The days of `traffic` and of the budgets of sellers. UTC until its owner sets the zones. */
+  readonly calendar: Calendar;
   readonly nodes: NodeStore;
   /** The activity of accounts on other daemons; null: no other daemon can use the database. */
   readonly activity: ActivityFeed | null;
@@ -141,6 +144,7 @@ async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine
 async function createStore(engine: Engine, now: Clock): Promise<Store> {
   const { db, reads, scans } = engine;
   const process = randomUUID();
+  const calendar = new Calendar();
   const recordAudit = createAuditRecorder(now);
   const recordActivity = engine.activityRecorder(process);
   const isNewBatch = engine.batches(process);
@@ -149,7 +153,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     throw error;
   });
   return {
-    accounts: createAccountStore(engine, recordChange, recordAudit, recordActivity, now),
+    accounts: createAccountStore(engine, recordChange, recordAudit, recordActivity, now, calendar),
     heartbeats: engine.heartbeats(recordActivity, isNewBatch),
     activity: await engine.activity(process),
     settings: createSettingStore(engine, recordChange, recordAudit),
@@ -160,6 +164,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     logins: createLoginStore(db, reads, scans, engine.loginSearch),
     playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
+    calendar,
     liveSessions: engine.liveSessions(process, recordChange),
     permits: engine.permits(process, recordChange),
     penalties: engine.penalties(recordChange),

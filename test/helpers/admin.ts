@@ -90,9 +90,16 @@ export async function startTestAdmin(
   const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });
   const now = options.now ?? Date.now;
   const sessions = new SessionRegistry();
-  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now });
+  const usage = createAccountUsage({
+    store: store.traffic,
+    directory,
+    sessions,
+    calendar: store.calendar,
+    now,
+  });
   const accounts = createAccounts({
     store: store.accounts,
+    calendar: store.calendar,
     directory,
     usage,
     pool,

@@ -129,7 +129,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     list: ['minute', N],
     trim: ['minute', N],
     runs: [N],
-    trafficOf: [N],
+    trafficSince: [N],
   },
   heartbeatSums: {
     add: [new Map([[60, N]]), [{ accountId: SECRET, gameId: SECRET, count: N, bytesUp: N, bytesDown: N }], 9],

@@ -41,7 +41,13 @@ async function setUp(t: TestContext) {
 test('traffic is counted once', async (t) => {
   const { store, ann, directory, loseCommit } = await setUp(t);
   const sessions = new SessionRegistry();
-  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now: () => NOON });
+  const usage = createAccountUsage({
+    store: store.traffic,
+    directory,
+    sessions,
+    calendar: store.calendar,
+    now: () => NOON,
+  });
   const session = new FakeSession({ accountId: ann.id });
   sessions.opened(session);
   const stored = async () => (await store.traffic.days(ann.id, 0)).map(({ bytesUp }) => bytesUp);

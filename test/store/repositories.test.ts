@@ -377,7 +377,7 @@ onEachEngine(
     assert.deepEqual(await sumsOf(20_001), [
       { accountId: one.id, bytesUp: 2 ** 42, bytesDown: 4, bytesSince: 2 ** 41 + 2 },
     ]);
-    assert.deepEqual(await samples.trafficOf(20_000), [{ id: one.id, up: 2 ** 41, down: 2 }]);
+    assert.deepEqual(await samples.trafficSince(20_001), [{ id: one.id, up: 2 ** 41, down: 2 }]);
     await accounts.remove(one.id);
     assert.deepEqual(await sumsOf(null), []);
 

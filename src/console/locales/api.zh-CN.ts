@@ -60,7 +60,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   endSession: '结束一个在线会话。',
   endSessions: '结束指定的会话，或一个账号的全部会话；已结束的会话会跳过。',
   listLogins: '登录与失败记录（含地址），最新的在前。',
-  getTraffic: '账号每天（UTC）的流量，最早的在前；没有流量的日子为零。',
+  getTraffic: '账号每天（按时区 `timeZone`）的流量，最早的在前；没有流量的日子为零。',
   getTimeline: '账号何时在线，玩的是哪个游戏。',
   listHeartbeats: '心跳数据，最新的在前。',
   getHeartbeatSeries: '按游戏或账号统计的心跳数据随时间的变化。',

@@ -38,6 +38,7 @@ export const audit = {
   'audit.settings.pac': { en: 'Changed PAC rules', zh: '修改 PAC 规则' },
   'audit.settings.plans': { en: 'Changed plans', zh: '修改套餐' },
   'audit.settings.notices': { en: 'Changed notices', zh: '修改通知设置' },
+  'audit.settings.time-zone': { en: 'Changed the time zone of days', zh: '更改统计日期的时区' },
   'audit.settings.retention': { en: 'Changed retention', zh: '修改保留时间' },
   'audit.backup.download': { en: 'Downloaded a backup', zh: '下载备份' },
   'audit.admin.password': { en: 'Changed admin password', zh: '修改管理员密码' },

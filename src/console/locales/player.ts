@@ -37,7 +37,7 @@ const player = {
   'player.used': { en: '{used} used {period}', zh: '{period}已用 {used}' },
   'player.usedOf': { en: '{used} of {quota} used', zh: '已用 {used} / {quota}' },
   'player.resets': { en: 'resets {time}', zh: '{time} 重置' },
-  'player.period.day': { en: 'today (UTC)', zh: '今天（UTC）' },
+  'player.period.day': { en: 'today', zh: '今天' },
   'player.period.week': { en: 'this week', zh: '本周' },
   'player.period.month': { en: 'this month', zh: '本月' },
   'player.period.never': { en: 'in total', zh: '累计' },

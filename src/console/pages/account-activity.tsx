@@ -165,7 +165,7 @@ function TrafficPerDay({ id }: { id: string }) {
       {error && <Failure error={error} retry={reload} />}
       {(data || !error) && (
         <Chart
-          title={t('account.trafficPerDay')}
+          title={t('account.trafficPerDay', { zone: zoneOf(data?.days ?? []) })}
           {...(data ? { at: data.days.map((one) => one.day) } : {})}
           show={bytes}
           kind="bars"
@@ -179,6 +179,13 @@ function TrafficPerDay({ id }: { id: string }) {
       )}
     </section>
   );
+}
+
+/** The time zone of the newest days and, if it has changed, that of the days before. */
+function zoneOf(days: readonly { readonly day: string; readonly zone: string }[]): string {
+  const zone = days.at(-1)?.zone ?? '';
+  const before = days.findLast((one) => one.zone !== zone);
+  return before ? t('account.zoneUntil', { zone, day: before.day, before: before.zone }) : zone;
 }
 
 function Logins({ account }: { account: Account }) {

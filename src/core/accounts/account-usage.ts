@@ -7,16 +7,9 @@ import type { SessionRegistry } from '../sessions/session-registry.js';
 import { createTurns } from '../turns.js';
 import type { Account } from './account.js';
 import type { AccountActivity, DatabaseSnapshot } from './activity-feed.js';
+import type { Calendar } from './calendar.js';
 import type { AccountDirectory } from './directory.js';
-import {
-  countedSince,
-  firstDay,
-  type LimitUsage,
-  NO_LIMITS,
-  periodEnd,
-  type TrafficOfDay,
-  type TrafficSums,
-} from './limits.js';
+import { type LimitUsage, NO_LIMITS, type TrafficOfDay, type TrafficSums } from './limits.js';
 import {
   type Counting,
   periodBytesOf,
@@ -46,7 +39,7 @@ export interface AccountUsage {
   lastView(account: Account): LimitUsage;
   /** Whether an account has any traffic, on this or another server. */
   hasUsed(accountId: string): boolean;
-  /** Traffic per day since `fromDay` (days since the epoch), oldest first; omits days without traffic. */
+  /** Traffic per day since `fromDay`, oldest first; omits days without traffic. */
   days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
   /**
    * Counts traffic of accounts on other nodes towards their quotas.
@@ -79,10 +72,14 @@ export function createAccountUsage(deps: {
   readonly store: TrafficStore;
   readonly directory: AccountDirectory;
   readonly sessions: SessionRegistry;
+  readonly calendar: Calendar;
   readonly now: Clock;
 }): AccountUsage {
-  const { store, directory, sessions, now } = deps;
-  const meter = new TrafficMeter((id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod);
+  const { store, directory, sessions, calendar, now } = deps;
+  const meter = new TrafficMeter(
+    (id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod,
+    calendar,
+  );
   // Read sums only between writes: traffic of a running write is in neither the sum nor the waiting rows.
   const inTurn = createTurns();
   /** Traffic that is being written, or whose write has failed. */
@@ -148,13 +145,13 @@ export function createAccountUsage(deps: {
     const { bytesUp, bytesDown, snapshot } = stored.get(id) ?? NO_TRAFFIC;
     if (snapshot) snapshots.set(id, snapshot);
     undecided.delete(id);
-    const periodBytes = periodBytesOf({ limits, quotaReset }, stored.get(id), at);
+    const periodBytes = periodBytesOf({ limits, quotaReset }, stored.get(id), { now: at, calendar });
     const counted = { totalBytesUp: bytesUp, totalBytesDown: bytesDown, periodBytes };
     meter.load(id, limits.quotaPeriod, counted, at);
   }
 
   const read = (accounts: readonly Counting[]): Promise<StoredTraffic> =>
-    readTraffic(store.sums, accounts, now());
+    readTraffic(store.sums, accounts, { now: now(), calendar });
 
   /** Retries a failed batch with the same number: the database may have written it although its answer was lost. */
   async function write(): Promise<void> {
@@ -234,8 +231,8 @@ export function createAccountUsage(deps: {
       sessions: live.length + (elsewhere?.sessions ?? 0),
       clientAddresses: addresses.size,
       periodBytes: used.periodBytes,
-      periodStartedAt: countedSince(limits.quotaPeriod, quotaReset?.at ?? null, at),
-      periodEndsAt: periodEnd(limits.quotaPeriod, at),
+      periodStartedAt: calendar.countedSince(limits.quotaPeriod, quotaReset?.at ?? null, at),
+      periodEndsAt: calendar.periodEnd(limits.quotaPeriod, at),
       totalBytesUp: used.totalBytesUp,
       totalBytesDown: used.totalBytesDown,
     };
@@ -273,7 +270,7 @@ export function createAccountUsage(deps: {
       const periods = new Set(Array.from(directory.all(), ({ limits }) => limits.quotaPeriod));
       for (const period of periods) {
         const stored = new Map<string, TrafficSums>();
-        for (const sums of await store.sums(firstDay(period, at))) stored.set(sums.accountId, sums);
+        for (const sums of await store.sums(calendar.firstDay(period, at))) stored.set(sums.accountId, sums);
         for (const id of stored.keys()) {
           const account = directory.byId(id);
           if (account?.limits.quotaPeriod === period) countFrom(account, stored);

@@ -6,6 +6,7 @@ import type { Refuse } from '../settings/setting.js';
 import type { Account } from './account.js';
 import type { AccountStore, StoredUpdate } from './account-store.js';
 import type { AccountUsage } from './account-usage.js';
+import type { Calendar } from './calendar.js';
 import type { AccountDirectory } from './directory.js';
 import { trafficOf } from './imported-traffic.js';
 import type { CountedTraffic } from './limits.js';
@@ -35,6 +36,7 @@ export interface AccountWriteDeps {
   readonly directory: AccountDirectory;
   readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countAnew' | 'counted' | 'hasUsed'>;
   readonly pool: AccountPool;
+  readonly calendar: Calendar;
   readonly now: Clock;
 }
 
@@ -58,7 +60,8 @@ export interface AccountWrites {
   refresh(ids: readonly string[]): Promise<void>;
 }
 
-export function createAccountWrites({ store, directory, usage, pool, now }: AccountWriteDeps): AccountWrites {
+export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
+  const { store, directory, usage, pool, calendar, now } = deps;
   /** Puts stored accounts into the directory. Resolves when the usage of those that `isCounted` selects is counted. */
   async function put(
     accounts: readonly Account[],
@@ -86,7 +89,7 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
     async add(entries, by) {
       if (entries.length === 0) return [];
       const accounts = entries.map(({ account }) => account);
-      const traffic = entries.flatMap(({ account, used }) => trafficOf(account, used, now()));
+      const traffic = entries.flatMap(({ account, used }) => trafficOf(account, used, now(), calendar));
       const imported = new Set(traffic.map(({ accountId }) => accountId));
       const addedIds = await store.addMany(accounts, by, traffic);
       return put(
@@ -104,7 +107,7 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
             id,
             fieldsOf: (stored) => fieldsOf(directory.withNewestLogin(stored)),
             trafficOf(changed) {
-              const traffic = usage.hasUsed(id) ? [] : trafficOf(changed, used, now());
+              const traffic = usage.hasUsed(id) ? [] : trafficOf(changed, used, now(), calendar);
               if (traffic.length > 0) imported.add(id);
               return traffic;
             },

@@ -12,7 +12,7 @@ export type AccountActivity = { readonly accountId: string } & (
   | {
       readonly kind: 'traffic';
       readonly transaction: bigint;
-      /** Days since the epoch, UTC. */
+      /** See calendar.ts. */
       readonly day: number;
       readonly bytesUp: number;
       readonly bytesDown: number;

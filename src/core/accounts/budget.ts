@@ -1,8 +1,7 @@
 // The budget of a seller, and the cost of a change of one of its accounts.
 import { DAY_MS } from '../clock.js';
 import type { Account } from './account.js';
-import { periodIndex } from './limits.js';
-import { type Counting, periodBytesOf, type StoredTraffic } from './traffic-store.js';
+import { type Counting, type Moment, periodBytesOf, type StoredTraffic } from './traffic-store.js';
 
 /** null: no bound. */
 export interface Budget {
@@ -56,9 +55,9 @@ const NOTHING_USED: Used = { before: 0, after: 0 };
  * Returns the cost of a change: a new account, the added time, and the traffic that the account may additionally use until it
  * expires. Used traffic is spent. A reset, or another quota period, costs one quota at least. An account that waits for its first
  * login again costs all its days. Reducing or removing an account refunds nothing. The cost of something without a bound is Infinity.
- * @param now ms since the epoch
  */
-export function costOf(before: Priced | null, after: Priced, now: number, used = NOTHING_USED): Cost {
+export function costOf(before: Priced | null, after: Priced, at: Moment, used = NOTHING_USED): Cost {
+  const { now } = at;
   const isReset =
     before !== null &&
     (before.quotaReset !== after.quotaReset || before.limits.quotaPeriod !== after.limits.quotaPeriod);
@@ -68,7 +67,7 @@ export function costOf(before: Priced | null, after: Priced, now: number, used =
   return {
     accounts: before ? 0 : 1,
     ms: growth(had ? msLeft(had, now) : 0, msLeft(after, now)),
-    bytes: Math.max(bytesAdded(had, after, now, used), isReset ? (after.limits.quotaBytes ?? 0) : 0),
+    bytes: Math.max(bytesAdded(had, after, at, used), isReset ? (after.limits.quotaBytes ?? 0) : 0),
   };
 }
 
@@ -85,16 +84,16 @@ export interface Change {
 export async function costOfAll(
   changes: readonly Change[],
   read: (accounts: readonly Counting[]) => Promise<StoredTraffic>,
-  now: number,
+  at: Moment,
 ): Promise<Cost> {
   const changed = changes.flatMap(({ before, after }) => (before ? [{ before, after }] : []));
   const before = await read(changed.map((each) => each.before));
   const after = await read(changed.map((each) => each.after));
   const usedOf = (change: Change): Used => ({
-    before: change.before ? periodBytesOf(change.before, before.get(change.before.id), now) : 0,
-    after: change.before ? periodBytesOf(change.after, after.get(change.after.id), now) : 0,
+    before: change.before ? periodBytesOf(change.before, before.get(change.before.id), at) : 0,
+    after: change.before ? periodBytesOf(change.after, after.get(change.after.id), at) : 0,
   });
-  return sumOf(changes.map((change) => costOf(change.before, change.after, now, usedOf(change))));
+  return sumOf(changes.map((change) => costOf(change.before, change.after, at, usedOf(change))));
 }
 
 export function sumOf(costs: readonly Cost[]): Cost {
@@ -166,12 +165,12 @@ interface Grant {
   readonly later: number;
 }
 
-function grantOf(account: Priced, used: number, now: number): Grant {
+function grantOf(account: Priced, used: number, at: Moment): Grant {
   const { quotaBytes, quotaPeriod } = account.limits;
   const quota = quotaBytes ?? Infinity;
   const left = Math.max(0, quota - Math.max(0, used));
   if (quotaPeriod === 'never' || quotaBytes === null) return { current: left, quota, later: 0 };
-  const periods = periodsLeft(account, quotaPeriod, now);
+  const periods = periodsLeft(account, quotaPeriod, at);
   // What was used today says nothing about the day of the first login.
   const current = account.daysFromFirstLogin === null ? left : quota;
   return { current: periods > 0 ? current : 0, quota, later: Math.max(0, periods - 1) };
@@ -181,10 +180,10 @@ function grantOf(account: Priced, used: number, now: number): Grant {
  * Returns the bytes that an account may use after a change and could not use before. Of quotas with the same periods each period
  * counts by itself: more today and less tomorrow is more.
  */
-function bytesAdded(before: Priced | null, after: Priced, now: number, used: Used): number {
-  const gets = grantOf(after, used.after, now);
+function bytesAdded(before: Priced | null, after: Priced, at: Moment, used: Used): number {
+  const gets = grantOf(after, used.after, at);
   if (!before) return gets.current + times(gets.quota, gets.later);
-  const had = grantOf(before, used.before, now);
+  const had = grantOf(before, used.before, at);
   const isAlike =
     before.limits.quotaPeriod === after.limits.quotaPeriod &&
     (before.daysFromFirstLogin === null) === (after.daysFromFirstLogin === null);
@@ -208,21 +207,9 @@ const times = (bytes: number, periods: number): number =>
 function periodsLeft(
   { expiresAt, daysFromFirstLogin }: Priced,
   period: 'day' | 'week' | 'month',
-  now: number,
+  { now, calendar }: Moment,
 ): number {
-  if (daysFromFirstLogin !== null) return mostPeriods(period, daysFromFirstLogin);
+  if (daysFromFirstLogin !== null) return calendar.mostPeriods(period, daysFromFirstLogin);
   if (expiresAt === null) return Infinity;
-  return expiresAt <= now ? 0 : periodIndex(period, expiresAt - 1) - periodIndex(period, now) + 1;
-}
-
-/** Returns the most periods that days from the first login can touch, whenever they begin: 30 days touch three months from January 30. */
-function mostPeriods(period: 'day' | 'week' | 'month', days: number): number {
-  if (period !== 'month') return Math.ceil(days / (period === 'week' ? 7 : 1)) + 1;
-  let most = 0;
-  // The last moment of each month of four years.
-  for (let month = 1; month <= 48; month += 1) {
-    const start = Date.UTC(2025, month) - 1;
-    most = Math.max(most, periodIndex('month', start + days * DAY_MS - 1) - periodIndex('month', start) + 1);
-  }
-  return most;
+  return expiresAt <= now ? 0 : calendar.periods(period, now, expiresAt - 1);
 }

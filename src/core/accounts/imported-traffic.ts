@@ -1,6 +1,7 @@
 // The usage that an imported account brings along from another server.
 import type { Account } from './account.js';
-import { type CountedTraffic, dayOf, firstDay, type TrafficOfDay } from './limits.js';
+import type { Calendar } from './calendar.js';
+import type { CountedTraffic, TrafficOfDay } from './limits.js';
 
 /**
  * Converts the usage of another server into traffic per day: the usage of the period counts as today's traffic, the rest as traffic
@@ -10,6 +11,7 @@ export function trafficOf(
   { id: accountId, limits }: Pick<Account, 'id' | 'limits'>,
   used: CountedTraffic | undefined,
   at: number,
+  calendar: Calendar,
 ): readonly TrafficOfDay[] {
   if (!used) return [];
   const { totalBytesUp, totalBytesDown, periodBytes } = used;
@@ -18,12 +20,12 @@ export function trafficOf(
   const ofPeriod = Math.min(periodBytes, total);
   const periodUp = Math.min(ofPeriod, totalBytesUp);
   const periodDown = ofPeriod - periodUp;
-  const today = dayOf(at);
-  const first = firstDay(limits.quotaPeriod, at);
+  const today = calendar.dayOf(at);
+  const first = calendar.firstDay(limits.quotaPeriod, at) ?? today;
   const bytesUp = totalBytesUp - periodUp;
   const bytesDown = totalBytesDown - periodDown;
   return [
     { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
-    { accountId, day: (first ?? today) - 1, bytesUp, bytesDown, sessions: 0 },
+    { accountId, day: calendar.dayOf(calendar.startOfDay(first) - 1), bytesUp, bytesDown, sessions: 0 },
   ];
 }

@@ -1,8 +1,7 @@
-// Limits of accounts and quota periods: types and rules, without counting.
-import { DAY_MS } from '../clock.js';
+// Limits of accounts and their usage: types.
 import type { DatabaseSnapshot } from './activity-feed.js';
 
-/** When the quota resets: every UTC day, every week on Monday, every calendar month, or never. */
+/** When the quota resets: every day, every week on Monday, every calendar month (see calendar.ts), or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
 export const QUOTA_PERIODS: readonly QuotaPeriod[] = ['day', 'week', 'month', 'never'];
 
@@ -67,10 +66,10 @@ export interface LimitUsage {
   readonly totalBytesDown: number;
 }
 
-/** Traffic of one account on one UTC day. */
+/** Traffic of one account on one day. */
 export interface TrafficOfDay {
   readonly accountId: string;
-  /** Days since the Unix epoch, UTC. */
+  /** See calendar.ts. */
   readonly day: number;
   readonly bytesUp: number;
   readonly bytesDown: number;
@@ -86,65 +85,4 @@ export interface TrafficSums {
   readonly bytesSince: number;
   /** The snapshot of which the sums were read; undefined: no other process writes traffic. */
   readonly snapshot?: DatabaseSnapshot;
-}
-
-/** 1970-01-01 was a Thursday: weeks begin on Monday, three days before it. */
-const MONDAY_OFFSET_DAYS = 3;
-
-/** Start of the period that contains `now`, in UTC; null when the period never ends. */
-export function periodStart(period: QuotaPeriod, now: number): number | null {
-  const days = dayOf(now);
-  switch (period) {
-    case 'day':
-      return days * DAY_MS;
-    case 'week':
-      return (days - modulo(days + MONDAY_OFFSET_DAYS, 7)) * DAY_MS;
-    case 'month':
-      return monthStart(now, 0);
-    case 'never':
-      return null;
-  }
-}
-
-/** Number of the period that contains `at`, counted in calendar periods. The period must end. */
-export function periodIndex(period: Exclude<QuotaPeriod, 'never'>, at: number): number {
-  if (period === 'month') {
-    const date = new Date(at);
-    return date.getUTCFullYear() * 12 + date.getUTCMonth();
-  }
-  return period === 'week' ? Math.floor((dayOf(at) + MONDAY_OFFSET_DAYS) / 7) : dayOf(at);
-}
-
-/** Start of the next period; null when the period never ends. */
-export function periodEnd(period: QuotaPeriod, now: number): number | null {
-  if (period === 'month') return monthStart(now, 1);
-  const start = periodStart(period, now);
-  return start === null ? null : start + (period === 'week' ? 7 : 1) * DAY_MS;
-}
-
-/** The time since which the quota counts, in ms since the epoch: the start of the period or a later reset; null: always. */
-export function countedSince(period: QuotaPeriod, resetAt: number | null, now: number): number | null {
-  const start = periodStart(period, now);
-  if (resetAt === null) return start;
-  return start === null ? resetAt : Math.max(start, resetAt);
-}
-
-/** The UTC day of a time, in days since the Unix epoch. */
-export function dayOf(ms: number): number {
-  return Math.floor(ms / DAY_MS);
-}
-
-function monthStart(now: number, monthsOn: number): number {
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthsOn);
-}
-
-function modulo(value: number, by: number): number {
-  return ((value % by) + by) % by;
-}
-
-/** The first day of the period, in days since the epoch; null when the period includes all days. */
-export function firstDay(period: QuotaPeriod, now: number): number | null {
-  const start = periodStart(period, now);
-  return start === null ? null : dayOf(start);
 }

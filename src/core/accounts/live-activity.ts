@@ -1,6 +1,7 @@
 // Current activity: the rate of every live session, and the counts of the current day.
 
-import { DAY_MS, MINUTE_MS } from '../clock.js';
+import { MINUTE_MS } from '../clock.js';
+import type { Calendar } from './calendar.js';
 import type { LoginOutcome } from './login-log.js';
 
 /** Bytes per second. */
@@ -15,7 +16,7 @@ export interface ByteCount {
   down: number;
 }
 
-/** Counts since midnight UTC, and the counts of a one-minute sample. */
+/** Counts since midnight (see calendar.ts), and the counts of a one-minute sample. */
 export interface Counters {
   logins: number;
   failures: number;
@@ -47,7 +48,9 @@ export class LiveActivity {
   #rates = new Map<string, Rate>();
   #rate: Rate = NO_RATE;
   #byAccount = new Map<string, ByteCount>();
-  #day: number;
+  readonly #calendar: Calendar;
+  /** The start of the current day. */
+  #day: number | null;
   #tickedAt: number;
   readonly today: Counters = noCounters();
   /** Since the start of the daemon. */
@@ -59,15 +62,16 @@ export class LiveActivity {
   #heartbeatTicks: { at: number; count: number }[] = [];
   #heartbeatCount = 0;
 
-  constructor(now: number) {
-    this.#day = Math.floor(now / DAY_MS);
+  constructor(now: number, calendar: Calendar) {
+    this.#calendar = calendar;
+    this.#day = calendar.periodStart('day', now);
     this.#tickedAt = now;
   }
 
-  /** Loads the counts of the current day from before this start. */
-  load(counters: Counters | undefined, byAccount: Iterable<{ id: string; up: number; down: number }>): void {
+  /** Loads the counts of the current day from before this start: its samples, and the traffic of each account. */
+  load(samples: readonly Counters[], byAccount: Iterable<{ id: string; up: number; down: number }>): void {
     for (const name of Object.keys(this.today) as (keyof Counters)[])
-      this.today[name] = counters?.[name] ?? 0;
+      this.today[name] = samples.reduce((sum, counters) => sum + counters[name], 0);
     for (const { id, up, down } of byAccount) this.#byAccount.set(id, { up, down });
   }
 
@@ -100,7 +104,7 @@ export class LiveActivity {
 
   /** Measures the rates since the last call. Call it every second or two. */
   tick(now: number): void {
-    const day = Math.floor(now / DAY_MS);
+    const day = this.#calendar.periodStart('day', now);
     if (day !== this.#day) {
       this.#day = day;
       this.#byAccount = new Map();
@@ -138,12 +142,12 @@ export class LiveActivity {
     return ((last.count - first.count) * MINUTE_MS) / (last.at - first.at);
   }
 
-  /** Bytes of an account since midnight UTC. */
+  /** Bytes of an account since midnight. */
   todayOf(accountId: string): Readonly<ByteCount> {
     return this.#byAccount.get(accountId) ?? { up: 0, down: 0 };
   }
 
-  /** The accounts with most traffic since midnight UTC; of those with equal traffic, the first by id. */
+  /** The accounts with most traffic since midnight; of those with equal traffic, the first by id. */
   top(limit: number): { id: string; up: number; down: number }[] {
     return Array.from(this.#byAccount, ([id, { up, down }]) => ({ id, up, down }))
       .sort((a, b) => b.up + b.down - a.up - a.down || (a.id < b.id ? -1 : 1))

@@ -1,6 +1,7 @@
 // The database interface of traffic counting, which `store/` implements with knex, and the usage of a quota period from its sums.
 import type { Account } from './account.js';
-import { firstDay, periodStart, QUOTA_PERIODS, type TrafficOfDay, type TrafficSums } from './limits.js';
+import type { Calendar } from './calendar.js';
+import { QUOTA_PERIODS, type TrafficOfDay, type TrafficSums } from './limits.js';
 
 export interface TrafficStore {
   /**
@@ -23,31 +24,40 @@ export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 /** Maximum number of accounts whose sums one statement reads. */
 const MAX_ACCOUNTS_PER_READ = 500;
 
-/** Reads the sums of accounts for the periods of their quotas at `at`, in ms since the epoch. */
+/** A time in ms since the epoch, and the days by which it is counted. */
+export interface Moment {
+  readonly now: number;
+  readonly calendar: Calendar;
+}
+
+/** Reads the sums of accounts for the periods of their quotas. */
 export async function readTraffic(
   sums: TrafficStore['sums'],
   accounts: readonly Counting[],
-  at: number,
+  { now, calendar }: Moment,
 ): Promise<StoredTraffic> {
   const found = new Map<string, TrafficSums>();
   for (const period of QUOTA_PERIODS) {
     const ids = accounts.filter(({ limits }) => limits.quotaPeriod === period).map(({ id }) => id);
     for (let start = 0; start < ids.length; start += MAX_ACCOUNTS_PER_READ) {
-      const read = await sums(firstDay(period, at), ids.slice(start, start + MAX_ACCOUNTS_PER_READ));
+      const read = await sums(
+        calendar.firstDay(period, now),
+        ids.slice(start, start + MAX_ACCOUNTS_PER_READ),
+      );
       for (const each of read) found.set(each.accountId, each);
     }
   }
   return found;
 }
 
-/** The bytes that the quota of an account counts at `at`: since the start of the period or a later reset. */
+/** The bytes that the quota of an account counts: since the start of the period or a later reset. */
 export function periodBytesOf(
   { limits, quotaReset }: Omit<Counting, 'id'>,
   sums: Pick<TrafficSums, 'bytesUp' | 'bytesDown' | 'bytesSince'> | undefined,
-  at: number,
+  { now, calendar }: Moment,
 ): number {
   const { bytesUp, bytesDown, bytesSince } = sums ?? NO_TRAFFIC;
-  const start = periodStart(limits.quotaPeriod, at);
+  const start = calendar.periodStart(limits.quotaPeriod, now);
   const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
   return countsFromReset ? bytesUp + bytesDown - quotaReset.totalBytes : bytesSince;
 }

@@ -1,18 +1,11 @@
 // Counts the traffic of each account per day for the history, and per period for its quota.
-import {
-  type CountedTraffic,
-  dayOf,
-  periodEnd,
-  periodStart,
-  type QuotaPeriod,
-  type TrafficOfDay,
-} from './limits.js';
+import type { Calendar } from './calendar.js';
+import type { CountedTraffic, QuotaPeriod, TrafficOfDay } from './limits.js';
 
 /** The usage within one quota period. */
 interface UsedInPeriod {
   /** null: there is no other period, before or after. */
   readonly startsAt: number | null;
-  readonly endsAt: number | null;
   bytes: number;
 }
 
@@ -39,36 +32,40 @@ export class TrafficMeter {
   #tickedAt = Number.NEGATIVE_INFINITY;
   #unwritten = new Map<string, Map<number, Counts>>();
   readonly #periodOf: (accountId: string) => QuotaPeriod;
+  readonly #calendar: Calendar;
 
   /** @param periodOf the quota period of an account */
-  constructor(periodOf: (accountId: string) => QuotaPeriod) {
+  constructor(periodOf: (accountId: string) => QuotaPeriod, calendar: Calendar) {
     this.#periodOf = periodOf;
+    this.#calendar = calendar;
   }
 
   /** Starts from the sums of the database, and adds unwritten traffic. */
   load(accountId: string, period: QuotaPeriod, counted: CountedTraffic, now: number): void {
     const { up, down } = this.#unwrittenSum(accountId);
     const before = this.#used.get(accountId);
-    const other = before && contains(before.current, now) ? before.other : (before?.current ?? null);
+    const current = this.#periodAt(period, now, Math.max(0, counted.periodBytes + up + down));
+    const isSame = before?.current.startsAt === current.startsAt;
+    const other = isSame ? before.other : (before?.current ?? null);
     this.#unknown.delete(accountId);
     this.#used.set(accountId, {
       up: counted.totalBytesUp + up,
       down: counted.totalBytesDown + down,
       period,
       // A crash may have lost traffic that the reset of the operator already counted.
-      current: periodAt(period, now, Math.max(0, counted.periodBytes + up + down)),
+      current,
       other: before?.period === period ? other : null,
     });
   }
 
   /** Counts a session. */
   addSession(accountId: string, now: number): void {
-    this.#countsOf(accountId, dayOf(now)).sessions += 1;
+    this.#countsOf(accountId, this.#calendar.dayOf(now)).sessions += 1;
   }
 
   /** Counts the traffic of a session. */
   addTraffic(accountId: string, up: number, down: number, now: number): void {
-    const counts = this.#countsOf(accountId, dayOf(now));
+    const counts = this.#countsOf(accountId, this.#calendar.dayOf(now));
     counts.up += up;
     counts.down += down;
     const used = this.#usedOf(accountId, now);
@@ -87,7 +84,7 @@ export class TrafficMeter {
     used.up += bytesUp;
     used.down += bytesDown;
     const { startsAt } = used.current;
-    if (startsAt === null || day >= dayOf(startsAt)) used.current.bytes += bytesUp + bytesDown;
+    if (startsAt === null || day >= this.#calendar.dayOf(startsAt)) used.current.bytes += bytesUp + bytesDown;
   }
 
   /** Moves accounts to an earlier period when the clock was set back. */
@@ -126,7 +123,7 @@ export class TrafficMeter {
     let used = this.#used.get(accountId);
     if (!used) {
       const period = this.#periodOf(accountId);
-      used = { up: 0, down: 0, period, current: periodAt(period, now, 0), other: null };
+      used = { up: 0, down: 0, period, current: this.#periodAt(period, now, 0), other: null };
       this.#used.set(accountId, used);
     }
     this.#enterPeriod(accountId, used, now);
@@ -136,14 +133,19 @@ export class TrafficMeter {
   /** Switches to the period of `now`: a new period starts at zero, the other known period continues. */
   #enterPeriod(accountId: string, used: Used, now: number): void {
     const { current, other } = used;
-    if (contains(current, now)) return;
+    const startsAt = this.#calendar.periodStart(used.period, now);
+    if (current.startsAt === startsAt) return;
     used.other = current;
-    if (other && contains(other, now)) {
+    if (other?.startsAt === startsAt) {
       used.current = other;
       return;
     }
-    used.current = periodAt(used.period, now, 0);
+    used.current = this.#periodAt(used.period, now, 0);
     if (current.startsAt !== null && now < current.startsAt) this.#unknown.add(accountId);
+  }
+
+  #periodAt(period: QuotaPeriod, now: number, bytes: number): UsedInPeriod {
+    return { startsAt: this.#calendar.periodStart(period, now), bytes };
   }
 
   #unwrittenSum(accountId: string): { up: number; down: number } {
@@ -161,14 +163,6 @@ export class TrafficMeter {
     this.#unwritten.set(accountId, days.set(day, counts));
     return counts;
   }
-}
-
-function periodAt(period: QuotaPeriod, now: number, bytes: number): UsedInPeriod {
-  return { startsAt: periodStart(period, now), endsAt: periodEnd(period, now), bytes };
-}
-
-function contains({ startsAt, endsAt }: UsedInPeriod, now: number): boolean {
-  return startsAt === null || endsAt === null || (now >= startsAt && now < endsAt);
 }
 
 function rows(accountId: string, days: ReadonlyMap<number, Counts>): TrafficOfDay[] {

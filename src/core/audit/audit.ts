@@ -48,6 +48,7 @@ export const AUDIT_ACTIONS = [
   'settings.plans',
   'settings.pac',
   'settings.notices',
+  'settings.time-zone',
   'backup.download',
   'admin.password',
   'admin.username',

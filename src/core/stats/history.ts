@@ -1,5 +1,6 @@
 // The history for the overview's charts: one sample per minute, stored as minutes, hours, days and months.
 
+import type { Calendar } from '../accounts/calendar.js';
 import type { Counters, LiveActivity } from '../accounts/live-activity.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { RANGES, type Range, stepsOf } from '../ranges.js';
@@ -30,8 +31,8 @@ export interface SampleStore {
   trim(step: SampleStep, before: number): Promise<void>;
   /** The numbers of queued and running runs, and of those that ended since `since` and, if given, before `before`. */
   runs(since: number, before?: number): Promise<RunCounts>;
-  /** The traffic of every account on a UTC day (days since the epoch), in bytes. */
-  trafficOf(day: number): Promise<{ id: string; up: number; down: number }[]>;
+  /** The traffic of every account since a day (see accounts/calendar.ts), in bytes. */
+  trafficSince(day: number): Promise<{ id: string; up: number; down: number }[]>;
 }
 
 export interface RunCounts {
@@ -51,14 +52,15 @@ const KEPT_MS: Readonly<Partial<Record<SampleStep, number>>> = {
 /** Most minutes that wait for the database, one day. Beyond that the oldest is dropped. */
 const MAX_WAITING = 1_440;
 
+const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS) * MINUTE_MS;
+
 /** The starts of the steps that contain `at`, in ms since the epoch. */
-export function stepStarts(at: number): Record<SampleStep, number> {
-  const date = new Date(at);
+export function stepStarts(at: number, calendar: Calendar): Record<SampleStep, number> {
   return {
-    minute: Math.floor(at / MINUTE_MS) * MINUTE_MS,
+    minute: minuteOf(at),
     hour: Math.floor(at / HOUR_MS) * HOUR_MS,
-    day: Math.floor(at / DAY_MS) * DAY_MS,
-    month: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()),
+    day: calendar.startOfDay(calendar.dayOf(at)),
+    month: calendar.periodStart('month', at) ?? at,
   };
 }
 
@@ -83,15 +85,17 @@ export function createHistory({
   store,
   activity,
   isFirst,
+  calendar,
   now,
 }: {
   store: SampleStore;
   /** Whether this node measures the values of the whole service. */
   isFirst: () => boolean;
   activity: Pick<LiveActivity, 'takeSample'>;
+  calendar: Calendar;
   now: Clock;
 }): History {
-  let minute = stepStarts(now()).minute;
+  let minute = minuteOf(now());
   let observed = { times: 0, sessions: 0, playersOnline: 0 };
   const waiting: { at: number; before: number; sample: Omit<Sample, 'runs'> }[] = [];
   let writing: Promise<void> | null = null;
@@ -115,8 +119,9 @@ export function createHistory({
       const { at, before, sample } = first;
       if (isFirst()) {
         const runs = await store.runs(at, before);
-        await store.add(stepStarts(at), { ...sample, runs: runs.succeeded + runs.failed }, 1);
-      } else await store.add(stepStarts(at), { ...sample, sessions: 0, playersOnline: 0, runs: 0 }, 0);
+        await store.add(stepStarts(at, calendar), { ...sample, runs: runs.succeeded + runs.failed }, 1);
+      } else
+        await store.add(stepStarts(at, calendar), { ...sample, sessions: 0, playersOnline: 0, runs: 0 }, 0);
       // `closeMinute` may have dropped it meanwhile.
       if (waiting[0] === first) waiting.shift();
       for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);
@@ -131,7 +136,7 @@ export function createHistory({
     },
 
     sampleIfDue() {
-      const current = stepStarts(now()).minute;
+      const current = minuteOf(now());
       if (current !== minute) closeMinute(current);
       if (waiting.length === 0) return Promise.resolve();
       writing ??= write().finally(() => {

@@ -1,12 +1,13 @@
 // The current numbers for the overview, computed at most once per second.
 import { isExpired } from '../accounts/account.js';
+import type { Calendar } from '../accounts/calendar.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Counters, LiveActivity } from '../accounts/live-activity.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
-import { type RunCounts, type SampleStore, stepStarts } from './history.js';
+import type { RunCounts, SampleStore } from './history.js';
 
 export interface OverviewNow {
   readonly at: number;
@@ -46,6 +47,7 @@ export interface OverviewDeps {
   readonly activity: LiveActivity;
   readonly samples: Pick<SampleStore, 'runs'>;
   readonly heartbeatSums: Pick<HeartbeatSums, 'games'>;
+  readonly calendar: Calendar;
   readonly now: Clock;
 }
 
@@ -58,13 +60,14 @@ const GAMES_FRESH_MS = 30_000;
 /** Returns a function that returns the current overview. It rejects when the database does not answer. */
 export function createOverview(deps: OverviewDeps): () => Promise<OverviewNow> {
   const { directory, sessions, activity, now } = deps;
+  const midnight = (at: number): number => deps.calendar.periodStart('day', at) ?? at;
   let cached: { at: number; overview: Promise<OverviewNow> } | null = null;
   let games: { at: number; found: Map<string, number> } = { at: Number.NEGATIVE_INFINITY, found: new Map() };
 
   async function gamesOfToday(at: number): Promise<Map<string, number>> {
     if (at - games.at < GAMES_FRESH_MS) return games.found;
     try {
-      const found = await deps.heartbeatSums.games(stepStarts(at).day, 100);
+      const found = await deps.heartbeatSums.games(midnight(at), 100);
       games = { at, found: new Map(found.map(({ key, count }) => [key ?? '', count])) };
     } catch (error) {
       // Long searches occupy the readers: return the former games, so that the other numbers need not wait.
@@ -100,7 +103,7 @@ export function createOverview(deps: OverviewDeps): () => Promise<OverviewNow> {
 
   async function compute(at: number): Promise<OverviewNow> {
     sessions.count();
-    const [runs, heartbeatsOf] = await Promise.all([deps.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
+    const [runs, heartbeatsOf] = await Promise.all([deps.samples.runs(midnight(at)), gamesOfToday(at)]);
     const online = accountsByGame();
     const accounts = countAccounts(at);
     const here = activity.rate;

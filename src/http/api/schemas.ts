@@ -18,9 +18,7 @@ export const TimeIn = z.iso
       'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00; years 0001 to 9999 in UTC.',
   });
 
-export const Day = z.iso
-  .date()
-  .meta({ id: 'Day', description: 'A calendar day in UTC, for example 2026-11-20.' });
+export const Day = z.iso.date().meta({ id: 'Day', description: 'A calendar day, for example 2026-11-20.' });
 
 export const Guid = z.guid().meta({ id: 'Guid', description: 'GUID, 8-4-4-4-12 hexadecimal.' });
 

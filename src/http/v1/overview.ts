@@ -15,7 +15,7 @@ export const Overview = z
     bytesPerSecondUp: BytesPerSecond,
     bytesPerSecondDown: BytesPerSecond,
     heartbeatsPerMinute: z.number().min(0),
-    /** Since midnight UTC. */
+    /** Since midnight in the time zone `timeZone`. */
     today: z.object({ logins: Count, failures: Count, bytesUp: Bytes, bytesDown: Bytes, heartbeats: Count }),
     accounts: z.object({
       total: Count,
@@ -27,11 +27,11 @@ export const Overview = z
       neverUsed: Count,
     }),
     runs: z.object({ queued: Count, running: Count, succeededToday: Count, failedToday: Count }),
-    /** The ten accounts with the most bytes since midnight UTC. */
+    /** The ten accounts with the most bytes since midnight. */
     topAccounts: z.array(
       z.object({ id: Guid, username: z.string(), bytesUp: Bytes, bytesDown: Bytes, sessions: Count }),
     ),
-    /** The first ten games, sorted by accounts that play them now, then by entries since midnight UTC. */
+    /** The first ten games, sorted by accounts that play them now, then by entries since midnight. */
     topGames: z.array(z.object({ gameId: z.string(), accountsOnline: Count, heartbeats: Count })),
   })
   .meta({ id: 'Overview' });

@@ -24,9 +24,16 @@ async function setUp(t: TestContext, sharedStore?: Store) {
   const directory = new AccountDirectory();
   directory.load(await store.accounts.all());
   const sessions = new SessionRegistry();
-  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now });
+  const usage = createAccountUsage({
+    store: store.traffic,
+    directory,
+    sessions,
+    calendar: store.calendar,
+    now,
+  });
   const accounts = createAccounts({
     store: store.accounts,
+    calendar: store.calendar,
     directory,
     usage,
     pool: new HeartbeatPool({ maxPending: 1, maxPerAccount: 1 }),

@@ -6,6 +6,7 @@ import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
 import type { AccountStore } from '../../../src/core/accounts/account-store.js';
 import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
+import { Calendar } from '../../../src/core/accounts/calendar.js';
 import { NO_CONTACTS } from '../../../src/core/accounts/contacts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
@@ -86,10 +87,11 @@ function setUp() {
   const newId = () => `id-${++ids}`;
   const traffic = { add: async () => {}, days: async () => [], sums: async () => [] };
   const sessions = new SessionRegistry();
-  const usage = createAccountUsage({ store: traffic, directory, sessions, now: () => NOW });
+  const calendar = new Calendar();
+  const usage = createAccountUsage({ store: traffic, directory, sessions, calendar, now: () => NOW });
   const egressClasses = ['friends'];
   const accounts = createAccounts({
-    ...{ store, directory, usage, pool, egressClasses, now: () => NOW, newId },
+    ...{ store, directory, usage, pool, egressClasses, calendar, now: () => NOW, newId },
     maxAuthorizedAddresses: 3,
     maxAllowedClients: 3,
   });

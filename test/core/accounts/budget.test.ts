@@ -14,15 +14,9 @@ import {
   OverBudget,
   sumOf,
 } from '../../../src/core/accounts/budget.js';
+import { Calendar } from '../../../src/core/accounts/calendar.js';
 import { trafficOf } from '../../../src/core/accounts/imported-traffic.js';
-import {
-  dayOf,
-  firstDay,
-  NO_LIMITS,
-  periodEnd,
-  QUOTA_PERIODS,
-  type QuotaPeriod,
-} from '../../../src/core/accounts/limits.js';
+import { NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../../../src/core/accounts/limits.js';
 import { planFor } from '../../../src/core/accounts/plans.js';
 import { periodBytesOf } from '../../../src/core/accounts/traffic-store.js';
 import { account } from '../../helpers/account.js';
@@ -32,9 +26,11 @@ const DAY_MS = 24 * HOUR_MS;
 /** A Saturday. */
 const NOW = Date.parse('2026-11-21T20:00:00Z');
 
+const calendar = new Calendar();
 const limited = (quotaBytes: number | null, quotaPeriod: QuotaPeriod, fields: Partial<Account> = {}) =>
   account({ id: 'a', limits: { ...NO_LIMITS, quotaBytes, quotaPeriod }, ...fields });
-const bytes = (before: Account | null, after: Account, now = NOW) => costOf(before, after, now).bytes;
+const bytes = (before: Account | null, after: Account, now = NOW) =>
+  costOf(before, after, { now, calendar }).bytes;
 
 describe('the cost of a quota', () => {
   for (const [period, expiry, periods] of [
@@ -91,7 +87,7 @@ describe('the cost of a quota', () => {
 
 describe('the cost of what was used', () => {
   const cost = (before: Account, after: Account, used: { before: number; after: number }) =>
-    costOf(before, after, NOW, used).bytes;
+    costOf(before, after, { now: NOW, calendar }, used).bytes;
   const month = { expiresAt: NOW + 30 * DAY_MS };
 
   it('is charged again when days are spent in one day and given back', () => {
@@ -117,7 +113,8 @@ describe('the cost of what was used', () => {
 });
 
 describe('the cost of days from the first login', () => {
-  const days = (before: Account | null, after: Account) => costOf(before, after, NOW).ms / DAY_MS;
+  const days = (before: Account | null, after: Account) =>
+    costOf(before, after, { now: NOW, calendar }).ms / DAY_MS;
   const running = limited(10, 'day', { expiresAt: NOW + 10 * DAY_MS });
   const waiting = limited(10, 'day', { daysFromFirstLogin: 10 });
 
@@ -140,7 +137,7 @@ interface Quota {
 }
 
 /** The accounts of a seller with a budget, on a clock, used as far as their terms allow. */
-function shopWith(budget: Budget) {
+function shopWith(budget: Budget, calendar: Calendar) {
   let now = NOW;
   let charged = NO_COST;
   interface Held {
@@ -154,17 +151,18 @@ function shopWith(budget: Budget) {
   const accounts: Held[] = [];
 
   const sumsOf = ({ account: { limits }, days }: Pick<Held, 'account' | 'days'>) => {
-    const since = firstDay(limits.quotaPeriod, now) ?? -1;
+    const since = calendar.firstDay(limits.quotaPeriod, now) ?? -1;
     const sum = (from: number) => [...days].reduce((sums, [day, of]) => sums + (day >= from ? of : 0), 0);
     return { bytesUp: sum(-1), bytesDown: 0, bytesSince: sum(since) };
   };
-  const usedOf = (held: Pick<Held, 'account' | 'days'>) => periodBytesOf(held.account, sumsOf(held), now);
+  const usedOf = (held: Pick<Held, 'account' | 'days'>) =>
+    periodBytesOf(held.account, sumsOf(held), { now, calendar });
   const addTo = ({ days }: Held, day: number, of: number) => days.set(day, (days.get(day) ?? 0) + of);
 
   /** Makes a change if the budget allows it. */
   function change(held: Held, before: Account | null, after: Account): boolean {
     const used = { before: before ? usedOf(held) : 0, after: usedOf({ ...held, account: after }) };
-    const cost = costOf(before, after, now, used);
+    const cost = costOf(before, after, { now, calendar }, used);
     try {
       checkBudget(budget, charged, cost);
     } catch (error) {
@@ -189,7 +187,7 @@ function shopWith(budget: Budget) {
       accounts.push(made);
       all.push(made);
       const used = { totalBytesUp: imported, totalBytesDown: 0, periodBytes: imported / 2 };
-      for (const { day, bytesUp } of trafficOf(made.account, used, now)) addTo(made, day, bytesUp);
+      for (const { day, bytesUp } of trafficOf(made.account, used, now, calendar)) addTo(made, day, bytesUp);
     },
     patch: (held: Held, fields: Parameters<typeof toUpdate>[0]): void => {
       change(held, held.account, withUpdate(held.account, toUpdate(fields)));
@@ -216,7 +214,7 @@ function shopWith(budget: Budget) {
       if (held.account.expiresAt !== null && held.account.expiresAt <= now) return;
       const left = Math.max(0, (limits.quotaBytes ?? 0) - usedOf(held));
       const spent = Math.floor(left * part);
-      addTo(held, dayOf(now), spent);
+      addTo(held, calendar.dayOf(now), spent);
       held.bytesUsed += spent;
     },
     pass(ms: number) {
@@ -233,7 +231,10 @@ function shopWith(budget: Budget) {
       do {
         for (const held of accounts) shop.use(held, 1);
         const ends = accounts.filter(isLive).map(({ account: { limits, expiresAt } }) => {
-          const end = Math.min(periodEnd(limits.quotaPeriod, now) ?? Infinity, expiresAt ?? Infinity);
+          const end = Math.min(
+            calendar.periodEnd(limits.quotaPeriod, now) ?? Infinity,
+            expiresAt ?? Infinity,
+          );
           return end - now;
         });
         shop.pass(ends.length === 0 ? 0 : Math.min(...ends));
@@ -312,8 +313,10 @@ describe('the accounts of a seller', () => {
       fc.property(
         fc.array(fc.tuple(step, fc.nat()), { minLength: 3, maxLength: 12 }),
         fc.option(fc.constant(500)),
-        (steps, boundDays) => {
-          const shop = shopWith({ ...NO_BUDGET, bytes: 3_000, days: boundDays });
+        fc.constantFrom('UTC', 'UTC', 'America/Santiago', 'Asia/Kathmandu'),
+        (steps, boundDays, zone) => {
+          const budget = { ...NO_BUDGET, bytes: 3_000, days: boundDays };
+          const shop = shopWith(budget, new Calendar([{ zone, since: 0 }]));
           for (const [one, pick] of steps) take(shop, one, shop.accounts[pick % (shop.accounts.length || 1)]);
           shop.end();
         },

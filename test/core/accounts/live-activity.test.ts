@@ -1,13 +1,14 @@
 // Rates of sessions and the traffic of the day.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Calendar } from '../../../src/core/accounts/calendar.js';
 import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 
 const NO_RATE = { up: 0, down: 0 };
 
 test('of accounts with equal traffic, the order does not depend on who came first', () => {
   const top = (ids: readonly string[]) => {
-    const activity = new LiveActivity(0);
+    const activity = new LiveActivity(0, new Calendar());
     for (const id of ids) activity.addTraffic('s', id, id === 'most' ? 9 : 1, 0);
     return activity.top(3).map(({ id }) => id);
   };
@@ -17,7 +18,7 @@ test('of accounts with equal traffic, the order does not depend on who came firs
 
 test('rates and daily traffic count each byte once, and midnight resets the daily traffic', () => {
   let now = Date.UTC(2026, 0, 1, 23, 59, 50);
-  const activity = new LiveActivity(now);
+  const activity = new LiveActivity(now, new Calendar());
   activity.addTraffic('s', 'a', 400, 3_000);
   activity.addTraffic('s', 'a', 600, 0);
   now += 2_000;

@@ -1,6 +1,7 @@
 // The history of the charts: minutes, hours, days and months.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Calendar } from '../../../src/core/accounts/calendar.js';
 import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 import {
   createHistory,
@@ -34,10 +35,16 @@ test('a minute is added to its minute, hour, day and month, and charts show mean
       [...rows].filter(([key, { at }]) => key.startsWith(step) && at >= from).map(([, row]) => row),
     trim: async () => {},
     runs: async () => ({ queued: 0, running: 0, succeeded: 1, failed: 1 }),
-    trafficOf: async () => [],
+    trafficSince: async () => [],
   };
-  const activity = new LiveActivity(now);
-  const history = createHistory({ store, activity, isFirst: () => true, now: () => now });
+  const activity = new LiveActivity(now, new Calendar());
+  const history = createHistory({
+    store,
+    activity,
+    isFirst: () => true,
+    calendar: new Calendar(),
+    now: () => now,
+  });
   activity.countLogin('success');
   history.observe(10, 2);
   history.observe(20, 4);
@@ -57,7 +64,7 @@ test('a minute is added to its minute, hour, day and month, and charts show mean
   assert.deepEqual(last(values.sessions), [15, 0, null, null, null]);
   assert.deepEqual(last(values.logins), [1, 0, null, null, null]);
   assert.deepEqual(last(values.runs), [2, 2, null, null, null]);
-  assert.deepEqual(stepStarts(now).month, Date.UTC(2026, 1, 1));
+  assert.deepEqual(stepStarts(now, new Calendar()).month, Date.UTC(2026, 1, 1));
 });
 
 test('no minute of the charts is lost or duplicated while the database fails or is slow', async () => {
@@ -81,10 +88,16 @@ test('no minute of the charts is lost or duplicated while the database fails or 
       runQueries.push([since, before]);
       return { queued: 0, running: 0, succeeded: 1, failed: 0 };
     },
-    trafficOf: async () => [],
+    trafficSince: async () => [],
   };
-  const activity = new LiveActivity(now);
-  const history = createHistory({ store, activity, isFirst: () => true, now: () => now });
+  const activity = new LiveActivity(now, new Calendar());
+  const history = createHistory({
+    store,
+    activity,
+    isFirst: () => true,
+    calendar: new Calendar(),
+    now: () => now,
+  });
   const nextMinute = (logins: number): void => {
     for (let i = 0; i < logins; i += 1) activity.countLogin('success');
     now += 60_000;

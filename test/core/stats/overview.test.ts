@@ -1,6 +1,7 @@
 // The overview while the readers of the database are busy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Calendar } from '../../../src/core/accounts/calendar.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 import { QueryTooSlowError } from '../../../src/core/errors.js';
@@ -13,9 +14,10 @@ test('the overview works while searches keep the readers busy, and fails for oth
     createOverview({
       directory: new AccountDirectory(),
       sessions: new SessionRegistry(),
-      activity: new LiveActivity(now),
+      activity: new LiveActivity(now, new Calendar()),
       samples: { runs: async () => ({ queued: 1, running: 0, succeeded: 0, failed: 0 }) },
       heartbeatSums: { games: () => Promise.reject(error) },
+      calendar: new Calendar(),
       now: () => now,
     });
   assert.equal((await overviewWith(new QueryTooSlowError('busy', 'busy'))()).runs.queued, 1);

@@ -9,6 +9,7 @@ import { NO_LIMITS } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import { isSchedule } from '../../../core/accounts/schedule.js';
 import { areValidTags, uniqueTags } from '../../../core/accounts/tags.js';
+import type { Moment } from '../../../core/accounts/traffic-store.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';
@@ -133,7 +134,7 @@ export const accountBatchRoutes = [
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);
         const budget = await budgetPreview(deps, caller, () =>
-          sumOf(accepted.map((one) => costOfNew(one, deps.now()))),
+          sumOf(accepted.map((one) => costOfNew(one, { now: deps.now(), calendar: deps.calendar }))),
         );
         const preview = { dryRun, count: accepted.length, created: [], usernames, skipped, budget };
         return { status: 200, body: preview };
@@ -160,8 +161,8 @@ export const accountBatchRoutes = [
   ),
 ];
 
-const costOfNew = ({ expiresAt, daysFromFirstLogin = null, limits }: NewAccount, now: number): Cost =>
-  costOf(null, { expiresAt, daysFromFirstLogin, limits: { ...NO_LIMITS, ...limits }, quotaReset: null }, now);
+const costOfNew = ({ expiresAt, daysFromFirstLogin = null, limits }: NewAccount, at: Moment): Cost =>
+  costOf(null, { expiresAt, daysFromFirstLogin, limits: { ...NO_LIMITS, ...limits }, quotaReset: null }, at);
 
 function requested(body: {
   pattern?: string | undefined;

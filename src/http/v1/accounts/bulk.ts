@@ -123,7 +123,11 @@ export const accountBulkRoutes = [
         return { problem: 'conflict', ...because('preview-outdated', counts) };
       }
       if (dryRun) {
-        const costs = () => costOfAll(planned.map(changeOfPlanned), deps.usage.readNow, deps.now());
+        const costs = () =>
+          costOfAll(planned.map(changeOfPlanned), deps.usage.readNow, {
+            now: deps.now(),
+            calendar: deps.calendar,
+          });
         return result(body, planned, skipped, [], await budgetPreview(deps, caller, costs));
       }
       const written = await write(deps, planned, stored, actorOf(caller));

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import { type Change, costOfAll, NO_COST, sumOf } from '../../../core/accounts/budget.js';
+import type { Calendar } from '../../../core/accounts/calendar.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { isTimeZone } from '../../../core/time-zone.js';
@@ -58,6 +59,7 @@ export interface ImportDeps {
   ) => AsyncIterable<ImportedLine>;
   readonly accounts: Accounts;
   readonly usage: Pick<AccountUsage, 'readNow'>;
+  readonly calendar: Calendar;
   readonly now: () => number;
   readonly operators: Pick<Operators, 'get' | 'reload'>;
   readonly refuseNow: RefuseNow;
@@ -144,7 +146,10 @@ export const accountImportRoutes = [
           onLost: report.addLost,
           async onChanges(changes) {
             if (!caller || !isSeller(caller)) return;
-            cost = sumOf([cost, await costOfAll(changes, deps.usage.readNow, deps.now())]);
+            cost = sumOf([
+              cost,
+              await costOfAll(changes, deps.usage.readNow, { now: deps.now(), calendar: deps.calendar }),
+            ]);
           },
           mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
           mayChooseIds: !caller || !isSeller(caller),

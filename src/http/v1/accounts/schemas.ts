@@ -39,7 +39,7 @@ export const Account = z
     /** Heartbeat entries now in the pool. */
     dataCount: Count,
     latestGameId: z.string().nullable(),
-    /** Since midnight UTC. */
+    /** Since midnight in the time zone `timeZone`. */
     todayBytesUp: Bytes,
     todayBytesDown: Bytes,
     authorizedAddresses: AuthorizedAddresses,

@@ -6,6 +6,7 @@ import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { AddressRefusal } from '../../../core/accounts/address-list.js';
+import type { Calendar } from '../../../core/accounts/calendar.js';
 import { type Contacts, wrongContact } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
@@ -34,6 +35,7 @@ export interface AccountDeps extends LinkDeps {
   readonly plans: Pick<PlansSetting, 'byName'>;
   readonly operators: Pick<Operators, 'get' | 'reload'>;
   readonly schedules: Schedules;
+  readonly calendar: Calendar;
   readonly now: () => number;
 }
 

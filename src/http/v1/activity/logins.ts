@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
+import type { Calendar } from '../../../core/accounts/calendar.js';
 import { LOGIN_OUTCOMES, type LoginFilter, type LoginStore } from '../../../core/accounts/login-log.js';
-import { DAY_MS } from '../../../core/clock.js';
 import { fromIso, iso } from '../../../core/iso-time.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '../../api/schemas.js';
@@ -31,13 +31,21 @@ const Login = z
   .meta({ id: 'Login' });
 
 const TrafficDay = z
-  .object({ day: Day, bytesUp: Bytes, bytesDown: Bytes, sessions: Count })
+  .object({
+    day: Day,
+    /** The time zone in which the day is counted: days before a change of `timeZone` keep theirs. */
+    zone: z.string(),
+    bytesUp: Bytes,
+    bytesDown: Bytes,
+    sessions: Count,
+  })
   .meta({ id: 'TrafficDay' });
 
 export interface LoginDeps {
   readonly accounts: Pick<Accounts, 'get'>;
   readonly logins: Pick<LoginStore, 'list' | 'count'>;
   readonly usage: Pick<AccountUsage, 'days'>;
+  readonly calendar: Calendar;
   readonly now: () => number;
 }
 
@@ -94,7 +102,8 @@ export const loginRoutes = [
       method: 'GET',
       path: '/api/v1/accounts/{id}/traffic',
       operationId: 'getTraffic',
-      summary: 'Traffic of an account per day (UTC), oldest first; days without traffic are zero.',
+      summary:
+        'Traffic of an account per day of the time zone `timeZone`, oldest first; days without traffic are zero.',
       access: 'accounts:read',
       request: {
         params: IdParams,
@@ -108,17 +117,26 @@ export const loginRoutes = [
       },
       problems: [404],
     },
-    async ({ params, query }, { accounts, usage, now }) => {
+    async ({ params, query }, { accounts, usage, calendar, now }) => {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;
-      const today = Math.floor(now() / DAY_MS);
-      const first = today - query.days + 1;
-      const found = new Map((await usage.days(id, first)).map((each) => [each.day, each]));
-      const days = Array.from({ length: query.days }, (_, i) => {
-        const { bytesUp = 0, bytesDown = 0, sessions: opened = 0 } = found.get(first + i) ?? {};
-        return { day: iso((first + i) * DAY_MS).slice(0, 10), bytesUp, bytesDown, sessions: opened };
+      const numbers = lastDays(calendar, now(), query.days);
+      const found = new Map((await usage.days(id, numbers[0] ?? 0)).map((each) => [each.day, each]));
+      const days = numbers.map((number) => {
+        const { bytesUp = 0, bytesDown = 0, sessions: opened = 0 } = found.get(number) ?? {};
+        const { date, zone } = calendar.dateOf(number);
+        return { day: date, zone, bytesUp, bytesDown, sessions: opened };
       });
       return { status: 200, body: { days } };
     },
   ),
 ];
+
+/** The numbers of the newest days, oldest first. */
+function lastDays(calendar: Calendar, now: number, count: number): number[] {
+  const days = [calendar.dayOf(now)];
+  for (let day = days[0] ?? 0; days.length < count; days.unshift(day)) {
+    day = calendar.dayOf(calendar.startOfDay(day) - 1);
+  }
+  return days;
+}
