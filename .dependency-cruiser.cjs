@@ -100,7 +100,7 @@ module.exports = {
     },
     onlyUser(
       'knex-in-store',
-      'knex|sqlite3|better-sqlite3|pg',
+      'knex|sqlite3|@photostructure|better-sqlite3|pg',
       '^src/store/',
       'No SQL outside store/, so that another database is one folder of work.',
     ),

@@ -42,7 +42,7 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<void> {
     source.client === 'pg'
       ? {
           pg: source,
-          sqlite: { client: 'sqlite3', dataDir: await dataFolderOf(to), busyTimeoutMs },
+          sqlite: { client: 'auto', dataDir: await dataFolderOf(to), busyTimeoutMs },
           to: 'sqlite3',
         }
       : {

@@ -7,7 +7,7 @@ import { hasTls } from '../parts/capacity.js';
 import { connectionsFor, descriptorLimit } from '../parts/descriptors.js';
 import { engineHere, workerCount } from '../parts/engine.js';
 import { checkCertificate } from './doctor-certificate.js';
-import { checkDatabase, checkDriver, isLoopback } from './doctor-database.js';
+import { checkDatabase, checkDatabasePackage, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';
 import { checkFiles } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
@@ -25,7 +25,7 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
     checkDescriptors(config),
     checkDataDir(config),
     checkDisk(config.dataDir),
-    checkDriver(loaded.config),
+    checkDatabasePackage(loaded.config),
     checkEngine(config),
     checkDatabase(loaded),
     checkPort(config, 'socks'),

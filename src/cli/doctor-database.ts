@@ -8,18 +8,19 @@ import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import type { Finding } from './doctor-finding.js';
 import { withExistingCore } from './store.js';
 
-/** Checks that the SQLite package loads, even if no database exists yet. */
-export async function checkDriver({ database }: Config): Promise<Finding> {
-  // With PostgreSQL, sqlite3 still locks the data folder.
-  const check = database.client === 'pg' ? 'sqlite3' : database.client;
-  const { loadDriver } = await import('../store/sqlite-driver.js');
+/** Checks that a SQLite package loads, and names it, even if no database exists yet. */
+export async function checkDatabasePackage({ database }: Config): Promise<Finding> {
+  const check = 'database package';
+  const { sqlitePackage } = await import('../store/sqlite-package.js');
   try {
-    loadDriver(check);
+    // With PostgreSQL, SQLite still locks the data folder.
+    const { name, unusable } = sqlitePackage(database.client === 'pg' ? 'auto' : database.client);
+    const others = Object.entries(unusable).map(([other, reason]) => `; not ${other}: ${reason}`);
+    return { check, state: 'ok', text: `${name} loads${others.join('')}` };
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     return { check, state: 'stop', text: error.message };
   }
-  return { check, state: 'ok', text: 'loads' };
 }
 
 /** Checks the database, and everything that is stored in it. */
@@ -43,7 +44,7 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
     return found ?? [...(isPg ? [empty] : []), checkAdminExposure(config, '')];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    // checkDriver reports this.
+    // checkDatabasePackage reports this.
     if (error.code === 'database-client-unusable') return [checkAdminExposure(config, '')];
     return [{ check: 'database', state: 'stop', text: error.message }];
   }

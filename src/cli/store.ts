@@ -31,7 +31,7 @@ export async function withExistingCore<T>(
 
 /** Null when there is no database and `mayCreate` is false. */
 async function open(config: Config, mayCreate: boolean): Promise<Core | null> {
-  // Imported here because help, completion and `config check` need neither knex nor sqlite3.
+  // Imported here because help, completion and `config check` need neither knex nor a database package.
   const { openCore } = await import('../parts/core.js');
   return openCore(config, { mayCreate }).catch((error: unknown) => {
     if (error instanceof StartError && error.code === 'database-missing') return null;

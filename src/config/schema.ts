@@ -33,7 +33,9 @@ const log = section({
 });
 
 const database = section({
-  client: oneOf('sqlite3', 'better-sqlite3', 'node:sqlite', 'pg').default('sqlite3'),
+  client: oneOf('auto', 'sqlite3', 'node:sqlite', '@photostructure/sqlite', 'better-sqlite3', 'pg').default(
+    'auto',
+  ),
   connection: connectionString().nullable().default(null),
   connectionFile: text('a file path').nullable().default(null),
   poolSize: whole(1, 1_000).default(10),

@@ -3,6 +3,7 @@ import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
+import { type SqlitePackage, sqlitePackage } from '../store/sqlite-package.js';
 import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
 import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
 import type { Part } from './lifecycle.js';
@@ -15,6 +16,7 @@ export interface DatabasePart extends Part {
 export async function createDatabasePart(config: Config, log: Log): Promise<DatabasePart> {
   const onMigration = (event: MigrationEvent) => reportMigration(log, event);
   const store = await openDaemonStore({ ...storeOptions(config), onMigration });
+  if (config.database.client !== 'pg') reportPackage(log, sqlitePackage(config.database.client));
   return { name: 'database', store, stop: () => store.close() };
 }
 
@@ -44,6 +46,16 @@ export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'da
 /** The schema guarantees that exactly one of the two is set. */
 function connectionOf({ connection, connectionFile }: Config['database']): string {
   return connection?.reveal() ?? readSecretFile(connectionFile, 'database.connectionFile') ?? '';
+}
+
+/** `pg`, or the database package of the SQLite file. */
+export function databaseName({ database: { client } }: Config): string {
+  return client === 'pg' ? client : sqlitePackage(client).name;
+}
+
+function reportPackage(log: Log, { name, unusable }: SqlitePackage): void {
+  const isFirst = Object.keys(unusable).length === 0;
+  log.info(isFirst ? { package: name } : { package: name, unusable }, 'database package loaded');
 }
 
 function reportMigration(log: Log, event: MigrationEvent): void {

@@ -20,6 +20,7 @@ import type { Effective } from '../http/v1/settings/effective.js';
 import type { PublicAddressDeps } from '../http/v1/settings/public-address.js';
 import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
+import { databaseName } from './database.js';
 
 /** The sources of the configuration, for the settings page. */
 export interface ConfigSource extends Pick<Loaded, 'file' | 'effective'> {
@@ -157,7 +158,7 @@ export async function openSettings(deps: {
           return value === undefined ? entry : { ...entry, value, source: 'console' };
         }),
         database: {
-          client: config.database.client,
+          client: databaseName(config),
           bytes: await store.size(),
           heartbeats: pool.size,
         },

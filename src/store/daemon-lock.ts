@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { codeOf, StartError } from '../core/errors.js';
 import { createPrivate, giveToFolderOwner } from './data-folder.js';
 import { connectSqlite } from './sqlite.js';
-import type { SqliteClientName } from './sqlite-driver.js';
+import type { SqlitePackageChoice } from './sqlite-package.js';
 
 /** How long to wait for a daemon that was just killed, in ms. */
 const WAIT_MS = 1000;
@@ -22,7 +22,7 @@ export interface DaemonLock {
 export async function lockForDaemon(
   dataDir: string,
   what: string,
-  client: SqliteClientName = 'sqlite3',
+  client: SqlitePackageChoice = 'auto',
 ): Promise<DaemonLock> {
   const lockFile = resolve(dataDir, 'pulsegate.lock');
   const pidFile = resolve(dataDir, 'pulsegate.pid');

@@ -18,7 +18,7 @@ export interface Access {
   refusal: StorageProblem | null;
 }
 
-/** The configuration of knex for a SQLite file; `driver` comes from sqlite-driver.ts. */
+/** The configuration of knex for a SQLite file; `driver` comes from sqlite-package.ts. */
 export type SqliteConfig = Knex.Config & { readonly access: Access; readonly driver: unknown };
 
 export function accessOf(db: Knex): Access {

@@ -13,16 +13,16 @@ import { backupSqlite } from './sqlite-backup.js';
 import { createSqliteChangeFeed, createSqliteChangeRecorder } from './sqlite-changes.js';
 import { createSqliteCheck } from './sqlite-check.js';
 import { accessOf } from './sqlite-client.js';
-import type { SqliteClientName } from './sqlite-driver.js';
 import { toStartError } from './sqlite-errors.js';
 import { lockSqlite, prepareFile, requireFile, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
 import { sqliteLoginSearch } from './sqlite-login-search.js';
 import { migrateWithCopy } from './sqlite-migrate.js';
+import type { SqlitePackageChoice } from './sqlite-package.js';
 import { connectReaders } from './sqlite-readers.js';
 
 export interface SqliteOptions {
-  readonly client: SqliteClientName;
+  readonly client: SqlitePackageChoice;
   /** Folder of the file; created if missing. */
   readonly dataDir: string;
   /** How long a write waits for the lock of another process, in ms. */

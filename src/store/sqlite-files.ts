@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { codeOf, StartError } from '../core/errors.js';
 import { type DaemonLock, lockForDaemon } from './daemon-lock.js';
 import { createPrivate, GROUP_AND_OTHERS, giveToFolderOwner } from './data-folder.js';
-import type { SqliteClientName } from './sqlite-driver.js';
+import type { SqlitePackageChoice } from './sqlite-package.js';
 
 /** The database file of a data folder, as an absolute path. */
 export function sqliteFile(dataDir: string): string {
@@ -34,7 +34,7 @@ export async function requireFile(file: string): Promise<void> {
 }
 
 /** Locks the database for this process. A symbolic link leads to the same lock as the file. @throws as `lockForDaemon` */
-export async function lockSqlite(file: string, client: SqliteClientName): Promise<DaemonLock> {
+export async function lockSqlite(file: string, client: SqlitePackageChoice): Promise<DaemonLock> {
   const found = await realpath(file).catch(() => file);
   return lockForDaemon(dirname(found), `The database ${file}`, client);
 }

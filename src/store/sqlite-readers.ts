@@ -5,7 +5,7 @@ import { codeOf, QueryTooSlowError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
 import { acquireReader } from './readers.js';
 import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
-import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
+import { type SqlitePackageChoice, sqlitePackage } from './sqlite-package.js';
 
 /** A connection, as far as it is used here. */
 interface RawConnection {
@@ -59,13 +59,13 @@ class ReadingClient extends ImmediateSqliteClient {
  * QueryTooSlowError.
  */
 export function connectReaders(
-  client: SqliteClientName,
+  client: SqlitePackageChoice,
   file: string,
   { readers, timeoutMs }: ReaderOptions,
 ): Knex {
   const config: ReaderConfig = {
     client: ReadingClient,
-    driver: loadDriver(client),
+    driver: sqlitePackage(client).driver,
     access: { waitMs: timeoutMs, isClosing: false, refusal: null },
     timeoutMs,
     // Without OPEN_CREATE: reading a missing database must fail.

@@ -10,15 +10,15 @@ import { missingMigrations } from './migrate.js';
 import { countRestored, dropRestored, type Keep, type RestoredContents } from './restored-contents.js';
 import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
-import type { SqliteClientName } from './sqlite-driver.js';
 import { toStartError } from './sqlite-errors.js';
 import { lockSqlite, sqliteFile } from './sqlite-files.js';
+import type { SqlitePackageChoice } from './sqlite-package.js';
 
 /** How long to wait for other processes: long enough for a short command, in ms. */
 const LOCK_WAIT_MS = 1000;
 
 export interface RestoreOptions {
-  readonly client: SqliteClientName;
+  readonly client: SqlitePackageChoice;
   readonly dataDir: string;
   /** A file written by `backup`, or any SQLite file of Pulsegate. It is not changed. */
   readonly from: string;
@@ -65,7 +65,7 @@ export async function restoreStore({ client, dataDir, from, now, keep }: Restore
   }
 }
 
-async function copyChecked(client: SqliteClientName, from: string, copy: string): Promise<void> {
+async function copyChecked(client: SqlitePackageChoice, from: string, copy: string): Promise<void> {
   const unusable = (why: string, cause?: unknown) =>
     new StartError('backup-unusable', `The file ${from} cannot be restored: ${why}. Nothing was changed.`, {
       cause,
@@ -94,7 +94,7 @@ async function copyChecked(client: SqliteClientName, from: string, copy: string)
 }
 
 async function dropFromCopy(
-  client: SqliteClientName,
+  client: SqlitePackageChoice,
   copy: string,
   now: Clock,
   keep: (found: RestoredContents) => Promise<Keep>,
@@ -112,7 +112,7 @@ async function dropFromCopy(
 }
 
 async function replace(
-  client: SqliteClientName,
+  client: SqlitePackageChoice,
   file: string,
   copy: string,
   aside: string,

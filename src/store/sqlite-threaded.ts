@@ -1,7 +1,7 @@
-// A connection of a blocking client, better-sqlite3 or node:sqlite, with the interface of the sqlite3 package. Each connection has its
-// own thread, so that neither a search nor a wait for the disk or a lock blocks the daemon.
+// A connection of a database package whose calls block (all but sqlite3), with the interface of the sqlite3 package. Each connection
+// has its own thread, so that neither a search nor a wait for the disk or a lock blocks the daemon.
 import { Worker } from 'node:worker_threads';
-import type { SqliteAnswer, SqliteCall, SqliteThreadData } from './sqlite-thread.js';
+import type { SqliteAnswer, SqliteCall, SqliteThreadData, ThreadedPackageName } from './sqlite-thread.js';
 
 type Done = (
   this: { readonly lastID?: number | undefined; readonly changes?: number | undefined },
@@ -13,6 +13,8 @@ export class ThreadedConnection {
   /** False when the connection can no longer be used. Then knex's pool opens another one. */
   open = true;
   readonly #worker: Worker;
+  /** Whether the thread may be ended while it executes a call. With @photostructure/sqlite that would end the process. */
+  readonly #isEndable: boolean;
   /** Calls that are not sent to the thread yet. Calls are sent one at a time, so that an interrupted call is never started. */
   #queue: { readonly call: SqliteCall; readonly done: Done }[] = [];
   /** Whether the thread executes a call, even an interrupted one. */
@@ -20,9 +22,10 @@ export class ThreadedConnection {
   /** The callback of the current call; null when the call was interrupted. */
   #done: Done | null;
 
-  constructor(client: SqliteThreadData['client'], file: string, done: (error: Error | null) => void) {
-    const workerData: SqliteThreadData = { client, file };
-    this.#worker = new Worker(new URL('./sqlite-thread.js', import.meta.url), { workerData, name: client });
+  constructor(name: ThreadedPackageName, file: string, done: (error: Error | null) => void) {
+    this.#isEndable = name !== '@photostructure/sqlite';
+    const workerData: SqliteThreadData = { name, file };
+    this.#worker = new Worker(new URL('./sqlite-thread.js', import.meta.url), { workerData, name });
     this.#worker.on('message', (answer: SqliteAnswer) => this.#answered(answer));
     this.#worker.on('error', (error) => this.#lost(error));
     this.#worker.on('exit', () => this.#lost(new Error('the thread of the connection has ended')));
@@ -45,21 +48,26 @@ export class ThreadedConnection {
   }
 
   /**
-   * Rejects the current and all waiting calls. Neither client can stop a running statement: the thread continues with it, and the next
+   * Rejects the current and all waiting calls. None of the packages can stop a running statement: the thread continues with it, and the next
    * call waits until it has ended.
    */
   interrupt(): void {
-    this.#rejectAll(() => failure('SQLITE_INTERRUPT', 'interrupted'));
+    if (this.open) this.#rejectAll(() => failure('SQLITE_INTERRUPT', 'interrupted'));
   }
 
+  /** Calls `done` when the file is closed: the end of the thread also frees statements, which can keep it open. */
   close(done: (error: Error | null) => void): void {
     if (!this.open) return done(null);
-    if (this.#isBusy) {
+    if (this.#isBusy && this.#isEndable) {
       // The thread executes an interrupted call: it ends as soon as SQLite returns.
       this.#end();
       return done(null);
     }
-    this.#call({ do: 'close', sql: '' }, (error) => done(error));
+    let failed: Error | null = null;
+    this.#worker.once('exit', () => done(failed));
+    this.#call({ do: 'close', sql: '' }, (error) => {
+      failed = error;
+    });
     this.open = false;
   }
 
@@ -74,7 +82,7 @@ export class ThreadedConnection {
   #next(): void {
     if (this.#isBusy) return;
     const next = this.#queue.shift();
-    if (!next) return this.#worker.unref();
+    if (!next) return this.open ? this.#worker.unref() : undefined;
     this.#isBusy = true;
     this.#done = next.done;
     this.#worker.postMessage(next.call);

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import { type Access, ImmediateSqliteClient, type SqliteConfig, waitForLock } from './sqlite-client.js';
-import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
 import { corrupt, foreign } from './sqlite-errors.js';
+import { type SqlitePackageChoice, sqlitePackage } from './sqlite-package.js';
 
 /** "PGTE": marks a database of Pulsegate in its header (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x50475445;
@@ -28,7 +28,7 @@ interface RawConnection {
  * Waits up to `busyTimeoutMs` for the lock of another process.
  * @throws StartError `database-client-unusable`
  */
-export function connectSqlite(client: SqliteClientName, file: string, busyTimeoutMs: number): Knex {
+export function connectSqlite(client: SqlitePackageChoice, file: string, busyTimeoutMs: number): Knex {
   const settings = `
     pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
@@ -37,7 +37,7 @@ export function connectSqlite(client: SqliteClientName, file: string, busyTimeou
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,
     // Without it, knex would load the package itself, and report every failure as a missing package.
-    driver: loadDriver(client),
+    driver: sqlitePackage(client).driver,
     access,
     connection: { filename: file },
     useNullAsDefault: true,

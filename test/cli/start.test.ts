@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import ts from 'typescript';
-import { loadDriver } from '../../src/store/sqlite-driver.js';
+import { findSqlitePackage } from '../../src/store/sqlite-package.js';
 import { commandLine, runProcess } from '../helpers/command.js';
 import { PROJECT } from '../helpers/daemon.js';
 import type { Scope } from '../helpers/suite.js';
@@ -73,47 +73,65 @@ describe('bin/pulsegate.js', () => {
   });
 });
 
-describe('a missing part of sqlite3', () => {
+describe('a database package that cannot be loaded', () => {
   const failing = (error: Error) => () =>
-    loadDriver('sqlite3', () => {
+    findSqlitePackage('sqlite3', () => {
       throw error;
     });
+  const missing = (name: string) =>
+    Object.assign(new Error(`Cannot find module '${name}'\nRequire stack`), { code: 'MODULE_NOT_FOUND' });
 
   it('is reported differently from a missing package', () => {
-    const code = 'MODULE_NOT_FOUND';
-    assert.throws(
-      failing(Object.assign(new Error("Cannot find module 'sqlite3'\nRequire stack"), { code })),
-      {
-        name: 'StartError',
-        message: `The package sqlite3 is not installed. To fix: cd ${PROJECT} && npm install --omit=dev`,
-      },
-    );
+    assert.throws(failing(missing('sqlite3')), {
+      name: 'StartError',
+      message: `The package sqlite3 is not installed. To fix: cd ${PROJECT} && npm install --omit=dev --include=optional, or set database.client to auto`,
+    });
     assert.throws(failing(new Error('libc.musl-x86_64.so.1: cannot open shared object file')), {
       message: /cannot be loaded by Node \S+ on \S+ \(libc\.musl.*\)\. To fix: cd \S+ && npm rebuild sqlite3/,
     });
   });
 
-  it('is reported for other clients too, with the command to install the package', () => {
-    const notFound = Object.assign(new Error("Cannot find module 'better-sqlite3'"), {
-      code: 'MODULE_NOT_FOUND',
-    });
-    const load = () => {
-      throw notFound;
+  it('is reported for other packages too, with the command to install the package', () => {
+    const load = (name: string) => {
+      throw missing(name);
     };
-    assert.throws(() => loadDriver('better-sqlite3', load), {
+    assert.throws(() => findSqlitePackage('better-sqlite3', load), {
       code: 'database-client-unusable',
-      message: `The package better-sqlite3 is not installed. To fix: cd ${PROJECT} && npm install --no-save --save-prod --omit=dev better-sqlite3`,
+      message: `The package better-sqlite3 is not installed. To fix: cd ${PROJECT} && npm install --no-save --save-prod --omit=dev better-sqlite3, or set database.client to auto`,
     });
     assert.throws(
-      () => loadDriver('node:sqlite', load, () => false),
+      () => findSqlitePackage('node:sqlite', load, () => false),
       /has no module node:sqlite.*Node 22\.13 or newer/,
     );
+    assert.throws(() => findSqlitePackage('auto', load, () => false), {
+      code: 'database-client-unusable',
+      message:
+        /^No package for SQLite can be used by Node .* \(sqlite3: not installed; node:sqlite: needs Node 22\.13 or newer; @photostructure\/sqlite: not installed\)\. To fix: cd /,
+    });
+  });
+
+  it('is passed over with database.client: auto, in a fixed order', () => {
+    class DatabaseSync {
+      close() {}
+    }
+    const chosen = (installed: readonly string[], hasBuiltin: boolean) => {
+      const load = (name: string) => {
+        if (!installed.includes(name)) throw missing(name);
+        return { DatabaseSync };
+      };
+      const { name, unusable } = findSqlitePackage('auto', load, () => hasBuiltin);
+      return [name, Object.keys(unusable)];
+    };
+    assert.deepEqual(chosen(['sqlite3', '@photostructure/sqlite'], true), ['sqlite3', []]);
+    assert.deepEqual(chosen(['@photostructure/sqlite'], true), ['node:sqlite', ['sqlite3']]);
+    const last = ['@photostructure/sqlite', ['sqlite3', 'node:sqlite']];
+    assert.deepEqual(chosen(['better-sqlite3', '@photostructure/sqlite'], false), last);
   });
 
   it('is reported by every command, and by doctor without a database; no file is created', async (t) => {
     const cli = await commandLine(
       t,
-      'socks: { port: 0 }\nadmin: { port: 0 }\ndns: { servers: ["127.0.0.1:1"], timeout: 1s }',
+      'socks: { port: 0 }\nadmin: { port: 0 }\ndns: { servers: ["127.0.0.1:1"], timeout: 1s }\ndatabase: { client: sqlite3 }',
     );
     const hook = join(cli.folder, 'hook.cjs');
     await writeFile(
@@ -121,7 +139,7 @@ describe('a missing part of sqlite3', () => {
       `const Module = require('node:module');
        const load = Module._load;
        Module._load = function (name, ...rest) {
-         if (name === 'bindings') return () => { throw new Error('Could not locate the bindings file. Tried:\\n → …'); };
+         if (name === 'sqlite3') throw new Error('Could not locate the bindings file. Tried:\\n → …');
          if (name === 'koffi') throw new Error("Cannot find module 'koffi'\\nRequire stack:\\n- …");
          return load.call(this, name, ...rest);
        };`,
@@ -137,8 +155,10 @@ describe('a missing part of sqlite3', () => {
     assert.match(add.stderr, expected);
     assert.doesNotMatch(add.stderr, /Knex|npm install|Unexpected/);
     assert.equal(doctor.code, 1);
-    const { findings } = doctor.json() as { findings: { check: string; state: string; text: string }[] };
-    const found = findings.find(({ check }) => check === 'sqlite3');
+    const findingsOf = (json: unknown) =>
+      (json as { findings: { check: string; state: string; text: string }[] }).findings;
+    const findings = findingsOf(doctor.json());
+    const found = findings.find(({ check }) => check === 'database package');
     assert.equal(found?.state, 'stop');
     assert.match(found?.text ?? '', expected);
     assert.ok(
@@ -146,5 +166,15 @@ describe('a missing part of sqlite3', () => {
       doctor.stdout,
     );
     await assert.rejects(readFile(join(cli.folder, 'data/pulsegate.db')));
+
+    // With the default the next package takes its place, and doctor says which.
+    const automatic = { env: { ...env, PULSEGATE_DATABASE__CLIENT: 'auto' } };
+    const added = await runProcess(cli.folder, ['account', 'add', 'x', '--generate'], automatic);
+    assert.equal(added.code, 0, added.stderr);
+    const examined = await runProcess(cli.folder, ['doctor', '--json'], automatic);
+    const { state, text } =
+      findingsOf(examined.json()).find(({ check }) => check === 'database package') ?? {};
+    assert.equal(state, 'ok');
+    assert.match(text ?? '', /^(node:sqlite|@photostructure\/sqlite) loads; not sqlite3: .*bindings/);
   });
 });

@@ -101,7 +101,7 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
     'log.level: found "verbose"; allowed: trace, debug, info, warn, error, fatal or silent',
   ],
   ['log: { level: INFO }', 'found "INFO"'],
-  ['database: { client: mysql }', 'database.client: found "mysql"; allowed: sqlite3'],
+  ['database: { client: mysql }', 'database.client: found "mysql"; allowed: auto'],
   ['egress: { private: yes }', 'egress.private: found "yes"; allowed: deny or allow'],
   ['egress: { private: true }', 'egress.private: found true; allowed: deny or allow'],
   ['egress: { allowUnderscore: yes }', 'egress.allowUnderscore: found "yes"; allowed: true or false'],

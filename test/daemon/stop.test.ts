@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { exitCodeAfter } from '../../src/cli/serve.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 
 const STOPPED_WITH_ERRORS = 3;
 /** A daemon that waits for its write would need longer. */
@@ -13,7 +14,7 @@ const config = { shutdownGrace: '0s', stopTimeout: '300ms', database: { busyTime
 
 /** Locks the daemon's database as another program would; call the returned function to unlock it. */
 async function lock(t: TestContext, { dataDir }: TestDaemon): Promise<() => Promise<void>> {
-  const db = connectSqlite('sqlite3', join(dataDir, 'pulsegate.db'), 1000);
+  const db = connectSqlite(sqliteClient, join(dataDir, 'pulsegate.db'), 1000);
   t.after(() => db.destroy());
   await db.raw('begin immediate');
   return async () => {

@@ -15,6 +15,7 @@ import { connectSqlite } from '../../src/store/sqlite.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { loggedInClient } from '../helpers/socks-client.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 
 const config = { stopTimeout: '500ms', database: { busyTimeout: '100ms', checkInterval: '100ms' } };
 
@@ -82,7 +83,7 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   assert.equal(replaced.answer, `500 ${STORAGE_PROBLEMS['database-replaced']}`);
   assert.ok(replaced.messages.includes('database lost: database-replaced'));
 
-  const otherConnection = connectSqlite('sqlite3', file, 1000);
+  const otherConnection = connectSqlite(sqliteClient, file, 1000);
   t.after(() => otherConnection.destroy());
   const locked = await outage(
     daemon,
@@ -114,7 +115,7 @@ test('while the database is locked, every change is answered 503 with the reason
   });
   const id = await daemon.addAccount('player', 'secret');
   const account = `/api/v1/accounts/${id}`;
-  const database = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 1000);
+  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 1000);
   t.after(() => database.destroy());
   await database.raw('begin immediate');
   const operator = { name: 'kim', password: 'a good password', role: 'viewer' };
@@ -163,7 +164,7 @@ test('days from the first login begin with a login while the database is locked,
   assert.equal((await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
   const player = { username: 'player', password: 'secret', plan: 'days' };
   assert.equal((await daemon.api('POST', '/api/v1/accounts', player)).status, 201);
-  const database = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 1000);
+  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 1000);
   t.after(() => database.destroy());
   await database.raw('begin immediate');
   const before = Date.now();

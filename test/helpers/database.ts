@@ -1,5 +1,5 @@
 // Selects the database of tests with a daemon: SQLite, or with TEST_DATABASE=pg one PostgreSQL database per data folder.
-// TEST_DATABASE=better-sqlite3 and node:sqlite select another SQLite client.
+// TEST_DATABASE with the name of a database package of SQLite selects that package.
 import { createHash } from 'node:crypto';
 import type { StoreOptions } from '../../src/store/store.js';
 import { sqliteClient } from './sqlite-client.js';

@@ -1,7 +1,11 @@
-// The SQLite client for tests and benchmarks: TEST_DATABASE, if that names one.
-import type { SqliteClientName } from '../../src/store/sqlite-driver.js';
+// The database package of SQLite for tests and benchmarks: TEST_DATABASE, if that names one.
+import type { SqlitePackageChoice } from '../../src/store/sqlite-package.js';
 
-const { TEST_DATABASE: chosen } = process.env;
+const NAMES: readonly SqlitePackageChoice[] = [
+  'sqlite3',
+  'node:sqlite',
+  '@photostructure/sqlite',
+  'better-sqlite3',
+];
 
-export const sqliteClient: SqliteClientName =
-  chosen === 'better-sqlite3' || chosen === 'node:sqlite' ? chosen : 'sqlite3';
+export const sqliteClient = NAMES.find((name) => name === process.env['TEST_DATABASE']) ?? 'auto';

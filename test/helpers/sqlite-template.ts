@@ -34,7 +34,7 @@ export async function makeSqliteTemplate(folder: string): Promise<string> {
   // Imported only when needed: most tests need no store.
   const { openStore } = await import('../../src/store/store.js');
   const { storedAdmin } = await import('./passwords.js');
-  const open = (dataDir: string) => openStore({ client: 'sqlite3', dataDir, busyTimeoutMs: 5_000 });
+  const open = (dataDir: string) => openStore({ client: 'auto', dataDir, busyTimeoutMs: 5_000 });
   await (await open(folder)).close();
   const withAdmin = join(folder, WITH_ADMIN);
   await mkdir(withAdmin);

@@ -17,6 +17,7 @@ import {
   readReply,
   request,
 } from '../helpers/socks-client.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 
@@ -324,7 +325,7 @@ describe('the usage of an account', () => {
     const client = await connectThrough(login, '127.0.0.1', target.port);
     client.send(randomBytes(300_000));
     await client.read(300_000);
-    const db = connectSqlite('sqlite3', join(first.dataDir, 'pulsegate.db'), 5_000);
+    const db = connectSqlite(sqliteClient, join(first.dataDir, 'pulsegate.db'), 5_000);
     t.after(() => db.destroy());
     await eventually(async () =>
       assert.deepEqual(await db('traffic_days').select('bytes_up', 'bytes_down'), [

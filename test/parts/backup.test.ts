@@ -11,12 +11,10 @@ import { openStore } from '../../src/store/store.js';
 test('one backup is made at a time, also after a crash left the file of an earlier one', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1_000 });
+  const store = await openStore({ dataDir, client: 'auto', busyTimeoutMs: 1_000 });
   t.after(() => store.close());
   await writeFile(join(dataDir, 'backup-download.tmp'), 'from a crash');
-  const database = { client: 'sqlite3', busyTimeoutMs: 1_000 } as Parameters<
-    typeof createBackup
-  >[0]['database'];
+  const database = { client: 'auto', busyTimeoutMs: 1_000 } as Parameters<typeof createBackup>[0]['database'];
   const backup = createBackup({ dataDir, database });
   const [first, second] = await Promise.all([backup(), backup()]);
   assert.equal(second, 'busy');

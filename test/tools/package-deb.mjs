@@ -18,11 +18,17 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** Dependencies that these packages need only during installation or build. */
-const INSTALL_ONLY = { sqlite3: ['prebuild-install', 'tar', 'node-addon-api', 'node-gyp'] };
+const INSTALL_ONLY = {
+  sqlite3: ['prebuild-install', 'tar', 'node-addon-api', 'node-gyp'],
+  '@photostructure/sqlite': ['node-addon-api'],
+};
 /** Files of packages that no program loads. */
 const UNUSED = [
   /^sqlite3\/(deps|src|node-addon-api|binding\.gyp)/,
   /^sqlite3\/build\/(?!Release$|Release\/node_sqlite3\.node$)/,
+  /^@photostructure\/sqlite\/(src|scripts|binding\.gyp)/,
+  new RegExp(`^@photostructure/sqlite/prebuilds/(?!${process.platform}-${process.arch}(/|$))`),
+  /^@photostructure\/sqlite\/prebuilds\/.*\.musl\.node$/,
   /\/\.[^/]+$/,
   /^@koromix\/[^/]+\/musl_/,
   /^koffi\/(vendor|doc|cnoke\.cjs)/,

@@ -8,7 +8,7 @@ import { defineConfig } from 'rolldown';
  * Packages that the program loads by name at run time: those with compiled parts, optional ones, and the isolated one
  * (proxy/protocols/socksv5.ts).
  */
-const OUTSIDE = /^(sqlite3|better-sqlite3|koffi|socksv5|pino-pretty)(\/|$)/;
+const OUTSIDE = /^(sqlite3|@photostructure\/sqlite|better-sqlite3|koffi|socksv5|pino-pretty)(\/|$)/;
 /** Packages that knex and pg could load for other uses. Nobody installs them. */
 const NEVER_LOADED = /^(mysql2?|mariadb|oracledb|tedious|pg-query-stream|pg-native|pg-cloudflare)(\/|$)/;
 /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -32,6 +32,20 @@ async function runAsTest(t: TestContext, program: string, timeoutMs = 30_000): P
   const { runFile } = (await import(join(PROJECT, 'test/tools/run-file.mjs'))) as { runFile: RunFile };
   return runFile(file, join(folder, 'own'), timeoutMs);
 }
+
+test('npm ci needs no compiler and no other host than the registry: what runs a script at installation is optional', async () => {
+  interface Package {
+    readonly optional?: boolean;
+    readonly hasInstallScript?: boolean;
+  }
+  const lock = JSON.parse(await readFile(join(PROJECT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, Package>>;
+  };
+  const needed = Object.entries(lock.packages).filter(
+    ([, { hasInstallScript, optional }]) => hasInstallScript && !optional,
+  );
+  assert.deepEqual(needed, []);
+});
 
 test('the runner passes a file whose tests pass', async (t) => {
   const { failed, output } = await runAsTest(t, "import { test } from 'node:test'; test('one', () => {});");

@@ -1,11 +1,11 @@
 // A part: the lower bound for writes. The rows that the daemon writes, by the sqlite3 package alone with prepared
 // statements, into the same tables with the same durability: WAL, and each transaction on the disk before the next one.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { openStore } from '../../../src/store/store.js';
 import { servePart } from './parts.js';
 
@@ -18,6 +18,12 @@ export interface SqliteJob {
 const ACCOUNTS = 1000;
 /** As many as the daemon writes at once; every other change is one transaction. */
 const HEARTBEATS_PER_TRANSACTION = 5000;
+
+/** As far as it is used here: the package, with its types, is installed only where it can be built. */
+interface Database extends EventEmitter {
+  prepare(sql: string): { run(values: unknown[], done: (error: Error | null) => void): void };
+}
+const sqlite3 = createRequire(import.meta.url)('sqlite3') as { Database: new (file: string) => Database };
 
 const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

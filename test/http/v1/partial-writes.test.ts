@@ -10,6 +10,7 @@ import { fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { basic } from '../../helpers/http.js';
 import { loggedInClient } from '../../helpers/socks-client.js';
+import { sqliteClient } from '../../helpers/sqlite-client.js';
 
 type Json = Record<string, unknown>;
 interface Skipped {
@@ -20,7 +21,7 @@ interface Skipped {
 /** Starts a daemon, and opens a second connection to its database that can make it refuse a row. */
 async function setUp(t: TestContext) {
   const daemon = await startTestDaemon(t);
-  const db = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 5_000);
+  const db = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 5_000);
   t.after(() => db.destroy());
   return {
     daemon,
