@@ -69,6 +69,7 @@ export function createNoticesPart(deps: {
       const { periodBytes, periodStartedAt, periodEndsAt } = core.usage.lastView(account);
       return { usedBytes: periodBytes, quotaBytes, period: String(periodStartedAt), endsAt: periodEndsAt };
     },
+    midnight: (at) => core.store.calendar.periodStart('day', at) ?? at,
     maxLoginFailures: file.loginFailures,
     loginFailureWindowMs: file.loginFailureWindowMs,
     now,

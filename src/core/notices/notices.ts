@@ -1,5 +1,5 @@
 // Finds what to announce. Alerts go to the operator at once, at most one of a type and object within an hour. Reminders about
-// accounts are recorded, once for each account, step and period, and at most once for each account and step on a UTC day: a player
+// accounts are recorded, once for each account, step and period, and at most once for each account and step on a day: a player
 // gets a notice of each, the operator a digest. Neither gets what was found before the channel was switched on.
 import type { Account } from '../accounts/account.js';
 import { NO_CONTACTS } from '../accounts/contacts.js';
@@ -18,7 +18,7 @@ import {
   type Way,
 } from './notice.js';
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
-import { dayOf, expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
+import { expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
 
 export interface NoticeOptions {
   readonly store: Pick<
@@ -39,6 +39,8 @@ export interface NoticeOptions {
   readonly accounts: () => Iterable<Account>;
   readonly account: (id: string) => Account | undefined;
   readonly quotaUse: (account: Account) => QuotaUse | null;
+  /** The start of the day of a time, in ms since the epoch. */
+  readonly midnight: (at: number) => number;
   readonly maxLoginFailures: number;
   readonly loginFailureWindowMs: number;
   readonly now: Clock;
@@ -147,7 +149,7 @@ export function createNotices(options: NoticeOptions): Notices {
   ): Promise<boolean> {
     const found = [...ofAccounts(settings, at)].filter(({ key }) => !known.has(key));
     if (found.length === 0) return false;
-    const today = new Set((await store.keysSince(dayOf(at), 'accounts')).map(reminderSlot));
+    const today = new Set((await store.keysSince(options.midnight(at), 'accounts')).map(reminderSlot));
     // The next day finds the others again.
     const reminders = found.filter(({ key }) => !today.has(reminderSlot(key)));
     const ways = channels.filter(({ recipient }) => recipient === 'player');

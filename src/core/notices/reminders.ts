@@ -18,9 +18,9 @@ const EXPIRED_MS = DAY_MS;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /** The first moment of the UTC day. */
-export const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
+const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
 
-/** Returns a reminder's key without its period: step and account. At most one a UTC day is recorded. */
+/** Returns a reminder's key without its period: step and account. At most one a day is recorded. */
 export const reminderSlot = (key: string): string => key.split(' ', 2).join(' ');
 
 /** Announces only the nearest reached step: after a pause of the daemon, earlier steps are not announced later. */

@@ -37,6 +37,7 @@ async function setUp(open: Open) {
         state.quotaBytes === null
           ? null
           : { usedBytes: 90, quotaBytes: state.quotaBytes, period: 'p', endsAt: null },
+      midnight: (at) => store.calendar.periodStart('day', at) ?? at,
       maxLoginFailures: 2,
       loginFailureWindowMs: 1_000,
       now: () => state.at,
