@@ -1,10 +1,24 @@
 // Listening sockets that the service manager opens and passes to the daemon (sd_listen_fds), and their use.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { loadLibc } from '../src/proxy/io/native/libc.js';
+import { openListener } from '../src/proxy/io/native/listen.js';
 import { givenSockets } from '../src/systemd-sockets.js';
 import { startTestDaemon } from './helpers/daemon.js';
 import { needs } from './helpers/programs.js';
-import { connectThrough } from './helpers/socks-client.js';
+import {
+  connectThrough,
+  greeting,
+  loggedInClient,
+  login,
+  RawClient,
+  readReply,
+  request,
+} from './helpers/socks-client.js';
+import { suiteScope } from './helpers/suite.js';
 import { echo, startTarget } from './helpers/targets.js';
 
 /** Opens a blocking socket for each name, from descriptor 3 on, and executes the daemon. */
@@ -65,6 +79,60 @@ describe('sockets of the service manager', needs('python3'), () => {
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     await connectThrough(account, '127.0.0.1', target.port);
   });
+});
+
+describe('a restart with an inherited socket', () => {
+  const scope = suiteScope();
+  for (const engine of ['native', 'node'] as const) {
+    it(`resets no client, whatever it had sent (${engine})`, async (t) => {
+      const libc = loadLibc();
+      const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
+      assert.ok('fd' in listener);
+      t.after(() => libc.close(listener.fd));
+      const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-restart-'));
+      t.after(() => rm(dataDir, { recursive: true, force: true }));
+      const config = { socks: { engine, workers: 2 } };
+      const start = () => startTestDaemon(scope, { config, dataDir, sockets: [listener.fd] });
+      const target = await startTarget(t, echo);
+      const daemon = await start();
+      await daemon.addAccount('player', 'secret');
+      const { port } = listener.local;
+      const silent = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(port)));
+      const greeted = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(port)));
+      for (const client of greeted) {
+        client.send(greeting(2));
+        await client.read(2);
+      }
+      const loggedIn = await loggedInClient({ port, username: 'player', password: 'secret' });
+      daemon.signal('SIGTERM');
+      await daemon.waitForLine(({ msg }) => msg === 'stopping');
+      const late = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(port)));
+      const finish = async (client: RawClient, isGreeted: boolean, isLoggedIn = false): Promise<void> => {
+        if (!isGreeted) {
+          client.send(greeting(2));
+          await client.read(2);
+        }
+        if (!isLoggedIn) {
+          client.send(login('player', 'secret'));
+          assert.deepEqual([...(await client.read(2))], [1, 0]);
+        }
+        client.send(request('127.0.0.1', target.port));
+        assert.equal((await readReply(client)).code, 0);
+        client.send('hello');
+        assert.equal((await client.read(5)).toString(), 'hello');
+        client.destroy();
+      };
+      const finished = Promise.all([
+        ...greeted.map((client) => finish(client, true)),
+        finish(loggedIn, true, true),
+        ...[...silent, ...late].map((client) => finish(client, false)),
+      ]);
+      finished.catch(() => {});
+      assert.equal(await daemon.exited(), 0);
+      await start();
+      await finished;
+    });
+  }
 });
 
 it('sockets for another process are not used; those without a known name serve players', () => {

@@ -124,9 +124,9 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
 
     async drain(grace) {
       grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
-      plane.drain();
-      await plane.settle();
-      await drainSessions(sessions, grace);
+      plane.drain(Math.min(HANDSHAKE_MS, grace.ms));
+      await plane.drained;
+      await drainSessions(sessions, plane, grace);
     },
 
     async stop() {
@@ -158,22 +158,32 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   });
 }
 
+/** How long connections that were accepted before a stop may take for their request, in ms. */
+const HANDSHAKE_MS = 2_000;
 /** How long sessions may take to end after `endAll`, in ms. */
 const END_GRACE_MS = 1_000;
+/** How often to look whether all have ended, in ms. */
+const LOOK_MS = 20;
 
-/** Waits until all sessions have ended. After the grace period, ends them. */
-async function drainSessions(sessions: SessionRegistry, { ms, signal }: Grace): Promise<void> {
+/** Waits until all connections and sessions have ended. After the grace period, ends them. */
+async function drainSessions(
+  sessions: SessionRegistry,
+  plane: Pick<ProxyPlane, 'connections'>,
+  { ms, signal }: Grace,
+): Promise<void> {
+  let looking: NodeJS.Timeout | undefined;
   const allEnded = new Promise<void>((resolve) => {
     const look = (): void => {
-      if (sessions.size === 0) resolve();
+      if (sessions.size === 0 && plane.connections === 0) resolve();
     };
-    sessions.subscribe({ closed: look });
+    looking = setInterval(look, LOOK_MS);
     look();
   });
   const graceOver = signal.aborted ? undefined : once(signal, 'abort');
   await within(ms, Promise.race([allEnded, graceOver]), undefined);
   sessions.endAll('shutdown');
   await within(END_GRACE_MS, allEnded, undefined);
+  clearInterval(looking);
 }
 
 /** Handles the events of the workers. */

@@ -24,7 +24,7 @@ type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
 
 export interface SocksListenersOptions {
   readonly config: { readonly socks: SocksConfig };
-  readonly plane: Plane & Pick<ProxyPlane, 'ownPorts'>;
+  readonly plane: Plane & Pick<ProxyPlane, 'ownPorts' | 'drained'>;
   /** Opens the sockets in the main thread, so that they outlive a worker; null: the first worker opens them. */
   readonly libc: Libc | null;
   /** Sockets from systemd, which replace `socks.host` and `socks.port`. */
@@ -50,7 +50,11 @@ export function createSocksListenersPart(options: SocksListenersOptions): SocksL
       listening = await openAll(options);
       for (const { port } of listening.endpoints) options.plane.ownPorts.add('tcp-listener', port);
     },
-    drain: close,
+    async drain() {
+      // A worker that still had one in its epoll set would be woken for it until its end: the service manager keeps it open.
+      await options.plane.drained;
+      close();
+    },
     stop: close,
   };
 }

@@ -27,6 +27,7 @@ export class Handshakes {
   readonly #waiting = new Map<Waiting, string | null>();
   readonly #ofSource = new Map<string, Set<Waiting>>();
   #evicted = 0;
+  #isClosed = false;
 
   constructor(options: HandshakesOptions) {
     this.#options = options;
@@ -34,10 +35,11 @@ export class Handshakes {
 
   /**
    * Adds a connection. `source` null: not known yet, or there is none; then only the total limit applies.
-   * False when the limit is reached and no other handshake can be closed: close the connection. Repeated calls do nothing.
+   * False when the limit is reached and no other handshake can be closed, or after `close`: close the connection. Repeated calls do nothing.
    */
   add(connection: Waiting, source: string | null): boolean {
     if (this.#waiting.has(connection)) return true;
+    if (this.#isClosed) return false;
     if (this.#count(1) > this.#options.maxHandshakes && !this.#makeRoom(null)) {
       this.#count(-1);
       return false;
@@ -90,8 +92,9 @@ export class Handshakes {
     sendToPeer((index + 1) % workers, { kind: 'evict-handshake', source, hops: hops - 1 });
   }
 
-  /** Closes all handshakes of this worker. */
-  evictAll(): void {
+  /** Closes all handshakes of this worker, and refuses new ones. */
+  close(): void {
+    this.#isClosed = true;
     for (const connection of [...this.#waiting.keys()]) connection.close();
   }
 

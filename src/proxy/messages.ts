@@ -90,8 +90,8 @@ export type WorkerMessage =
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
   /** Starts or stops refusing new connections. */
   | { readonly kind: 'refuse'; readonly isRefusing: boolean }
-  /** Stops accepting, and closes connections without a complete request. */
-  | { readonly kind: 'drain' }
+  /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
+  | { readonly kind: 'drain'; readonly handshakeMs: number }
   /** Sends what waits; answered by `synced`. */
   | { readonly kind: 'sync'; readonly token: number }
   /** Asks for the destinations of connections with this local address and port; answered by `outbound`. */

@@ -69,11 +69,11 @@ export class PlaneListeners {
       this.#retries.failed(event.id, event.code, () => this.#send(worker, listener));
   }
 
-  /** Stops accepting, and closes connections without a complete request. */
-  drain(): void {
+  /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
+  drain(handshakeMs: number): void {
     this.#isDraining = true;
     this.#retries.clear();
-    for (const worker of this.#workers) worker.send({ kind: 'drain' });
+    for (const worker of this.#workers) worker.send({ kind: 'drain', handshakeMs });
   }
 
   /** The node driver cannot pass connections to other workers: beside native workers it serves only what they pass to it. */

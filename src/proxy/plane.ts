@@ -66,6 +66,7 @@ export class ProxyPlane {
   #games: readonly GameRule[];
   #token = 0;
   #isRefusing = false;
+  #drained: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: PlaneOptions) {
@@ -236,9 +237,15 @@ export class ProxyPlane {
     for (const worker of this.#workers) worker.send({ kind: 'refuse', isRefusing });
   }
 
-  /** Stops accepting, and closes connections without a complete request. */
-  drain(): void {
-    this.#listeners.drain();
+  /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
+  drain(handshakeMs: number): void {
+    this.#listeners.drain(handshakeMs);
+    this.#drained = Promise.all(this.#workers.map((worker) => this.#sync(worker))).then(() => undefined);
+  }
+
+  /** Resolves when no worker accepts any more, after `drain`: then listening sockets may be closed. */
+  get drained(): Promise<void> {
+    return this.#drained;
   }
 
   /** Accepts from a descriptor that is open already, in every worker. */

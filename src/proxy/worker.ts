@@ -210,7 +210,9 @@ export class ProxyWorker implements ConnectionHost {
         return;
       case 'drain':
         this.#listeners.closeAll();
-        return this.handshakes.evictAll();
+        // They were accepted, so nobody else can serve them.
+        this.io.timer(message.handshakeMs, () => this.handshakes.close());
+        return;
       case 'sync':
         this.events.push({ kind: 'synced', token: message.token });
         return this.events.send();

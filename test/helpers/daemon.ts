@@ -1,10 +1,11 @@
 // Starts the built daemon in a separate process with a temporary data folder and free ports. The end of the test stops it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { databaseSection, dropDatabaseOf } from './database.js';
 import { basic, parseJson } from './http.js';
 import { killProcessesIn } from './processes.js';
@@ -28,6 +29,8 @@ export interface DaemonOptions {
   readonly program?: string;
   /** Words before the node command: `['prlimit', '--nofile=256']`. */
   readonly wrap?: readonly string[];
+  /** Listening descriptors that it inherits, as from systemd. */
+  readonly sockets?: readonly number[];
 }
 
 export interface TestDaemon {
@@ -81,12 +84,19 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   await writeFile(configFile, yamlOf(merge({ ...defaults(dataDir), database }, options.config ?? {})));
 
   const bin = options.program === undefined ? BIN : join(options.program, 'bin/pulsegate.js');
-  const command = [...(options.wrap ?? []), process.execPath, bin, 'serve', '--config', configFile];
+  const sockets = options.sockets ?? [];
+  const given = sockets.length > 0 ? ['sh', '-c', 'LISTEN_PID=$$ exec "$@"', 'sh'] : [];
+  const command = [...(options.wrap ?? []), ...given, process.execPath, bin, 'serve', '--config', configFile];
   const child = spawn(command[0] ?? '', command.slice(1), {
     cwd: folder,
-    env: { ...plainEnvironment(), PULSEGATE_ADMIN_PASSWORD: ADMIN.password, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+    env: {
+      ...plainEnvironment(),
+      PULSEGATE_ADMIN_PASSWORD: ADMIN.password,
+      ...(sockets.length > 0 ? { LISTEN_FDS: String(sockets.length) } : {}),
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe', ...sockets],
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   const exit = once(child, 'exit');
   t.after(async () => {
     // A daemon killed by SIGKILL cannot kill the commands of its agents, which run in its folder.
