@@ -4,8 +4,9 @@ import { type CredentialSources, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/a
 import { createSecondFactor } from '../core/auth/second-factor.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
-import { readNewPassword } from './prompt.js';
+import { KEEP_TOKENS, readNewPassword } from './prompt.js';
 import { withCore, withExistingCore } from './store.js';
+import { countTokens } from './tokens.js';
 
 export const addAdminCommands: AddCommands = (program, io) => {
   const admin = program.command('admin').description("change the administrator's credentials");
@@ -15,8 +16,9 @@ export const addAdminCommands: AddCommands = (program, io) => {
     .description('set the administrator password; a running daemon applies it within a second')
     .option('--username <name>', 'also set the administrator user name')
     .option('--password-stdin', 'read the password from stdin')
+    .option('--keep-tokens', KEEP_TOKENS)
     .addHelpText('after', '\nExample:\n  pulsegate admin set-password --password-stdin < password.txt')
-    .action(async (options: { username?: string; passwordStdin?: true }, command) => {
+    .action(async (options: { username?: string; passwordStdin?: true; keepTokens?: true }, command) => {
       const loaded = await load(command, io);
       const ofThisProcess = await adminCredentialsGivenBy(io.env);
       // Check before the prompt, so that nobody types a password in vain.
@@ -30,9 +32,12 @@ export const addAdminCommands: AddCommands = (program, io) => {
       await withCore(
         loaded,
         async (core) => {
-          const result = await core.credentials.set(options.username, password, cliActor());
+          const revoked = options.keepTokens ? 0 : await countTokens(core, null);
+          const by = cliActor();
+          const result = await core.credentials.set(options.username, password, by, !options.keepTokens);
           if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
           printLine(io.stdout, `Password of ${result.username} changed.`);
+          if (revoked > 0) printLine(io.stdout, `Revoked API tokens: ${revoked}.`);
         },
         { mayCreate: true },
       );

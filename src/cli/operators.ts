@@ -16,9 +16,10 @@ import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseByteSize, parseCount } from './limit-options.js';
 import { BUDGET_HELP, type BudgetOptions, budgetWords, toBudget } from './operator-budget.js';
-import { confirm, readNewPassword } from './prompt.js';
+import { confirm, KEEP_TOKENS, readNewPassword } from './prompt.js';
 import { withCore } from './store.js';
 import { formatTime, printTable } from './table.js';
+import { countTokens } from './tokens.js';
 
 const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
 
@@ -105,6 +106,7 @@ interface UpdateOptions extends BudgetOptions {
   rename?: string;
   password?: true;
   passwordStdin?: true;
+  keepTokens?: true;
   enable?: true;
   disable?: true;
   json?: true;
@@ -119,6 +121,7 @@ function addUpdate(operator: Command, io: CommandIo): void {
     .option('--rename <name>', 'new user name')
     .option('--password', 'prompt for a new password')
     .option('--password-stdin', 'read a new password from stdin')
+    .option('--keep-tokens', KEEP_TOKENS)
     .option('--accounts <n>', BUDGET_HELP.accounts, parseCount)
     .option('--days <n>', BUDGET_HELP.days, parseCount)
     .option('--traffic <size>', BUDGET_HELP.traffic, parseByteSize)
@@ -131,18 +134,24 @@ function addUpdate(operator: Command, io: CommandIo): void {
       if (Object.keys(options).every((given) => given === 'json'))
         throw new CommandError('No change given. See: pulsegate operator update --help', 2);
       const isNewPassword = options.password || options.passwordStdin;
+      if (options.keepTokens && !isNewPassword)
+        throw new CommandError('--keep-tokens needs --password or --password-stdin.', 2);
       const password = isNewPassword
         ? await readNewPassword(io, options.passwordStdin ?? false, NO_TERMINAL)
         : undefined;
-      await withOperators(command, io, async ({ operators }) => {
+      await withOperators(command, io, async ({ operators, core }) => {
         const { id, name } = findOperator(operators, nameOrId);
         const isEnabled = options.enable ? true : options.disable ? false : undefined;
         const budget = toBudget(options);
-        const change = { role: options.role, name: options.rename, isEnabled, password, budget };
+        const revokeTokens = !options.keepTokens;
+        const revoked = isNewPassword && revokeTokens ? await countTokens(core, id) : 0;
+        const given = { role: options.role, name: options.rename };
+        const change = { ...given, isEnabled, password, budget, revokeTokens };
         const changed = await operators.change(id, change, cliActor());
         if (!changed.ok) throw new CommandError(REFUSALS[changed.reason]);
         if (options.json) return printJson(io, toJson(changed.operator));
         printLine(io.stdout, `Updated ${name}.`);
+        if (revoked > 0) printLine(io.stdout, `Revoked API tokens: ${revoked}.`);
       });
     });
 }

@@ -117,3 +117,6 @@ function ask({ stdin, stderr }: CommandIo, question: string): Promise<string> {
 function cancelled(): CommandError {
   return new CommandError('Cancelled; nothing was changed.', 130);
 }
+
+/** Help of an option of commands that set a password. */
+export const KEEP_TOKENS = 'keep the API tokens valid; otherwise a new password revokes them';

@@ -15,6 +15,11 @@ import { formatTime, printTable } from './table.js';
 
 const MAX_NAME_CHARACTERS = 100;
 
+/** The number of tokens of an operator; null: of the administrator. */
+export async function countTokens({ store }: Core, operatorId: string | null): Promise<number> {
+  return (await store.apiTokens.all()).filter((token) => token.operatorId === operatorId).length;
+}
+
 export const addTokenCommands: AddCommands = (program, io) => {
   const token = program
     .command('token')

@@ -59,6 +59,7 @@ export const adminSchema = section({
   session: section({
     idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
     maxAge: duration({ min: '1s', max: '365d' }).prefault('7d'),
+    confirmFor: duration({ min: '1s', max: '24h' }).prefault('5m'),
     max: whole(1, 10_000).default(100),
   }).prefault({}),
   attempts: section({

@@ -100,6 +100,7 @@ export type AccountUsage = {
 export type AdminPasswordChange = {
   readonly current: string;
   readonly next: string;
+  readonly revokeTokens?: boolean | undefined;
 };
 export type Agent = {
   readonly name: string;
@@ -260,6 +261,13 @@ export type BytesPerSecond = number;
 export type ChangedEvent = {
   readonly topic: 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
   readonly id: string | null;
+};
+export type Confirmation = {
+  readonly password?: string | undefined;
+  readonly code?: string | undefined;
+};
+export type Confirmed = {
+  readonly confirmedUntil: Time | null;
 };
 export type Contacts = {
   readonly email: string | null;
@@ -535,6 +543,7 @@ export type Me = {
   readonly operations: readonly (string)[];
   readonly totpEnabled: boolean;
   readonly isPasswordGiven: boolean;
+  readonly confirmedUntil: Time | null;
   readonly recoveryCodesLeft: Count;
   readonly version: string;
   readonly startedAt: Time;
@@ -836,6 +845,7 @@ export type OperatorChange = {
   readonly name?: string | undefined;
   readonly password?: string | undefined;
   readonly role?: Role | undefined;
+  readonly revokeTokens?: boolean | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly budget?: BudgetChange | undefined;
 };
@@ -939,9 +949,9 @@ export type Problem = {
   readonly reason?: ProblemReason | undefined;
   readonly errors?: readonly (FieldError)[] | undefined;
 };
-export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'confirmation-required' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type ProblemReason = {
-  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-gone' | 'database-replaced' | 'database-corrupt' | 'database-locked' | 'database-read-only' | 'database-away' | 'database-failing' | 'disk-full' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'password-checks-busy' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
+  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'confirm' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-gone' | 'database-replaced' | 'database-corrupt' | 'database-locked' | 'database-read-only' | 'database-away' | 'database-failing' | 'disk-full' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'password-checks-busy' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type PublicAddress = {
@@ -1111,6 +1121,7 @@ export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'egr
 export interface Operations {
   signIn: { params: undefined; query: undefined; body: SignIn; answer: Me };
   signOut: { params: undefined; query: undefined; body: undefined; answer: undefined };
+  confirmSession: { params: undefined; query: undefined; body: Confirmation; answer: Confirmed };
   getMe: { params: undefined; query: undefined; body: undefined; answer: Me };
   enrolTotp: { params: undefined; query: undefined; body: undefined; answer: TotpEnrolment };
   confirmTotp: { params: undefined; query: undefined; body: {
@@ -1210,6 +1221,7 @@ export interface Operations {
 export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
   signIn: ['POST', '/api/v1/session'],
   signOut: ['DELETE', '/api/v1/session'],
+  confirmSession: ['POST', '/api/v1/session/confirm'],
   getMe: ['GET', '/api/v1/me'],
   enrolTotp: ['POST', '/api/v1/session/totp'],
   confirmTotp: ['PUT', '/api/v1/session/totp'],

@@ -11,6 +11,7 @@ import { AccountPage } from './pages/account.js';
 import { AccountsPage } from './pages/accounts.js';
 import { AgentSessionPage } from './pages/agent-session.js';
 import { AgentsPage } from './pages/agents.js';
+import { ConfirmDialog } from './pages/confirm-dialog.js';
 import { HeartbeatsPage } from './pages/heartbeats.js';
 import { LoginPage, SignInAgain } from './pages/login.js';
 import { OverviewPage } from './pages/overview.js';
@@ -138,6 +139,7 @@ function Console({ who }: { who: Me }) {
       </main>
       <Toasts />
       <UnsavedQuestion />
+      <ConfirmDialog />
       {help && <KeyboardHelp places={places} onClose={() => setHelp(false)} />}
     </div>
   );

@@ -50,6 +50,7 @@ export async function openAuth(deps: {
     credentials: (operatorId) => principals.get(operatorId)?.fingerprint() ?? null,
     idleMs: session.idleTimeoutMs,
     maxAgeMs: session.maxAgeMs,
+    confirmForMs: session.confirmForMs,
     maxSessions: session.max,
     onError,
   });

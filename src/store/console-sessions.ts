@@ -18,6 +18,7 @@ interface SessionRow {
   used_at: number | string;
   credentials: string | null;
   operator_id: string | null;
+  confirmed_at: number | string | null;
 }
 
 const CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
@@ -49,6 +50,12 @@ export function createConsoleSessionStore(
       await db('console_sessions').where({ hash }).update({ used_at: at });
     },
 
+    confirmed: (hash, at) =>
+      inTransaction(db, async (trx) => {
+        await trx('console_sessions').where({ hash }).update({ confirmed_at: at });
+        await recordChange(trx, CHANGED);
+      }),
+
     renew: (session) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').insert(toRow(session)).onConflict('hash').merge();
@@ -76,11 +83,13 @@ async function isStill(
 }
 
 function toSession(row: SessionRow): ConsoleSession {
-  const { hash, username, address, created_at, used_at, credentials, operator_id } = row;
+  const { hash, username, address, created_at, used_at, confirmed_at, credentials, operator_id } = row;
   const [createdAt, usedAt] = [Number(created_at), Number(used_at)];
-  return { hash, username, address, createdAt, usedAt, credentials, operatorId: operator_id };
+  const confirmedAt = Number(confirmed_at ?? created_at);
+  return { hash, username, address, createdAt, usedAt, confirmedAt, credentials, operatorId: operator_id };
 }
 
-function toRow({ createdAt, usedAt, operatorId, ...session }: ConsoleSession): SessionRow {
-  return { ...session, created_at: createdAt, used_at: usedAt, operator_id: operatorId };
+function toRow({ createdAt, usedAt, confirmedAt, operatorId, ...session }: ConsoleSession): SessionRow {
+  const times = { created_at: createdAt, used_at: usedAt, confirmed_at: confirmedAt };
+  return { ...session, ...times, operator_id: operatorId };
 }

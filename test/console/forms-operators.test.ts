@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { openStore } from '../../src/store/store.js';
 import { chooseBulkAction, noBrowser, settled } from '../helpers/console-browser.js';
+import { ADMIN } from '../helpers/daemon.js';
+import { databaseOf } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
 import { type Json, useFormConsole } from '../helpers/form-console.js';
 
@@ -215,6 +218,51 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await expectChinese('另一个操作员或管理员已使用这个名字');
     await page.keyboard.press('Escape');
     assert.deepEqual(errors, []);
+  });
+
+  test('what outlasts the session asks for the password, keeps what was typed, and goes on', async (t) => {
+    const store = await openStore(await databaseOf(daemon().dataDir));
+    t.after(() => store.close());
+    const { page, visit, errors } = await open(t);
+    /** The last confirmation was long ago. */
+    const unconfirm = async () => {
+      for (const { hash } of await store.consoleSessions.all())
+        await store.consoleSessions.confirmed(hash, 0);
+      const until = `fetch('/api/v1/me').then((answer) => answer.json()).then((me) => me.confirmedUntil)`;
+      await eventually(async () => assert.equal(await page.evaluate(until), null));
+    };
+    const title = page.locator('dialog[open] h2', { hasText: 'Confirm that it is you' });
+    await visit('/settings/operators');
+    await unconfirm();
+    await page.click('text=New operator');
+    await page.locator('dialog input').first().fill('late');
+    await page.locator('dialog input[type=password]').fill(PASSWORD);
+    await page.click('dialog button[type=submit]');
+    await title.waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog >> text=Nothing was changed. Try again, and enter your password.');
+    assert.equal(await page.locator('dialog input').first().inputValue(), 'late');
+    await page.click('dialog button[type=submit]');
+    await title.waitFor();
+    await page.keyboard.type('guess');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog >> text=is not the current password');
+    await page.locator('dialog input[type=password]').last().fill(ADMIN.password);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('main td >> text=late');
+
+    await visit('/settings/effective');
+    await unconfirm();
+    await page.click('a[download]');
+    await title.waitFor();
+    await page.keyboard.type(ADMIN.password);
+    const download = page.waitForEvent('download');
+    await page.keyboard.press('Enter');
+    assert.match((await download).suggestedFilename(), /^pulsegate-.*\.db$/);
+    assert.deepEqual(
+      errors.filter((error) => !/status of 40[03]/.test(error)),
+      [],
+    );
   });
 });
 

@@ -157,6 +157,7 @@ async function backUpOpenWork(t: TestContext) {
       address: '::1',
       createdAt: at,
       usedAt: at,
+      confirmedAt: at,
       credentials: 'c',
       operatorId: null,
     },

@@ -195,11 +195,21 @@ onEachEngine('a delivery is due until it succeeds, and keeps every attempt', asy
 onEachEngine('console sessions, tokens and audit entries are read back unchanged', async (open) => {
   const { consoleSessions, apiTokens, audit, settings } = (await open()).store;
   const session = {
-    ...{ hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null },
+    ...{
+      hash: 'h',
+      username: TEXT,
+      address: '::1',
+      createdAt: 1,
+      usedAt: 2,
+      confirmedAt: 3,
+      credentials: null,
+    },
     operatorId: 'o',
   };
   await consoleSessions.add(session, null);
   await consoleSessions.used('h', 5);
+  await consoleSessions.confirmed('h', 6);
+  assert.equal((await consoleSessions.get('h'))?.confirmedAt, 6);
   await consoleSessions.renew({ ...session, usedAt: 5, credentials: 'c' });
   assert.deepEqual((await consoleSessions.get('h'))?.credentials, 'c');
   assert.deepEqual(await consoleSessions.all(), [{ ...session, usedAt: 5, credentials: 'c' }]);

@@ -75,12 +75,12 @@ onEachEngine('a change of an operator keeps what another process has changed of 
   );
   await there.reload();
   assert.deepEqual(there.get(id), renamed.operator);
-  assert.deepEqual(await here.setPassword(id, added.operator.passwordHash, 'a new password', DAEMON), {
+  assert.deepEqual(await here.setPassword(id, added.operator.passwordHash, 'a new password', DAEMON, false), {
     ok: false,
     reason: 'wrong-password',
   });
   await here.renewHash(id, added.operator.passwordHash, 'not written');
-  assert.ok((await here.setPassword(id, renamed.operator.passwordHash, 'a new password', DAEMON)).ok);
+  assert.ok((await here.setPassword(id, renamed.operator.passwordHash, 'a new password', DAEMON, false)).ok);
   await here.create({ name: 'max', password: 'a good password', role: 'viewer' }, DAEMON);
   const taken = await there.change(id, { name: 'max' }, DAEMON);
   assert.deepEqual(taken, { ok: false, reason: 'name-taken' }, 'this process has not read of the name yet');
@@ -95,7 +95,14 @@ onEachEngine('a change that takes access away removes the console sessions with 
   );
   assert.ok(added.ok);
   const { id } = added.operator;
-  const session = { username: 'kim', address: '::1', createdAt: 0, usedAt: 0, credentials: 'c' };
+  const session = {
+    username: 'kim',
+    address: '::1',
+    createdAt: 0,
+    usedAt: 0,
+    confirmedAt: 0,
+    credentials: 'c',
+  };
   const put = (hash: string, operator: Operator | null) =>
     store.consoleSessions.add({ ...session, hash, operatorId: operator?.id ?? null }, operator);
   const stored = async () => (await store.consoleSessions.all()).map(({ hash }) => hash);

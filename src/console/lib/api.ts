@@ -1,6 +1,7 @@
 // Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`.
 import { type Me, OPERATIONS, type Operations, type Problem, type ProblemReason } from '../api-types.js';
 import { cell } from './cell.js';
+import { askToConfirm } from './confirm.js';
 
 /** undefined: not known yet; null: nobody is signed in. */
 export const me = cell<Me | null | undefined>(undefined);
@@ -94,6 +95,9 @@ export async function callWithEtag<N extends keyof Operations>(
     lapsed.set(user());
     me.set(null);
   }
+  // The form that sent the request waits, and keeps what was typed.
+  if (error.code === 'confirmation-required' && (await askToConfirm()))
+    return callWithEtag(name, ...([input] as Arguments<N>));
   throw error;
 }
 

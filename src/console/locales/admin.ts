@@ -11,6 +11,11 @@ export const admin = {
   'admin.next': { en: 'New password', zh: '新密码' },
   'admin.again': { en: 'Repeat the new password', zh: '再次输入新密码' },
   'admin.differs': { en: 'The passwords do not match', zh: '两次输入的密码不一致' },
+  'admin.revokeTokens': { en: 'Also revoke my API tokens', zh: '同时吊销我的 API 令牌' },
+  'admin.revokeTokens.off': {
+    en: 'Programs with these tokens keep their access, and so does whoever made one without your knowledge.',
+    zh: '使用这些令牌的程序会继续有权限；别人擅自创建的令牌也一样。',
+  },
   'admin.change': { en: 'Change password', zh: '修改密码' },
   'admin.password.given': {
     en: 'The password comes from a variable, a file or a systemd credential (PULSEGATE_ADMIN_PASSWORD, PULSEGATE_ADMIN_PASSWORD_FILE, admin-password): the next start sets it again. Change it there too.',

@@ -19,6 +19,11 @@ export const errors = {
     en: 'Your role does not include this. Ask the administrator.',
     zh: '您的角色不包含此操作，请联系管理员。',
   },
+  'error.confirmation': { en: 'Not confirmed', zh: '尚未确认' },
+  'error.confirmation.next': {
+    en: 'Nothing was changed. Try again, and enter your password.',
+    zh: '没有任何更改。请重试，并输入您的密码。',
+  },
   'error.crossSite': {
     en: 'The request came from another site and was refused',
     zh: '请求来自其他网站，已拒绝',

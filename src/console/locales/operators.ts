@@ -37,6 +37,10 @@ export const operators = {
   },
   'operators.password': { en: 'Password', zh: '密码' },
   'operators.newPassword': { en: 'New password', zh: '新密码' },
+  'operators.revokeTokens': {
+    en: 'Also revoke the operator’s API tokens',
+    zh: '同时吊销此操作员的 API 令牌',
+  },
   'operators.newPassword.hint': {
     en: 'Leave empty to keep the current one. A new password ends the console sessions.',
     zh: '留空则不修改。设置新密码会使已登录的会话失效。',

@@ -56,6 +56,7 @@ export const reasons = {
     en: 'the request came through this proxy itself: open the console without it',
     zh: '请求经过了本代理：请不要通过它打开控制台',
   },
+  'reason.confirm': { en: 'this needs your password again', zh: '此操作需要再次输入密码' },
   'reason.cross-site': { en: 'the request came from a page of another site', zh: '请求来自其他网站的页面' },
   'reason.host-not-allowed': {
     en: 'the host name of this address is not in admin.allowedHosts',

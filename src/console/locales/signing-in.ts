@@ -23,4 +23,10 @@ export const signingIn = {
     en: 'The first start shows the administrator’s password once on the terminal. To set a new one, run on the server:',
     zh: '首次启动时，管理员密码会在终端显示一次。要重新设置，请在服务器上运行：',
   },
+  'confirm.title': { en: 'Confirm that it is you', zh: '请确认是您本人' },
+  'confirm.text': {
+    en: 'What this does stays after you sign out. Enter your password again; it then holds for a few minutes.',
+    zh: '这项操作在退出登录后仍然有效，请再次输入您的密码；确认后几分钟内不再询问。',
+  },
+  'confirm.action': { en: 'Confirm', zh: '确认' },
 } as const satisfies Texts;

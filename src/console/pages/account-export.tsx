@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody, FileFormat } from '../api-types.js';
 import { urlOf } from '../lib/api.js';
+import { confirmThenFollow } from '../lib/confirm.js';
 import { t } from '../lib/i18n.js';
 import { useUser } from '../lib/rights.js';
 import { Button } from '../ui/basics.js';
@@ -14,6 +15,7 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
   const [zone, setZone] = useState(ownZone());
   const [withHashes, setWithHashes] = useState(false);
   const mayHaveHashes = useUser()?.scopes === null;
+  const hasHashes = withHashes && format !== 'ccproxy';
   const filtered = Object.values(filter).some((value) => value !== undefined);
   return (
     <Dialog
@@ -29,12 +31,15 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
               query: {
                 ...filter,
                 format,
-                withHashes: (withHashes && format !== 'ccproxy') || undefined,
+                withHashes: hasHashes || undefined,
                 zone: format === 'ccproxy' ? zone : undefined,
               },
             })}
             download
-            onClick={onClose}
+            onClick={(event) => {
+              if (hasHashes) confirmThenFollow(event);
+              onClose();
+            }}
           >
             {t('export.download')}
           </a>

@@ -8,6 +8,7 @@ import { numberText, readNumber } from '../lib/number-text.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../ui/form.js';
+import { RevokeTokens } from './revoke-tokens.js';
 
 /** Roles other than the administrator's, from the fewest rights on. */
 const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
@@ -21,6 +22,7 @@ const BOUND_NAMES = Object.keys(BOUNDS) as BoundName[];
 interface Fields {
   readonly name: string;
   readonly password: string;
+  readonly revokeTokens: boolean;
   readonly role: OperatorRole;
   readonly isEnabled: boolean;
   readonly bounds: Readonly<Record<BoundName, string>>;
@@ -33,6 +35,7 @@ function fieldsOf(operator: Operator | null): Fields {
   return {
     name: operator?.name ?? '',
     password: '',
+    revokeTokens: true,
     role: (operator?.role ?? 'seller') as OperatorRole,
     isEnabled: operator?.isEnabled ?? true,
     bounds,
@@ -105,6 +108,13 @@ export function OperatorDialog({
           onInput={(password) => set({ password })}
         />
       </Field>
+      {operator && fields.password !== '' && (
+        <RevokeTokens
+          label={t('operators.revokeTokens')}
+          checked={fields.revokeTokens}
+          onChange={(revokeTokens) => set({ revokeTokens })}
+        />
+      )}
       <Field label={t('operators.role')} hint={t(`operators.role.${fields.role}.text`)}>
         <Segments
           value={fields.role}
@@ -172,7 +182,7 @@ function changesOf(saved: Fields, fields: Fields, budget: Record<BoundName, numb
   const changed = BOUND_NAMES.filter((name) => fields.bounds[name] !== saved.bounds[name]);
   return {
     ...(fields.name === saved.name ? {} : { name: fields.name }),
-    ...(fields.password === '' ? {} : { password: fields.password }),
+    ...(fields.password === '' ? {} : { password: fields.password, revokeTokens: fields.revokeTokens }),
     ...(fields.role === saved.role ? {} : { role: fields.role as Role }),
     ...(fields.isEnabled === saved.isEnabled ? {} : { isEnabled: fields.isEnabled }),
     ...(fields.role !== 'seller' || changed.length === 0

@@ -14,6 +14,7 @@ import { Failure, FormErrors } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { CodeDialog } from './code-dialog.js';
 import { NewRecoveryCodes, RecoveryCodes } from './recovery-codes.js';
+import { RevokeTokens } from './revoke-tokens.js';
 import { LanguageChoice, ThemeChoice } from './settings-display.js';
 
 export function AdminSettings() {
@@ -32,6 +33,7 @@ function PasswordForm() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
+  const [revokeTokens, setRevokeTokens] = useState(true);
   const { busy, error, run } = useAction();
   const isGiven = useCell(me)?.isPasswordGiven === true;
   useUnsaved(current !== '' || next !== '' || again !== '' ? 'typed' : null);
@@ -40,7 +42,7 @@ function PasswordForm() {
   const submit = () => {
     if (!ready) return;
     void run(async () => {
-      await call('setAdminPassword', { body: { current, next } });
+      await call('setAdminPassword', { body: { current, next, revokeTokens } });
       notify(t('admin.passwordChanged'));
       setCurrent('');
       setNext('');
@@ -80,6 +82,7 @@ function PasswordForm() {
           />
         </Field>
       </FormErrors>
+      <RevokeTokens label={t('admin.revokeTokens')} checked={revokeTokens} onChange={setRevokeTokens} />
       <div class="row">
         <Button type="submit" kind="primary" disabled={!ready}>
           {t('admin.change')}

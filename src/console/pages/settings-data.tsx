@@ -1,6 +1,7 @@
 // Retention times, and the effective configuration.
 import type { EffectiveConfig, Retention } from '../api-types.js';
 import { callWithEtag, urlOf } from '../lib/api.js';
+import { confirmThenFollow } from '../lib/confirm.js';
 import { useDraft } from '../lib/draft.js';
 import { bytes, count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -115,7 +116,7 @@ function Backup() {
       </p>
       <div class="row">
         <Permitted to="downloadBackup">
-          <a class="button" href={urlOf('downloadBackup', {})} download>
+          <a class="button" href={urlOf('downloadBackup', {})} download onClick={confirmThenFollow}>
             <Icon name="download" /> {t('backup.download')}
           </a>
         </Permitted>

@@ -108,6 +108,7 @@ const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>
   forbidden: { title: 'error.forbidden', next: 'error.forbidden.next' },
   'wrong-scope': { title: 'error.forbidden', next: 'error.forbidden.next' },
   'wrong-role': { title: 'error.forbidden', next: 'error.wrongRole.next' },
+  'confirmation-required': { title: 'error.confirmation', next: 'error.confirmation.next' },
   'cross-site': { title: 'error.crossSite', next: 'error.crossSite.next' },
   'not-found': { title: 'error.notFound', next: 'error.notFound.next' },
   'username-taken': { title: 'error.usernameTaken', next: 'error.usernameTaken.next' },

@@ -1,7 +1,7 @@
 // The administrator's user name and password: one setting with a password hash. There is no default password.
 import { randomBytes } from 'node:crypto';
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
-import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
+import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
 import type { EndedAccess } from '../ended-access.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
@@ -58,13 +58,19 @@ export interface AdminCredentials extends Reloadable {
   settle(): Promise<void>;
   /** The sources that `ensure` received at the last start of any process. The next start undoes changes by `set` to these. */
   givenBy(): Promise<CredentialSources>;
-  /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
-  set(username: string | undefined, password: string, by?: Actor): Promise<AdminCredentialsSet>;
+  /** Changes the password, and the user name unless it is undefined; can revoke the tokens. Rejects when it cannot be written. */
+  set(
+    username: string | undefined,
+    password: string,
+    by?: Actor,
+    revokeTokens?: boolean,
+  ): Promise<AdminCredentialsSet>;
   /** Changes the password if the stored hash still is `currentHash`. Rejects when it cannot be written. */
   setPassword(
     currentHash: string,
     password: string,
     by: Actor,
+    revokeTokens: boolean,
   ): Promise<AdminCredentialsSet<'wrong-password' | 'invalid-password' | 'short-password'>>;
   /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. Rejects when it cannot be written. */
   renewHash(currentHash: string, passwordHash: string): Promise<void>;
@@ -137,9 +143,11 @@ export function createAdminCredentials({
   async function writePassword(
     next: Stored,
     by: Actor,
+    revokeTokens: boolean,
     { write }: Change<Stored | null>,
   ): Promise<{ readonly ok: true; readonly username: string }> {
-    await write(next, auditOf(by, setting.value(), next), ENDED);
+    const audit = auditOf(by, setting.value(), next, revokeTokens);
+    await write(next, audit, { ...ENDED, tokens: revokeTokens });
     unsettled = null;
     return { ok: true, username: next.username };
   }
@@ -197,7 +205,7 @@ export function createAdminCredentials({
 
     settle,
 
-    async set(newUsername, password, by = DAEMON) {
+    async set(newUsername, password, by = DAEMON, revokeTokens = false) {
       if (newUsername !== undefined && !isValidAdminUsername(newUsername))
         return { ok: false, reason: 'invalid-username' };
       const fault = refusePassword(password);
@@ -205,11 +213,11 @@ export function createAdminCredentials({
       const passwordHash = await passwords.hash(password);
       return setting.change(async (change) => {
         const username = newUsername ?? setting.value()?.username ?? DEFAULT_ADMIN_USERNAME;
-        return writePassword({ username, passwordHash }, by, change);
+        return writePassword({ username, passwordHash }, by, revokeTokens, change);
       });
     },
 
-    async setPassword(currentHash, password, by) {
+    async setPassword(currentHash, password, by, revokeTokens) {
       const fault = refusePassword(password);
       if (fault) return { ok: false, reason: fault };
       const passwordHash = await passwords.hash(password);
@@ -217,7 +225,7 @@ export function createAdminCredentials({
       return setting.change(async (change) => {
         const stored = setting.value();
         if (stored?.passwordHash !== currentHash) return { ok: false, reason: 'wrong-password' };
-        return writePassword({ username: stored.username, passwordHash }, by, change);
+        return writePassword({ username: stored.username, passwordHash }, by, revokeTokens, change);
       });
     },
 
@@ -248,14 +256,14 @@ function refusePassword(password: string): 'invalid-password' | 'short-password'
   return [...password].length < MIN_ADMIN_PASSWORD_CHARACTERS ? 'short-password' : null;
 }
 
-function auditOf(by: Actor, before: Stored | null, after: Stored): AuditRecord {
+function auditOf(by: Actor, before: Stored | null, after: Stored, revokesTokens = false): AuditRecord {
   const isNewPassword = before?.passwordHash !== after.passwordHash;
   return {
     by,
     action: isNewPassword ? 'admin.password' : 'admin.username',
     object: { type: 'admin', id: null, name: after.username },
     before: before && { username: before.username },
-    after: { username: after.username, ...(isNewPassword ? { password: 'changed' } : {}) },
+    after: { username: after.username, ...(isNewPassword ? changedPassword(revokesTokens) : {}) },
   };
 }
 

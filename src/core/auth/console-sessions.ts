@@ -12,6 +12,8 @@ export interface ConsoleSession {
   readonly address: string;
   readonly createdAt: number;
   readonly usedAt: number;
+  /** When the user last gave the password or a one-time code: the sign-in, or a later confirmation. */
+  readonly confirmedAt: number;
   /** Fingerprint of the credentials at the sign-in; null for a session of an older version. */
   readonly credentials: string | null;
   /** Who signed in; null: the administrator. */
@@ -29,6 +31,7 @@ export interface ConsoleSessionStore {
   /** Returns false, and writes nothing, when `operator` is no longer stored like this: enabled, with this name and role. */
   add(session: ConsoleSession, operator: Pick<Operator, 'id' | 'name' | 'role'> | null): Promise<boolean>;
   used(hash: string, at: number): Promise<void>;
+  confirmed(hash: string, at: number): Promise<void>;
   /** Stores a session with new credentials, even if another daemon has just removed it because of the change. */
   renew(session: ConsoleSession): Promise<void>;
   remove(hashes: readonly string[]): Promise<void>;
@@ -52,6 +55,12 @@ export interface ConsoleSessions extends Reloadable {
   /** Whether a session is valid; does not count as use. */
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
+  /** Records that the user has given the password or a one-time code again. Returns until when the session is confirmed. */
+  confirm(hash: string): Promise<number>;
+  /** Until when the session is confirmed, as far as this daemon knows; null: it is not. */
+  confirmedUntil(hash: string): number | null;
+  /** Whether the session is confirmed. Asks the database when this daemon knows of no confirmation: another one may. */
+  isConfirmed(hash: string): Promise<boolean>;
   /**
    * After a change of a user's credentials, which has removed all sessions of the user from the database: ends them here, except
    * `kept`, which it stores again; null ends all. `kept` is the session that made the change, with the fingerprint right before it.
@@ -71,6 +80,8 @@ export interface ConsoleSessionOptions {
   readonly idleMs: number;
   /** A session ends at this age, also when it is in use. */
   readonly maxAgeMs: number;
+  /** A session is confirmed for this time. */
+  readonly confirmForMs: number;
   /** Maximum number of sessions of one user; a new one ends the least recently used. */
   readonly maxSessions: number;
   readonly onError: (error: unknown) => void;
@@ -142,6 +153,12 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     return used;
   }
 
+  /** By the difference to now, so that a clock that was set back ends a confirmation. */
+  const confirmedUntil = (session: ConsoleSession | null | undefined): number | null =>
+    session && Math.abs(now() - session.confirmedAt) < options.confirmForMs
+      ? session.confirmedAt + options.confirmForMs
+      : null;
+
   /** Keeps the later time of use when two daemons know the session. */
   function hold(stored: ConsoleSession): void {
     const usedAt = Math.max(stored.usedAt, open.get(stored.hash)?.usedAt ?? 0);
@@ -171,6 +188,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
         address,
         createdAt: at,
         usedAt: at,
+        confirmedAt: at,
         credentials,
         operatorId,
       };
@@ -210,6 +228,18 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
 
     isOpen: (hash) => current(hash) !== null,
     close: (hash) => forget([hash]),
+
+    async confirm(hash) {
+      const at = now();
+      await store.confirmed(hash, at);
+      const session = open.get(hash);
+      if (session) open.set(hash, { ...session, confirmedAt: at });
+      return at + options.confirmForMs;
+    },
+
+    confirmedUntil: (hash) => confirmedUntil(open.get(hash)),
+    isConfirmed: async (hash) =>
+      (confirmedUntil(open.get(hash)) ?? confirmedUntil(await store.get(hash))) !== null,
 
     async keepOnly(operatorId, session) {
       const known = session === null ? undefined : open.get(session.hash);

@@ -1,6 +1,6 @@
 // The operators besides the administrator. The database stores them, and this module keeps them in memory.
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/budget.js';
-import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import { type Actor, type AuditRecord, changedPassword, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
 import { createTurns } from '../turns.js';
@@ -25,6 +25,8 @@ export type OperatorChange = {
   readonly [K in 'name' | 'role' | 'password']?: NewOperator[K] | undefined;
 } & {
   readonly isEnabled?: boolean | undefined;
+  /** With a new password: also revokes the operator's tokens. */
+  readonly revokeTokens?: boolean;
   /** The changed bounds. */
   readonly budget?: Partial<Budget> | undefined;
 };
@@ -55,6 +57,7 @@ export interface Operators extends Reloadable {
     currentHash: string,
     password: string,
     by: Actor,
+    revokeTokens: boolean,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found' | 'wrong-password'>>;
   /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. */
   renewHash(id: string, currentHash: string, passwordHash: string): Promise<void>;
@@ -118,7 +121,7 @@ export function createOperators({
   /** Another process may change the operator too: `refuseStored` and the fields that stay are about the stored one. */
   const change = async <Refusal extends string = never>(
     id: string,
-    { name, role, isEnabled, password, budget }: OperatorChange,
+    { name, role, isEnabled, password, budget, revokeTokens }: OperatorChange,
     by: Actor,
     refuseStored: (stored: Operator) => Refusal | null,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found' | Refusal>> => {
@@ -138,8 +141,9 @@ export function createOperators({
           passwordHash: passwordHash ?? stored.passwordHash,
           budget: { ...stored.budget, ...budget },
         };
-        const ended = hasSameAccess(stored, operator) ? null : { operatorId: id, tokens: false };
-        return refuseStored(stored) ?? { operator, audit: recordOf(by, stored, operator), ended };
+        const tokens = password !== undefined && (revokeTokens ?? false);
+        const ended = hasSameAccess(stored, operator) ? null : { operatorId: id, tokens };
+        return refuseStored(stored) ?? { operator, audit: recordOf(by, stored, operator, tokens), ended };
       });
       const operator = await unlessTaken(update);
       if (typeof operator === 'string') return refused(operator);
@@ -181,8 +185,8 @@ export function createOperators({
 
     change: (id, fields, by) => change<never>(id, fields, by, () => null),
 
-    setPassword: (id, currentHash, password, by) =>
-      change(id, { password }, by, ({ passwordHash }) =>
+    setPassword: (id, currentHash, password, by, revokeTokens) =>
+      change(id, { password, revokeTokens }, by, ({ passwordHash }) =>
         passwordHash === currentHash ? null : 'wrong-password',
       ),
 
@@ -216,7 +220,12 @@ function refused<Reason>(reason: Reason): { ok: false; reason: Reason } {
 /**
  * Returns the audit record of a change. For a password it only records the fact. At least one of `before` and `after` is not null.
  */
-function recordOf(by: Actor, before: Operator | null, after: Operator | null): AuditRecord {
+function recordOf(
+  by: Actor,
+  before: Operator | null,
+  after: Operator | null,
+  revokesTokens = false,
+): AuditRecord {
   const operator = after ?? before;
   const object = { type: 'operator', id: operator?.id ?? null, name: operator?.name ?? null } as const;
   if (!before || !after) {
@@ -230,7 +239,7 @@ function recordOf(by: Actor, before: Operator | null, after: Operator | null): A
   }
   const changed = differences(shown(before), shown(after));
   const isNewPassword = before.passwordHash !== after.passwordHash;
-  const password = isNewPassword ? { password: 'changed' } : {};
+  const password = isNewPassword ? changedPassword(revokesTokens) : {};
   return {
     by,
     action: 'operator.update',

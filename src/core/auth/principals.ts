@@ -22,13 +22,14 @@ export interface Principal {
   /** Like `Principals.verify`, for this user. */
   verifyPassword(password: string): Promise<boolean>;
   /**
-   * Changes the password, if `current` is the stored one. Returns why it is refused; null: it is changed. Rejects when the password
-   * cannot be written.
+   * Changes the password, if `current` is the stored one, and revokes the tokens if asked. Returns why it is refused; null: it is
+   * changed. Rejects when the password cannot be written.
    */
   setPassword(
     current: string,
     password: string,
     by: Actor,
+    revokeTokens: boolean,
   ): Promise<'wrong-password' | 'invalid-password' | 'short-password' | null>;
 }
 
@@ -94,11 +95,11 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
     fingerprint: () =>
       fingerprintOf(`${credentials.fingerprint()} ${ofAdministrator.secondFactor.fingerprint()}`),
     verifyPassword: (password) => isRight(credentials.username(), password),
-    async setPassword(current, password, by) {
+    async setPassword(current, password, by, revokeTokens) {
       await credentials.reload();
       const currentHash = await hashIfRight(credentials.username(), current);
       if (currentHash === null) return 'wrong-password';
-      const set = await credentials.setPassword(currentHash, password, by);
+      const set = await credentials.setPassword(currentHash, password, by, revokeTokens);
       return set.ok ? null : passwordFault(set.reason);
     },
   };
@@ -114,11 +115,11 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
       fingerprint: () =>
         fingerprintOf(`${id} ${name} ${role} ${passwordHash} ${factors.secondFactor.fingerprint()}`),
       verifyPassword: (password) => isRight(name, password),
-      async setPassword(current, next, by) {
+      async setPassword(current, next, by, revokeTokens) {
         await operators.reload();
         const currentHash = await hashIfRight(name, current);
         if (currentHash === null) return 'wrong-password';
-        const changed = await operators.setPassword(id, currentHash, next, by);
+        const changed = await operators.setPassword(id, currentHash, next, by, revokeTokens);
         return changed.ok ? null : passwordFault(changed.reason);
       },
     };

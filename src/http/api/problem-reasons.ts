@@ -34,6 +34,8 @@ export const REASON_TEXTS = {
   'owner-gone': 'the new owner of the account does not exist',
   'not-whitelisted': 'the address {address} is not in the whitelist',
   'through-own-proxy': 'the request came through the proxy of this daemon',
+  confirm:
+    'give the password or a one-time code again: POST /api/v1/session/confirm (admin.session.confirmFor)',
   'cross-site': 'the request came from a page of another site',
   'host-not-allowed': 'the host name is not in admin.allowedHosts',
   'search-too-slow':

@@ -44,6 +44,11 @@ export interface RouteDescription {
   readonly access: Access;
   /** The answer covers all accounts together, so sellers, who see only their own accounts, may not call the route. */
   readonly ofAllAccounts?: boolean;
+  /**
+   * What the request gives outlasts its console session, such as a token: such a session needs a recent confirmation
+   * (`POST /api/v1/session/confirm`). A function decides by the fields of query and body.
+   */
+  readonly needsConfirmation?: true | ((fields: Readonly<Record<string, unknown>>) => boolean);
   /** The answer carries an `ETag`. A change checks `If-Match`, and a mismatch is 412. */
   readonly etag?: boolean;
   readonly request: RouteRequest;

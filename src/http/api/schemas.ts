@@ -50,6 +50,9 @@ export function openPageOf<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), nextCursor: Cursor.nullable() });
 }
 
+/** With a new password: whether the API tokens of its user are revoked too, which otherwise go on working. */
+export const RevokeTokens = z.boolean().default(true);
+
 export const IdParams = z.object({ id: Guid });
 
 /** The time range of a chart. It determines the length of the steps. */

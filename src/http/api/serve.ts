@@ -19,6 +19,8 @@ export interface BodyReaders {
   readonly readBulkJsonObject: ReadJsonObject;
   /** Called after a body has been read: the caller may have lost its rights while it sent the body. */
   readonly refuseNow: RefuseNow;
+  /** Whether the caller has given its password or a one-time code recently. Basic gives the password with each request. */
+  readonly isConfirmed: (caller: Caller) => Promise<boolean>;
 }
 
 /** Registers `routes`. Their handlers get the result of `depsFor` for the caller. */
@@ -26,7 +28,7 @@ export function serveRoutes<Deps>(
   router: Router<AdminState>,
   routes: readonly Route<Deps>[],
   depsFor: (caller: Caller | undefined) => Deps,
-  { readJsonObject, readBulkJsonObject, refuseNow }: BodyReaders,
+  { readJsonObject, readBulkJsonObject, refuseNow, isConfirmed }: BodyReaders,
 ): void {
   for (const route of routes) {
     const { method, path, request, bulkBody, handler } = route;
@@ -38,9 +40,22 @@ export function serveRoutes<Deps>(
       const deps = depsFor(caller);
       if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
       const input = await read(ctx, request, readBody, refuseNow);
-      send(ctx, 'problem' in input ? input : await handler.handle(input, deps));
+      if ('problem' in input) return send(ctx, input);
+      if (needsConfirmation(route, input) && !(await isConfirmed(input.caller)))
+        return send(ctx, UNCONFIRMED);
+      send(ctx, await handler.handle(input, deps));
     });
   }
+}
+
+const UNCONFIRMED: ProblemAnswer = { problem: 'confirmation-required', ...because('confirm') };
+
+function needsConfirmation(
+  { needsConfirmation: needs }: RouteDescription,
+  input: HandlerInput<RouteRequest>,
+) {
+  if (typeof needs !== 'function') return needs === true;
+  return needs({ ...(input.query as object), ...(input.body as object) });
 }
 
 /** Returns the problem of a caller who may not use this route; null: the caller may. */

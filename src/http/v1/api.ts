@@ -57,6 +57,7 @@ export function serveApi(router: Router<AdminState>, deps: ApiDeps): EventStream
   serveRoutes(router, routes, (caller) => (caller?.operator ? restrictedDeps(all, caller.operator) : all), {
     readJsonObject,
     refuseNow,
+    isConfirmed: async ({ via, key }) => via !== 'console' || deps.consoleSessions.isConfirmed(key ?? ''),
     readBulkJsonObject: createBodyReader(deps.maxBulkBodyBytes),
   });
   return events;

@@ -80,7 +80,7 @@ function operation(route: RouteDescription, components: Json): Json {
   return {
     operationId: route.operationId,
     summary: route.summary,
-    ...(route.access === 'administrator' ? { description: 'Only the administrator may do this.' } : {}),
+    ...descriptionOf(route),
     tags: [route.tag],
     security: security(route.access),
     ...parametersOf(route, components),
@@ -89,10 +89,22 @@ function operation(route: RouteDescription, components: Json): Json {
   };
 }
 
+function descriptionOf({ access, needsConfirmation }: RouteDescription): { description?: string } {
+  const parts = [
+    access === 'administrator' ? ['Only the administrator may do this.'] : [],
+    needsConfirmation === undefined ? [] : [typeof needsConfirmation === 'function' ? MAY_NEED : NEEDS],
+  ].flat();
+  return parts.length === 0 ? {} : { description: parts.join(' ') };
+}
+
+const NEEDS =
+  'A console session needs a recent confirmation (`POST /api/v1/session/confirm`), else 403 `confirmation-required`.';
+const MAY_NEED = `Depending on the fields: ${NEEDS}`;
+
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   400: 'The request does not match this description.',
   401: 'Not signed in.',
-  403: 'The client address is not whitelisted, the token or the role lacks the scope, or another site sent the request.',
+  403: 'The client address is not whitelisted, the token or the role lacks the scope, another site sent the request, or the session needs a confirmation; `code` says which.',
   404: 'There is no such object.',
   409: 'The change conflicts with the current state; `code` says how.',
   412: 'The object was changed in the meantime: read it again.',

@@ -12,7 +12,7 @@ import { iso } from '../../core/iso-time.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
 import { routesOf } from '../api/route.js';
-import { Count, Guid, IdParams, Time } from '../api/schemas.js';
+import { Count, Guid, IdParams, RevokeTokens, Time } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import { withoutUndefined } from './without-undefined.js';
@@ -60,6 +60,8 @@ const OperatorChange = z
     /** Changing password, name or role ends the operator's console sessions. */
     password: Password.optional(),
     role: Role.optional(),
+    /** With a new password. */
+    revokeTokens: RevokeTokens,
     /** false: the operator and its tokens have no access until it is enabled again. */
     isEnabled: z.boolean().optional(),
     /** Changes only the bounds that it contains. */
@@ -111,6 +113,7 @@ export const operatorRoutes = [
       operationId: 'createOperator',
       summary: 'Adds an operator, who can sign in at once.',
       access: 'administrator',
+      needsConfirmation: true,
       request: { body: NewOperator },
       responses: { 201: { description: 'Added.', schema: OperatorItem } },
       problems: [409],
@@ -130,6 +133,8 @@ export const operatorRoutes = [
       operationId: 'changeOperator',
       summary: 'Changes the given fields; they apply at once.',
       access: 'administrator',
+      needsConfirmation: ({ name, password, role, isEnabled }) =>
+        [name, password, role].some((field) => field !== undefined) || isEnabled === true,
       request: { params: IdParams, body: OperatorChange },
       responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
       problems: [404, 409],
@@ -142,6 +147,7 @@ export const operatorRoutes = [
       if (!changed.ok) return REFUSALS[changed.reason];
       if (!before || !hasSameAccess(before, changed.operator)) {
         await deps.consoleSessions.keepOnly(changed.operator.id, null);
+        await deps.apiTokens.reload();
       }
       await deps.operators.reload();
       deps.onSettingChanged();
@@ -181,6 +187,7 @@ export const operatorRoutes = [
       operationId: 'resetOperatorTotp',
       summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
       access: 'administrator',
+      needsConfirmation: true,
       request: { params: IdParams },
       responses: { 204: { description: 'Off.' } },
       problems: [404, 409],

@@ -8,7 +8,7 @@ import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { because, type ReasonCode } from '../api/problem-reasons.js';
 import { type Answered, routesOf } from '../api/route.js';
 import { actorOf, type Caller, keptSessionOf } from '../caller.js';
-import type { AdminAttempts } from '../guards/attempts.js';
+import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
 
 /** `123456`, or a recovery code such as `abcde-fghij`. */
 export const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);
@@ -43,6 +43,7 @@ export const secondFactorRoutes = [
       operationId: 'enrolTotp',
       summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
       access: 'person',
+      needsConfirmation: true,
       request: {},
       responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
       problems: [409],
@@ -60,6 +61,7 @@ export const secondFactorRoutes = [
       operationId: 'confirmTotp',
       summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
       access: 'person',
+      needsConfirmation: true,
       request: { body: TotpCode },
       responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
       problems: [409],
@@ -131,18 +133,32 @@ async function withCode<Answer extends Answered | ProblemAnswer>(
   code: string,
   change: (principal: Principal) => Promise<Answer>,
 ): Promise<Answer | ProblemAnswer> {
-  const { attempts } = deps;
-  if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
-  const retryAfterS = attempts.begin(caller.address);
-  if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
   const principal = principalOf(deps, caller);
-  const isOff = !principal.secondFactor.isEnabled();
-  if (!isOff && !(await isGoodCode(principal, code, actorOf(caller)))) {
-    await attempts.delay(caller.address);
-    return wrongCode();
+  if (!principal.secondFactor.isEnabled()) return conflict('factor-off');
+  const refused = await refuseProof(deps.attempts, caller.address, () =>
+    isGoodCode(principal, code, actorOf(caller)),
+  );
+  return refused === 'wrong' ? wrongCode() : (refused ?? change(principal));
+}
+
+/**
+ * Checks a password or code of a caller who is signed in: it counts as an attempt to log in, and a wrong one is answered as late. Returns
+ * null when it is right.
+ */
+export async function refuseProof(
+  attempts: AdminAttempts,
+  client: string,
+  isRight: () => Promise<boolean>,
+): Promise<ProblemAnswer | 'wrong' | null> {
+  if (attempts.isFull(client)) return { problem: 'too-many-requests' };
+  const retryAfterS = attempts.begin(client);
+  if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
+  if (!(await uncountUnchecked(attempts, client, isRight()))) {
+    await attempts.delay(client);
+    return 'wrong';
   }
-  attempts.succeeded(caller.address);
-  return isOff ? conflict('factor-off') : change(principal);
+  attempts.succeeded(client);
+  return null;
 }
 
 /** Returns the calling administrator or operator. Authentication has already checked that it is enabled. */
@@ -163,4 +179,4 @@ export const isGoodCode = (
 ): Promise<boolean> => (/^\d{6}$/.test(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
 
 const conflict = (code: ReasonCode): ProblemAnswer => ({ problem: 'conflict', ...because(code) });
-const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');
+export const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');

@@ -6,18 +6,20 @@ import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import type { Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
+import { isoOrNull } from '../../core/iso-time.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
-import type { ProblemAnswer } from '../api/problem.js';
+import { fault } from '../api/field-errors.js';
+import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { routesOf, Scope } from '../api/route.js';
 import { Bytes, Count, Time } from '../api/schemas.js';
-import { type Caller, callerOf } from '../caller.js';
+import { actorOf, type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
 import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import { isGoodCode, principalOf, TotpOrRecovery } from './second-factor.js';
+import { isGoodCode, principalOf, refuseProof, TotpOrRecovery, wrongCode } from './second-factor.js';
 import { LinkAddress, type LinkDeps, linkAddressFor } from './settings/public-address.js';
 
 const SignIn = z
@@ -28,6 +30,20 @@ const SignIn = z
     code: TotpOrRecovery.optional(),
   })
   .meta({ id: 'SignIn' });
+
+const Confirmation = z
+  .object({
+    password: z.string().min(1).max(1_024).optional(),
+    /** Six digits or a recovery code, when the second factor is enabled. */
+    code: TotpOrRecovery.optional(),
+  })
+  .refine(
+    ({ password, code }) => (password === undefined) !== (code === undefined),
+    fault('one-of', { allowed: 'password, code' }),
+  )
+  .meta({ id: 'Confirmation' });
+
+const Confirmed = z.object({ confirmedUntil: Time.nullable() }).meta({ id: 'Confirmed' });
 
 const Me = z
   .object({
@@ -47,6 +63,11 @@ const Me = z
      * even after a change. False for operators.
      */
     isPasswordGiven: z.boolean(),
+    /**
+     * Until when the console session is confirmed, for operations that need a confirmation; null: it is not, or the caller has no such
+     * session.
+     */
+    confirmedUntil: Time.nullable(),
     /** Number of unused recovery codes. */
     recoveryCodesLeft: Count,
     version: z.string(),
@@ -146,6 +167,33 @@ export const sessionRoutes = [
   ),
   route(
     {
+      method: 'POST',
+      path: '/api/v1/session/confirm',
+      operationId: 'confirmSession',
+      summary:
+        'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
+      access: 'person',
+      request: { body: Confirmation },
+      responses: { 200: { description: 'Confirmed.', schema: Confirmed } },
+      problems: [429],
+    },
+    async ({ body: { password, code }, caller }, deps) => {
+      const principal = principalOf(deps, caller);
+      const refused = await refuseProof(deps.attempts, caller.address, async () =>
+        password === undefined
+          ? principal.secondFactor.isEnabled() && isGoodCode(principal, code ?? '', actorOf(caller))
+          : principal.verifyPassword(password),
+      );
+      if (refused === 'wrong')
+        return password === undefined ? wrongCode() : invalid('body.password', 'present-password');
+      if (refused) return refused;
+      const isConsole = caller.via === 'console' && caller.key !== null;
+      const until = isConsole ? await deps.consoleSessions.confirm(caller.key) : null;
+      return { status: 200, body: { confirmedUntil: isoOrNull(until) } };
+    },
+  ),
+  route(
+    {
       method: 'DELETE',
       path: '/api/v1/session',
       operationId: 'signOut',
@@ -187,6 +235,9 @@ async function me(deps: SessionDeps, caller: Caller, hostname: string): Promise<
     operations: deps.operationsOf(caller),
     isPasswordGiven: givenBy !== undefined,
     totpEnabled: secondFactor.isEnabled(),
+    confirmedUntil: isoOrNull(
+      caller.via === 'console' ? deps.consoleSessions.confirmedUntil(caller.key ?? '') : null,
+    ),
     recoveryCodesLeft: secondFactor.isEnabled() ? recoveryCodes.left() : 0,
     version: about.version,
     startedAt: new Date(about.startedAt).toISOString(),

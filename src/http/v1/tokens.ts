@@ -71,6 +71,7 @@ export const tokenRoutes = [
       operationId: 'createToken',
       summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
       access: 'person',
+      needsConfirmation: true,
       request: { body: NewToken },
       responses: {
         201: {

@@ -32,6 +32,7 @@ import * as allowedClients from './0025_allowed_clients.js';
 import * as pgFleet from './0026_pg_fleet.js';
 import * as accountSchedules from './0027_account_schedules.js';
 import * as noticeChannels from './0028_notice_channels.js';
+import * as sessionConfirmation from './0029_session_confirmation.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   { name: '0026_pg_fleet', engine: 'pg', ...pgFleet },
   { name: '0027_account_schedules', ...accountSchedules },
   { name: '0028_notice_channels', ...noticeChannels },
+  { name: '0029_session_confirmation', ...sessionConfirmation },
 ];

@@ -27,11 +27,20 @@ function setUp() {
     },
     renew: put,
     used: async () => {},
+    confirmed: async () => {},
     remove: async (hashes) => hashes.forEach((hash) => void rows.delete(hash)),
   };
   const state = { credentials: 'old' as string | null };
   const sessions = createConsoleSessions({
-    ...{ store, now: () => 1, idleMs: 10, maxAgeMs: 10, maxSessions: 5, onError: assert.ifError },
+    ...{
+      store,
+      now: () => 1,
+      idleMs: 10,
+      maxAgeMs: 10,
+      maxSessions: 5,
+      confirmForMs: 5,
+      onError: assert.ifError,
+    },
     credentials: () => state.credentials,
   });
   return { state, sessions, rows, reads };

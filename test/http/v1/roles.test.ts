@@ -21,6 +21,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   signOut: 'own',
   getMe: 'own',
   enrolTotp: 'own',
+  confirmSession: 'own',
   confirmTotp: 'own',
   renewRecoveryCodes: 'own',
   disableTotp: 'own',

@@ -36,6 +36,7 @@ export const accountExportRoutes = [
       summary:
         'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
       access: 'accounts:read',
+      needsConfirmation: ({ withHashes }) => withHashes === true,
       request: {
         query: AccountFilter.extend({
           format: FileFormat.default('csv'),

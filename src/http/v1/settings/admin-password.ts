@@ -4,20 +4,24 @@ import {
   type AdminCredentials,
   MIN_ADMIN_PASSWORD_CHARACTERS,
 } from '../../../core/auth/admin-credentials.js';
+import type { ApiTokens } from '../../../core/auth/api-tokens.js';
 import type { ConsoleSessions } from '../../../core/auth/console-sessions.js';
 import type { Principals } from '../../../core/auth/principals.js';
 import type { Log } from '../../../core/log.js';
-import { TOO_MANY_ATTEMPTS } from '../../answer.js';
+import type { ChangeSignal } from '../../../core/stats/change-signal.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
+import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
-import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
-import { principalOf } from '../second-factor.js';
+import type { AdminAttempts } from '../../guards/attempts.js';
+import { principalOf, refuseProof } from '../second-factor.js';
 
 export interface AdminPasswordDeps {
   readonly credentials: Pick<AdminCredentials, 'givenBy'>;
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
+  readonly apiTokens: Pick<ApiTokens, 'reload'>;
+  readonly changes: ChangeSignal;
   readonly attempts: AdminAttempts;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -36,35 +40,35 @@ export const adminPasswordRoutes = [
       method: 'PUT',
       path: '/api/v1/settings/admin-password',
       operationId: 'setAdminPassword',
-      summary: 'Changes the caller’s own password; the caller’s other console sessions end.',
+      summary:
+        'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
       access: 'person',
       request: {
         body: z
-          .object({ current: z.string().min(1).max(1_024), next: z.string().min(1).max(255) })
+          .object({
+            current: z.string().min(1).max(1_024),
+            next: z.string().min(1).max(255),
+            revokeTokens: RevokeTokens,
+          })
           .meta({ id: 'AdminPasswordChange' }),
       },
       responses: { 204: { description: 'Changed.' } },
       problems: [409],
     },
-    async ({ body: { current, next }, caller }, deps) => {
-      const { credentials, consoleSessions, attempts, log } = deps;
+    async ({ body: { current, next, revokeTokens }, caller }, deps) => {
+      const { credentials, consoleSessions, apiTokens, attempts, changes, log } = deps;
       const principal = principalOf(deps, caller);
-      if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
-      const retryAfterS = attempts.begin(caller.address);
-      if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      const isRight = principal.verifyPassword(current);
-      if (!(await uncountUnchecked(attempts, caller.address, isRight))) {
-        await attempts.delay(caller.address);
-        return PASSWORD_FAULTS['wrong-password'];
-      }
-      attempts.succeeded(caller.address);
+      const refused = await refuseProof(attempts, caller.address, () => principal.verifyPassword(current));
+      if (refused) return refused === 'wrong' ? PASSWORD_FAULTS['wrong-password'] : refused;
       const keptSession = keptSessionOf(caller, principal.fingerprint());
-      const refusal = await principal.setPassword(current, next, actorOf(caller));
+      const refusal = await principal.setPassword(current, next, actorOf(caller), revokeTokens);
       if (refusal) return PASSWORD_FAULTS[refusal];
       const { password: givenBy } = await credentials.givenBy();
       if (givenBy !== undefined && caller.operator === null)
         log.warn({ givenBy }, 'admin password will be overwritten at the next start');
       await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
+      await apiTokens.reload();
+      changes.notify('tokens');
       return { status: 204 };
     },
   ),

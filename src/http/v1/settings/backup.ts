@@ -25,6 +25,7 @@ export const backupRoutes = [
       operationId: 'downloadBackup',
       summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
       access: 'administrator',
+      needsConfirmation: true,
       request: {},
       responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
       problems: [409],

@@ -191,6 +191,8 @@ export const noticeSettingRoutes = [
       operationId: 'setNoticeSettings',
       summary: 'Saves when notices are sent, and by which channels. A secret that is left out stays.',
       access: 'settings:write',
+      // Whoever could remove the channels would keep the operator from being told.
+      needsConfirmation: true,
       etag: true,
       request: { body: NoticeSettingsChange },
       responses: { 200: { description: 'As saved.', schema: NoticeSettings } },

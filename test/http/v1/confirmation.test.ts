@@ -1,0 +1,152 @@
+// What outlasts a console session asks for the password or a one-time code again.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
+import { routes } from '../../../src/http/v1/routes.js';
+import { fromBase32 } from '../../helpers/base32.js';
+import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
+import { ADMIN, startTestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
+import { suiteScope } from '../../helpers/suite.js';
+
+const CONFIRM = '/api/v1/session/confirm';
+const PASSWORD = 'a-good-password';
+
+describe('confirmation of a console session', async () => {
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { admin: { session: { confirmFor: '2s' } } },
+  });
+  const basic = daemon.api;
+  const added = await basic('POST', '/api/v1/operators', { name: 'kim', password: PASSWORD, role: 'viewer' });
+  const kim = `/api/v1/operators/${(added.json as { id: string }).id}`;
+  const untilOf = async (session: Console) =>
+    ((await session.api('GET', '/api/v1/me')).json as { confirmedUntil: string | null }).confirmedUntil;
+  const unconfirmed = async (credentials: Record<string, string> = {}) => {
+    const session = await signIn(daemon, credentials);
+    await eventually(async () => assert.equal(await untilOf(session), null));
+    return session;
+  };
+  const token = { name: 't', scopes: ['accounts:read'] };
+  const acts = [
+    ['POST', '/api/v1/tokens', token],
+    ['POST', '/api/v1/session/totp', undefined],
+    ['PUT', '/api/v1/session/totp', { code: '123456' }],
+    ['POST', '/api/v1/operators', { name: 'eve', password: PASSWORD, role: 'operator' }],
+    ['PATCH', kim, { password: 'another-password' }],
+    ['PATCH', kim, { name: 'lee' }],
+    ['PATCH', kim, { role: 'operator' }],
+    ['PATCH', kim, { isEnabled: true }],
+    ['DELETE', `${kim}/totp`, undefined],
+    ['GET', '/api/v1/backup', undefined],
+    ['GET', '/api/v1/accounts/export?withHashes=true', undefined],
+  ] as const;
+
+  it('an unconfirmed session makes nothing that outlasts it, and a confirmed one does', async () => {
+    const session = await unconfirmed();
+    for (const [method, path, body] of acts) {
+      const answer = await session.api(method, path, body);
+      assert.deepEqual([answer.status, codeOf(answer)], [403, 'confirmation-required'], `${method} ${path}`);
+    }
+    const allowed = [
+      ['GET', '/api/v1/accounts/export'],
+      ['PATCH', kim, { isEnabled: false }],
+      ['PATCH', kim, { budget: { days: 3 } }],
+    ] as const;
+    for (const [method, path, body] of allowed)
+      assert.equal((await session.api(method, path, body)).status, 200, `${method} ${path}`);
+    const listed = await basic('GET', '/api/v1/tokens');
+    assert.deepEqual((listed.json as { items: unknown[] }).items, []);
+    assert.equal((await basic('GET', '/api/v1/operators')).text.includes('eve'), false);
+
+    const wrong = await session.api('POST', CONFIRM, { password: 'guess' });
+    assert.deepEqual([wrong.status, codeOf(wrong)], [400, 'validation']);
+    assert.match(wrong.text, /present-password/);
+    for (const body of [{}, { password: ADMIN.password, code: '123456' }])
+      assert.match((await session.api('POST', CONFIRM, body)).text, /"one-of"/);
+    assert.match((await session.api('POST', CONFIRM, { code: '123456' })).text, /one-time-code/);
+    assert.equal(codeOf(await session.api('POST', '/api/v1/tokens', token)), 'confirmation-required');
+    assert.equal((await session.api('POST', CONFIRM, { password: ADMIN.password })).status, 200);
+    assert.equal((await session.api('POST', '/api/v1/tokens', token)).status, 201);
+    assert.equal((await session.api('GET', '/api/v1/backup')).status, 200);
+    assert.equal((await session.api('PATCH', kim, { isEnabled: true })).status, 200);
+    await eventually(async () => assert.equal(await untilOf(session), null), 10_000);
+    assert.equal(codeOf(await session.api('POST', '/api/v1/tokens', token)), 'confirmation-required');
+  });
+
+  it('the document names the operations that need it, and no other gives lasting access', async () => {
+    const needing = routes.filter((route) => route.needsConfirmation).map((route) => route.operationId);
+    assert.deepEqual(needing.sort(), [
+      'changeOperator',
+      'confirmTotp',
+      'createOperator',
+      'createToken',
+      'downloadBackup',
+      'enrolTotp',
+      'exportAccounts',
+      'resetOperatorTotp',
+      'setNoticeSettings',
+    ]);
+    const document = await basic('GET', '/api/v1/openapi.json');
+    assert.match(
+      document.text,
+      /"operationId":"createToken"[^}]*"description":"A console session needs a recent/,
+    );
+  });
+
+  it('a token makes nothing that outlasts it, whatever its scopes', async () => {
+    const all = ['accounts:read', 'accounts:write', 'settings:read', 'settings:write', 'audit:read'];
+    const made = await basic('POST', '/api/v1/tokens', { name: 'all', scopes: all });
+    const headers = { authorization: `Bearer ${(made.json as { secret: string }).secret}` };
+    for (const [method, path, body] of [...acts, ['POST', CONFIRM, { password: ADMIN.password }] as const]) {
+      const answer = await fetchFrom(daemon, method, path, headers, body);
+      assert.deepEqual([answer.status, codeOf(answer)], [403, 'wrong-scope'], `${method} ${path}`);
+    }
+  });
+
+  it('a one-time code confirms, too, and wrong ones count as failed logins', async () => {
+    const session = await signIn(daemon, { username: 'kim', password: PASSWORD });
+    const offered = (await session.api('POST', '/api/v1/session/totp')).json as { secret: string };
+    const secret = fromBase32(offered.secret);
+    const code = (by: number) => totpCode(secret, totpStep(Date.now()) + by);
+    assert.equal((await session.api('PUT', '/api/v1/session/totp', { code: code(-1) })).status, 200);
+    await eventually(async () => assert.equal(await untilOf(session), null));
+    assert.equal((await session.api('POST', CONFIRM, { code: code(0) })).status, 200);
+    assert.notEqual(await untilOf(session), null);
+    assert.equal((await session.api('POST', CONFIRM, { code: code(0) })).status, 400, 'each code once');
+  });
+
+  it('a new password revokes the tokens with it, unless they are to be kept', async () => {
+    const name = 'max';
+    const make = await basic('POST', '/api/v1/operators', { name, password: PASSWORD, role: 'operator' });
+    const path = `/api/v1/operators/${(make.json as { id: string }).id}`;
+    let password = PASSWORD;
+    const tokenOf = async () => {
+      const own = await signIn(daemon, { username: name, password });
+      const created = await own.api('POST', '/api/v1/tokens', token);
+      return { own, headers: { authorization: `Bearer ${(created.json as { secret: string }).secret}` } };
+    };
+    const statusOf = async (headers: Record<string, string>) =>
+      (await fetchFrom(daemon, 'GET', '/api/v1/accounts', headers)).status;
+    const ways = [
+      (own: Console, next: string, more: object) =>
+        own.api('PUT', '/api/v1/settings/admin-password', { current: password, next, ...more }),
+      (_own: Console, next: string, more: object) => basic('PATCH', path, { password: next, ...more }),
+    ];
+    for (const [index, change] of ways.entries()) {
+      const { own, headers } = await tokenOf();
+      const kept = await change(own, `password-kept-${index}`, { revokeTokens: false });
+      assert.ok(kept.status < 300, kept.text);
+      assert.equal(await statusOf(headers), 200, 'kept');
+      password = `password-kept-${index}`;
+      const ended = await tokenOf();
+      assert.ok((await change(ended.own, `password-${index}`, {})).status < 300);
+      assert.deepEqual([await statusOf(headers), await statusOf(ended.headers)], [401, 401]);
+      password = `password-${index}`;
+      const audit = await basic('GET', '/api/v1/audit?limit=1');
+      assert.match(audit.text, /"tokens":"revoked"/);
+    }
+    const { headers } = await tokenOf();
+    await basic('PATCH', path, { role: 'viewer' });
+    assert.equal(await statusOf(headers), 200, 'another change keeps the tokens');
+  });
+});
