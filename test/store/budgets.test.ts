@@ -92,6 +92,44 @@ onEachEngine(
   },
 );
 
+onEachEngine('a change that grants used traffic again is charged for it', async (open) => {
+  const now = Date.parse('2026-11-21T20:00:00Z');
+  const { store } = await open({ now: () => now });
+  const id = randomUUID();
+  const object = { type: 'operator', id, name: 'shop' } as const;
+  const base = {
+    id,
+    name: 'shop',
+    passwordHash: 'h',
+    role: 'seller',
+    isEnabled: true,
+    createdAt: 1,
+  } as const;
+  await store.operators.add(
+    { ...base, budget: { ...NO_BUDGET, bytes: 400 }, used: NO_COST },
+    { by: DAEMON, action: 'operator.create', object, before: null, after: null },
+  );
+  const by = { name: 'shop', via: 'console', address: '::1', operatorId: id } as const;
+  const usedBytes = async () => (await store.operators.all())[0]?.used.bytes;
+  const inDays = (days: number) => now + days * 86_400_000;
+  const daily = { ...NO_LIMITS, quotaBytes: 3, quotaPeriod: 'day' } as const;
+  const player = account({ owner: id, limits: daily, expiresAt: inDays(29) });
+  await store.accounts.add(player, by);
+  assert.equal(await usedBytes(), 90);
+  await store.accounts.update(player.id, { expiresAt: inDays(0.1), limits: { quotaBytes: 90 } }, by);
+  const today = store.calendar.dayOf(now);
+  await store.traffic.add([{ accountId: player.id, day: today, bytesUp: 90, bytesDown: 0, sessions: 1 }], 1);
+  const before = (await usedBytes()) ?? 0;
+  await store.accounts.update(player.id, { expiresAt: inDays(29), limits: { quotaBytes: 3 } }, by);
+  assert.equal((await usedBytes()) ?? 0, before + 29 * 3, 'all days but the one that was used');
+  await assert.rejects(
+    store.accounts.update(player.id, { limits: { quotaBytes: 200, quotaPeriod: 'never' } }, by),
+    OverBudget,
+  );
+  await store.accounts.update(player.id, { limits: { quotaBytes: 90, quotaPeriod: 'never' } }, by);
+  assert.equal((await usedBytes()) ?? 0, before + 29 * 3 + 90, 'another period costs a quota at least');
+});
+
 onEachEngine(
   'an operator that was removed, disabled or demoted meanwhile changes no account',
   async (open) => {

@@ -126,6 +126,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'settings.plans': 'audit.settings.plans',
   'settings.pac': 'audit.settings.pac',
   'settings.notices': 'audit.settings.notices',
+  'settings.time-zone': 'audit.settings.time-zone',
   'backup.download': 'audit.backup.download',
   'admin.password': 'audit.admin.password',
   'admin.username': 'audit.admin.username',
