@@ -9,6 +9,9 @@ export function addressTests(getWorld: () => World): void {
   test('the address in links is marked as a guess until it is set, then it is in links of the console and the command line', async (t) => {
     const { daemon, open } = getWorld();
     const { page, visit } = await open(t);
+    await visit('/settings/address');
+    await page.waitForSelector('.notice >> text=is a guess');
+    assert.equal(await page.locator('.notice a').count(), 0, 'the page to set it is this one');
     await visit('/accounts?new=one');
     await page.fill('dialog input >> nth=0', 'linked');
     await page.keyboard.press('Enter');

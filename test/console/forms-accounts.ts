@@ -227,5 +227,116 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       }
       assert.deepEqual(errors, []);
     });
+
+    test('a pasted list is read by the separator that it has, with or without a heading, and may be typed slowly', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await daemon().addAccount('moving', 'secret');
+      await play(t, 'moving', 100);
+      await visit('/accounts?new=many');
+      await page.click('dialog >> text=A pasted list');
+      const area = page.locator('dialog textarea').first();
+      await area.pressSequentially('slow;pw 1', { delay: 700 });
+      assert.equal(await area.inputValue(), 'slow;pw 1');
+      const rows = () =>
+        page
+          .locator('dialog .scroll tbody tr')
+          .evaluateAll((all) =>
+            all.map((row) => [...row.children].map((cell) => cell.textContent).join('|')),
+          );
+      const isRead = async (text: string, expected: readonly string[], separator: string) => {
+        await area.fill(text);
+        await eventually(async () => assert.deepEqual(await rows(), expected, text));
+        await page.waitForSelector(`dialog option >> text="recognised: ${separator}"`, { state: 'attached' });
+      };
+      await isRead('slow;pw 1\nother；x', ['slow|pw 1', 'other|x'], 'semicolon');
+      await isRead('a,b,"c, d"\ne，f', ['a|b|c, d', 'e|f|—'], 'comma');
+      await isRead('a\t\tnote\nb\tx', ['a|random|note', 'b|x|—'], 'tab');
+      await isRead('a:b\nc:d', ['a|b', 'c|d'], 'colon');
+      await isRead('a b\nc  d some words', ['a|b|—', 'c|d|some words'], 'blank');
+      await isRead('a\nb', ['a|random', 'b|random'], 'comma');
+      await isRead('用户名,邮箱,密码\nann,a@b.example,pw', ['ann|pw|a@b.example'], 'comma');
+      await page.uncheck('dialog >> text=The first line is a heading');
+      await eventually(async () => assert.equal((await rows()).length, 2));
+      await isRead('user,secret', ['user|secret'], 'comma');
+      await area.fill('a:b c');
+      await page.selectOption('dialog select >> nth=0', ' ');
+      await eventually(async () => assert.deepEqual(await rows(), ['a:b|c']));
+      assert.deepEqual(errors, []);
+    });
+
+    test('a wrong line of a pasted list is named, and it alone is left out', async (t) => {
+      const { page, visit, errors } = await open(t, { width: 390 });
+      await daemon().addAccount('taken', 'secret');
+      await visit('/accounts?new=many');
+      await page.click('dialog >> text=A pasted list');
+      const long = 'n'.repeat(256);
+      const list = `good1,pw-1\ntaken,x\n,nobody\n${long},x\n\ngood2,pw-2,note,not-mail\ngood3,${'密'.repeat(86)}\ngood1,again\ngood4`;
+      await page.locator('dialog textarea').first().fill(list);
+      await page.waitForSelector('dialog .preview >> text=2 accounts will be created');
+      const named = await page.locator('dialog .refused-lines li').allTextContents();
+      assert.deepEqual(named, [
+        'Line 2, taken: the user name is taken',
+        'Line 3, —: not a valid user name',
+        `Line 4, ${long}: not a valid user name`,
+        'Line 6, good2: not a valid e-mail address or Telegram chat id',
+        'Line 7, good3: not a valid password',
+        'Line 8, good1: listed twice',
+      ]);
+      const fits = `[...document.querySelectorAll('dialog[open] .dialog-body')].every((one) => one.scrollWidth <= one.clientWidth)`;
+      assert.ok(await page.evaluate<boolean>(fits));
+      await page.click('dialog button >> text=Create 2 accounts');
+      await page.waitForSelector('dialog >> text=2 accounts were created');
+      const { items } = (await api('GET', '/accounts?search=good')) as { items: Json[] };
+      assert.deepEqual(
+        items.map(({ username }) => username),
+        ['good1', 'good4'],
+      );
+      assert.deepEqual(errors, []);
+    });
+
+    test('a name or password that is too long says so, and a past expiry asks', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await visit('/accounts?new=one');
+      await page.getByLabel('User name').fill('名'.repeat(86));
+      await page.waitForSelector('dialog >> text=Too long: 258 bytes, at most 255 are possible.');
+      const submit = page.locator('dialog button[type=submit]').first();
+      assert.ok(await submit.isDisabled());
+      assert.equal(await page.getByLabel('User name').inputValue(), '名'.repeat(86), 'nothing is cut off');
+      await page.getByLabel('User name').fill('too-late');
+      await page.fill('dialog input[type=datetime-local]', '2024-01-01T10:00');
+      await submit.click();
+      await page.waitForSelector('dialog >> text=Create an expired account?');
+      await page.click('dialog:has-text("Create an expired account?") >> nth=-1 >> text=Cancel');
+      assert.equal((await api('GET', '/accounts?search=too-late'))['matched'], 0);
+      await submit.click();
+      await page.click('dialog >> text=Create anyway');
+      await page.waitForSelector('dialog >> text=The account is ready');
+      const { items } = (await api('GET', '/accounts?search=too-late')) as { items: Json[] };
+      assert.equal(items[0]?.['isExpired'], true);
+      assert.deepEqual(errors, []);
+    });
+
+    test('names and passwords are not broken where they are copied and compared', async (t) => {
+      const { page, visit } = await open(t, { width: 390 });
+      const username = `some-player-with-a-long-name-${'x'.repeat(40)}`;
+      await visit('/accounts?new=one');
+      await page.getByLabel('User name').fill(username);
+      await page.getByLabel('Password').fill(`a-password-${'with-dashes-'.repeat(8)}end`);
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog >> text=The account is ready');
+      const lines = (selector: string) =>
+        page.evaluate<number>(`(() => {
+          const range = document.createRange();
+          range.selectNodeContents(document.querySelector('${selector}'));
+          return new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size;
+        })()`);
+      for (const selector of ['dialog [data-password]', 'dialog .facts code', 'dialog [data-format]'])
+        assert.equal(await lines(selector), 1, selector);
+      await page.click('dialog footer >> text=I have saved it');
+      await visit(`/accounts?search=${username}`);
+      await page.click('tbody a');
+      await page.waitForSelector('.diagnosis');
+      assert.equal(await lines('h1'), 1, 'the heading');
+    });
   });
 }

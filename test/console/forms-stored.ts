@@ -231,6 +231,25 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
+    test('the diagnosis of an account over quota says only that, and only a quota has a use to reset', async (t) => {
+      const { page, visit, errors } = await open(t);
+      const id = await daemon().addAccount('spent', 'secret');
+      await play(t, 'spent', 60_000);
+      const used = async () => ((await api('GET', `/accounts/${id}`))['usage'] as Json)['periodBytes'];
+      await eventually(async () => assert.ok(Number(await used()) >= 2000));
+      await visit(`/accounts/${id}`);
+      await page.waitForSelector('.diagnosis >> text=No traffic quota');
+      assert.equal(await page.locator('.diagnosis >> text=Reset usage').count(), 0);
+      await api('PATCH', `/accounts/${id}`, { limits: { quotaBytes: 1_000 } });
+      await page.waitForSelector('.diagnosis >> text=Everything else');
+      const shown = await page.locator('.diagnosis .checks li:visible').allTextContents();
+      assert.equal(shown.length, 1, shown.join());
+      assert.match(shown[0] ?? '', /^Traffic .* of 1\.00 kB .*Starts anew .*Reset usage$/);
+      await page.click('.diagnosis summary');
+      await page.waitForSelector('.diagnosis details >> text=The account is enabled');
+      assert.deepEqual(errors, []);
+    });
+
     test('the page of an account resets the usage, and shows and sets the egress class', async (t) => {
       const { page, visit, errors } = await open(t);
       const id = await daemon().addAccount('used', 'secret');

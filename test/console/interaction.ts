@@ -138,6 +138,32 @@ export function interactionTests(getWorld: () => World): void {
     assert.deepEqual(errors, []);
   });
 
+  test('the audit log shows a bulk action as one entry with its accounts inside, and like logins it can be limited to days', async (t) => {
+    const { daemon, open } = getWorld();
+    const [first, second] = await Promise.all([daemon.account(name(40)), daemon.account(name(41))]);
+    const body = { ids: [first.AID, second.AID], action: { type: 'disable' }, dryRun: false };
+    await daemon.api('POST', '/api/v1/accounts/bulk', body);
+    const { page, visit, errors } = await open(t);
+    await visit('/settings/audit');
+    const entry = page.locator('.audit > li').first();
+    await entry.locator('text=Bulk action on accounts').waitFor();
+    assert.match((await entry.textContent()) ?? '', /Action: Disable.*Number: 2/);
+    await entry.locator('a >> text=show its changes').click();
+    await page.waitForSelector('.counts >> text=/^2 of /');
+    await page.waitForSelector(`.audit li:has-text("${name(40)}") >> text=by a bulk action`);
+    for (const hash of ['/settings/audit', '/sessions/logins']) {
+      await visit(hash);
+      await page.click('.days summary');
+      await page.fill('.days input >> nth=1', '2026-01-01');
+      await page.waitForSelector('.counts >> text=/^0 of /');
+      assert.match(page.url(), /until=2026-01-01/);
+      await page.click('.days >> text=Any day');
+      await page.waitForSelector('.counts >> text=/^[1-9]/');
+      await page.keyboard.press('Escape');
+    }
+    assert.deepEqual(errors, []);
+  });
+
   test('deleting asks for the name and lists what is deleted', async (t) => {
     const { daemon, open } = getWorld();
     const id = await daemon.addAccount('unwanted', 'secret');

@@ -16,6 +16,10 @@ export const accounts = {
     en: 'Players connect with an account. Create one, or import them from a file.',
     zh: '玩家用账号连接代理。可以在这里新建，也可以从文件导入。',
   },
+  'account.tooLong': {
+    en: 'Too long: {n} bytes, at most {max} are possible.',
+    zh: '太长：{n} 字节，最多 {max} 字节。',
+  },
   'accounts.noMatch': { en: 'No account matches', zh: '没有符合条件的账号' },
   'accounts.noMatch.text': {
     en: 'There are {n} accounts. None of them matches the search and filters.',
@@ -137,6 +141,8 @@ export const accounts = {
     en: 'Traffic {used} of {quota} ({share}, {period})',
     zh: '流量 {used} / {quota}（{share}，{period}）',
   },
+  'diagnosis.quotaUntil': { en: 'Starts anew', zh: '重新计算于' },
+  'diagnosis.rest': { en: 'Everything else', zh: '其他条件' },
   'diagnosis.sessions': { en: 'Sessions {n} of {max}', zh: '会话 {n} / {max}' },
   'diagnosis.schedule.open': { en: 'Inside its schedule: {schedule}', zh: '在可用时段内：{schedule}' },
   'diagnosis.schedule.closed': { en: 'Outside its schedule: {schedule}', zh: '不在可用时段内：{schedule}' },

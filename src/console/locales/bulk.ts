@@ -84,6 +84,7 @@ export const bulk = {
     en: 'not a valid e-mail address or Telegram chat id',
     zh: '邮箱或 Telegram 聊天 ID 无效',
   },
+  'skipped.bad-remarks': { en: 'the remarks have more than 4,000 characters', zh: '备注超过 4000 个字符' },
   'skipped.not-found': { en: 'no such account', zh: '账号不存在' },
   'skipped.already-so': { en: 'no change needed', zh: '无需更改' },
   'skipped.no-expiry': { en: 'never expires', zh: '永不过期' },

@@ -6,7 +6,7 @@ import { bytes, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
-import { Ago, Button } from '../ui/basics.js';
+import { Ago, Button, useWidth } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Confirm } from '../ui/dialog.js';
 import { Permitted } from '../ui/permitted.js';
@@ -16,7 +16,7 @@ import { Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 import { AuditList } from './audit.js';
 import { Outcome } from './logins.js';
-import { areAtSeveralNodes, sessionColumns } from './session-columns.js';
+import { areAtSeveralNodes, narrowSessionColumns, sessionColumns } from './session-columns.js';
 
 export function AccountActivity({ account }: { account: Account }) {
   return (
@@ -36,6 +36,7 @@ export function AccountActivity({ account }: { account: Account }) {
 }
 
 function LiveSessions({ account }: { account: Account }) {
+  const narrow = useWidth() < 640;
   const [asking, setAsking] = useState(false);
   const { data, error, reload } = useLoad(
     'listSessions',
@@ -72,7 +73,12 @@ function LiveSessions({ account }: { account: Account }) {
         <Table
           label={t('nav.sessions')}
           rows={data.items}
-          columns={sessionColumns(reload, { account: false, node: areAtSeveralNodes(data?.items ?? []) })}
+          columns={
+            narrow
+              ? narrowSessionColumns(reload, false)
+              : sessionColumns(reload, { account: false, node: areAtSeveralNodes(data?.items ?? []) })
+          }
+          rowHeight={narrow ? 56 : 36}
           id={(one) => one.id}
         />
       )}

@@ -1,16 +1,19 @@
 // Creates one account, or many by a pattern or a list.
+import { useState } from 'preact/hooks';
 import type { Credentials, CredentialsInFormats, NewAccounts } from '../api-types.js';
 import { call } from '../lib/api.js';
+import { lengthError, tooManyBytes } from '../lib/credential-text.js';
 import { useDraft } from '../lib/draft.js';
+import { expiry } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useUser } from '../lib/rights.js';
 import { patchQuery } from '../lib/router.js';
 import { Button } from '../ui/basics.js';
-import { Dialog, useAction } from '../ui/dialog.js';
+import { Confirm, Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-field.js';
 import { Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { AllowedClientsField, readAddresses, ScheduleField } from './access-fields.js';
-import { ManyNames, type ManyTexts, parseList, usePreview } from './account-create-many.js';
+import { accountsOf, ManyNames, type ManyTexts, readList, usePreview } from './account-create-many.js';
 import { BudgetWords } from './budget.js';
 import { ContactFields, type ContactTexts, NO_CONTACT_TEXTS, readContacts } from './contact-fields.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
@@ -52,6 +55,8 @@ const NOTHING_TYPED: NewFields = {
   source: 'pattern',
   pattern: 'player{001-020}',
   list: '',
+  separator: '',
+  heading: '',
   ...NO_LIMIT_TEXTS,
   ...NO_CONTACT_TEXTS,
 };
@@ -59,8 +64,9 @@ const NOTHING_TYPED: NewFields = {
 export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const draft = useDraft(NOTHING_TYPED, { guard: false });
   const { values, set } = draft;
-  const { username, password, remarks, isEnabled, source, pattern, list } = values;
+  const { username, password, remarks, isEnabled, source, pattern } = values;
   const { busy, error, run } = useAction();
+  const [asking, setAsking] = useState(false);
   const expiresAt = readExpiry(values.expiry);
   const limits = readLimits(values);
   const tags = readTags(values.tags);
@@ -79,7 +85,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
         };
   const many: NewAccounts | null = common && {
     ...common,
-    ...(source === 'pattern' ? { pattern } : { list: parseList(list) }),
+    ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }),
   };
   // One account is previewed only for what it takes of a budget.
   const hasBudget = (useUser()?.budget ?? null) !== null;
@@ -88,18 +94,23 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const preview = usePreview(mode === 'many' ? many : one);
   const budget = preview.result?.budget ?? null;
   const ready =
-    (mode === 'one' ? username !== '' : (preview.result?.count ?? 0) > 0) && budget?.isShort !== true;
+    (mode === 'one'
+      ? username !== '' && !tooManyBytes(username) && !tooManyBytes(password)
+      : (preview.result?.count ?? 0) > 0) && budget?.isShort !== true;
+  const create = async () => {
+    if (!common || !many) return;
+    if (mode === 'one') {
+      const created = await call('createAccount', {
+        body: { ...common, username, ...(password === '' ? {} : { password }) },
+      });
+      onCreated({ one: created.credentials });
+    } else onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
+  };
   const submit = () => {
-    if (!ready || busy || !common || !many) return;
-    void run(async () => {
-      if (mode === 'one') {
-        const created = await call('createAccount', {
-          body: { ...common, username, ...(password === '' ? {} : { password }) },
-        });
-        onCreated({ one: created.credentials });
-      } else
-        onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
-    });
+    if (!ready || busy || !common) return;
+    const isPast = values.plan === '' && expiresAt != null && Date.parse(expiresAt) <= Date.now();
+    if (isPast) setAsking(true);
+    else void run(create);
   };
   return (
     <Dialog
@@ -129,22 +140,16 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       />
       {mode === 'one' && (
         <div class="grid-2">
-          <Field path="username" label={t('account.username')}>
-            <Input
-              value={username}
-              onInput={(text) => set({ username: text })}
-              autoFocus
-              required
-              maxLength={255}
-            />
+          <Field path="username" label={t('account.username')} error={lengthError(username)}>
+            <Input value={username} onInput={(text) => set({ username: text })} autoFocus required />
           </Field>
-          <Field path="password" label={t('account.password')} hint={t('create.password.hint')}>
-            <Input
-              value={password}
-              onInput={(text) => set({ password: text })}
-              autocomplete="new-password"
-              maxLength={255}
-            />
+          <Field
+            path="password"
+            label={t('account.password')}
+            hint={t('create.password.hint')}
+            error={lengthError(password)}
+          >
+            <Input value={password} onInput={(text) => set({ password: text })} autocomplete="new-password" />
           </Field>
         </div>
       )}
@@ -178,6 +183,16 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
         </details>
       )}
       <BudgetWords budget={budget} />
+      {asking && (
+        <Confirm
+          title={t('create.past')}
+          action={t('create.past.do')}
+          onClose={() => setAsking(false)}
+          act={create}
+        >
+          <p>{t('create.past.text', { time: expiry(expiresAt ?? null) })}</p>
+        </Confirm>
+      )}
     </Dialog>
   );
 }

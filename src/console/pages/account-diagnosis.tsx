@@ -24,69 +24,144 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
     limits.maxClientAddresses !== null && usage.clientAddresses >= limits.maxClientAddresses;
   const blocked =
     !account.isEnabled || account.isExpired || account.isOutsideSchedule || overQuota || fullSessions;
+  /** In the order in which a login meets them. A reason stops every login, the others are conditions that hold, and warnings. */
+  const checks: readonly { readonly isReason: boolean; readonly line: ComponentChildren }[] = [
+    {
+      isReason: !account.isEnabled,
+      line: (
+        <Check key="enabled" ok={account.isEnabled}>
+          {t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled')}
+        </Check>
+      ),
+    },
+    {
+      isReason: account.isExpired,
+      line: (
+        <Check key="expiry" ok={!account.isExpired}>
+          {expiryOf(account)}
+        </Check>
+      ),
+    },
+    {
+      isReason: overQuota,
+      line: <QuotaCheck key="quota" account={account} ok={!overQuota} onReset={onReset} />,
+    },
+    {
+      isReason: account.isOutsideSchedule,
+      line: account.schedule !== null && (
+        <ScheduleCheck key="schedule" account={account} schedule={account.schedule} />
+      ),
+    },
+    {
+      isReason: false,
+      line: account.allowedClients.length > 0 && (
+        <Check key="clients" ok soft>
+          {t('diagnosis.allowedClients', { list: account.allowedClients.join(', ') })}
+        </Check>
+      ),
+    },
+    {
+      isReason: fullSessions,
+      line: (
+        <Check key="sessions" ok={!fullSessions}>
+          {t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' })}
+        </Check>
+      ),
+    },
+    {
+      isReason: false,
+      line: (
+        <Check key="addresses" ok={!fullAddresses} soft>
+          {t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' })}
+        </Check>
+      ),
+    },
+    {
+      isReason: false,
+      line: last ? (
+        <LastFailure key="last" login={last} />
+      ) : (
+        failures.data && (
+          <Check key="last" ok>
+            {t('diagnosis.noFailures')}
+          </Check>
+        )
+      ),
+    },
+  ];
   return (
     <section class="card diagnosis">
       <h2>
         {t('diagnosis.title')}{' '}
         <State tone={blocked ? 'bad' : 'good'}>{t(blocked ? 'diagnosis.no' : 'diagnosis.yes')}</State>
       </h2>
-      <ul class="checks">
-        <Check ok={account.isEnabled}>
-          {t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled')}
-        </Check>
-        <Check ok={!account.isExpired}>{expiryOf(account)}</Check>
-        <Check ok={!overQuota}>
-          {limits.quotaBytes === null ? (
-            t('diagnosis.noQuota')
-          ) : (
-            <>
-              {t('diagnosis.quota', {
-                used: bytes(usage.periodBytes),
-                quota: bytes(limits.quotaBytes),
-                share: percent(usage.periodBytes, limits.quotaBytes),
-                period: t(`limits.period.${limits.quotaPeriod}`),
-              })}
-              <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
-            </>
-          )}
-        </Check>
-        {usage.periodBytes > 0 && (
-          <Permitted to="resetAccountUsage">
-            <li class="indented">
-              <button type="button" class="link" onClick={onReset}>
-                {t('account.resetUsage')}
-              </button>
-            </li>
-          </Permitted>
-        )}
-        {account.schedule !== null && (
-          <Check ok={!account.isOutsideSchedule}>
-            {t(account.isOutsideSchedule ? 'diagnosis.schedule.closed' : 'diagnosis.schedule.open', {
-              schedule: scheduleWords(account.schedule),
-            })}
-            {account.scheduleChangesAt !== null && (
-              <>
-                {' · '}
-                {t(account.isOutsideSchedule ? 'diagnosis.schedule.opensAt' : 'diagnosis.schedule.closesAt')}{' '}
-                <At at={account.scheduleChangesAt} />
-              </>
-            )}
-          </Check>
-        )}
-        {account.allowedClients.length > 0 && (
-          <Check ok soft>
-            {t('diagnosis.allowedClients', { list: account.allowedClients.join(', ') })}
-          </Check>
-        )}
-        <Check ok={!fullSessions}>
-          {t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' })}
-        </Check>
-        <Check ok={!fullAddresses} soft>
-          {t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' })}
-        </Check>
-        {last ? <LastFailure login={last} /> : failures.data && <Check ok>{t('diagnosis.noFailures')}</Check>}
-      </ul>
+      {blocked ? (
+        <>
+          <ul class="checks">{checks.filter(({ isReason }) => isReason).map(({ line }) => line)}</ul>
+          <details>
+            <summary class="soft">{t('diagnosis.rest')}</summary>
+            <ul class="checks">{checks.filter(({ isReason }) => !isReason).map(({ line }) => line)}</ul>
+          </details>
+        </>
+      ) : (
+        <ul class="checks">{checks.map(({ line }) => line)}</ul>
+      )}
     </section>
+  );
+}
+
+function ScheduleCheck({ account, schedule }: { account: Account; schedule: string }) {
+  const { isOutsideSchedule, scheduleChangesAt } = account;
+  return (
+    <Check ok={!isOutsideSchedule}>
+      {t(isOutsideSchedule ? 'diagnosis.schedule.closed' : 'diagnosis.schedule.open', {
+        schedule: scheduleWords(schedule),
+      })}
+      {scheduleChangesAt !== null && (
+        <>
+          {' · '}
+          {t(isOutsideSchedule ? 'diagnosis.schedule.opensAt' : 'diagnosis.schedule.closesAt')}{' '}
+          <At at={scheduleChangesAt} />
+        </>
+      )}
+    </Check>
+  );
+}
+
+/** The line of a quota, with the button that sets its use to zero. */
+function QuotaCheck({
+  account: { limits, usage },
+  ok,
+  onReset,
+}: {
+  account: Account;
+  ok: boolean;
+  onReset: () => void;
+}) {
+  const { quotaBytes } = limits;
+  if (quotaBytes === null) return <Check ok>{t('diagnosis.noQuota')}</Check>;
+  return (
+    <Check ok={ok}>
+      {t('diagnosis.quota', {
+        used: bytes(usage.periodBytes),
+        quota: bytes(quotaBytes),
+        share: percent(usage.periodBytes, quotaBytes),
+        period: t(`limits.period.${limits.quotaPeriod}`),
+      })}
+      <Meter value={usage.periodBytes} max={quotaBytes} label={t('account.quota')} />
+      {!ok && usage.periodEndsAt !== null && (
+        <span class="until">
+          {t('diagnosis.quotaUntil')} <At at={usage.periodEndsAt} />
+        </span>
+      )}
+      {usage.periodBytes > 0 && (
+        <Permitted to="resetAccountUsage">
+          <button type="button" class="link" onClick={onReset}>
+            {t('account.resetUsage')}
+          </button>
+        </Permitted>
+      )}
+    </Check>
   );
 }
 

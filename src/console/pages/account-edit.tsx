@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Account, AccountChange } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
+import { lengthError, tooManyBytes } from '../lib/credential-text.js';
 import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { useUser } from '../lib/rights.js';
@@ -87,7 +88,11 @@ export function EditDialog({
       footer={(close) => (
         <>
           <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={busy || !draft.isDirty || !change}>
+          <Button
+            type="submit"
+            kind="primary"
+            disabled={busy || !draft.isDirty || !change || tooManyBytes(values.username)}
+          >
             {t(isStale ? 'account.saveAnyway' : 'account.save')}
           </Button>
         </>
@@ -101,9 +106,9 @@ export function EditDialog({
             ? undefined
             : t('account.rename.text', { n: opened.usage.sessions })
         }
-        error={values.username.trim() === '' ? t('account.rename.empty') : undefined}
+        error={values.username.trim() === '' ? t('account.rename.empty') : lengthError(values.username)}
       >
-        <Input value={values.username} onInput={(username) => set({ username })} maxLength={255} />
+        <Input value={values.username} onInput={(username) => set({ username })} />
       </Field>
       <Field path="remarks" label={t('account.remarks')}>
         <Area value={values.remarks} onInput={(remarks) => set({ remarks })} rows={2} />

@@ -50,7 +50,7 @@ export function AccountPage({ id }: { id: string }) {
         <a class="button quiet icon-only" href={listAddress(['accounts'])} aria-label={t('nav.accounts')}>
           <Icon name="back" />
         </a>
-        <h1 class="break">{account.username}</h1>
+        <h1 class="whole">{account.username}</h1>
         <State tone={state.tone}>{state.text}</State>
         <span class="grow" />
         <Permitted to="changeAccounts">

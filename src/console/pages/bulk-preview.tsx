@@ -2,7 +2,7 @@
 import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } from '../api-types.js';
 import { expiry, expiryShort, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
-import { ScrollBox, State } from '../ui/basics.js';
+import { Pieces, ScrollBox, State } from '../ui/basics.js';
 import { ACCESS_NAMES, accessWords } from './access-fields.js';
 import { BudgetWords } from './budget.js';
 import { showField } from './field-words.js';
@@ -45,7 +45,7 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
             <tbody>
               {listed.map((one) => (
                 <tr key={one.id}>
-                  <td class="break">{one.username}</td>
+                  <td class="whole">{one.username}</td>
                   <Change type={type} before={one.before} after={one.after} />
                 </tr>
               ))}
@@ -190,7 +190,7 @@ export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
         <details key={reason}>
           <summary>{t('bulk.skippedFor', { n: names.length, reason: t(`skipped.${reason}`) })}</summary>
           <ScrollBox look="soft names" label={t(`skipped.${reason}`)}>
-            {names.join(', ')}
+            <Pieces of={names} between=", " />
           </ScrollBox>
         </details>
       ))}

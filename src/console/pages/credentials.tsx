@@ -35,11 +35,14 @@ export function CredentialsDialog({
       <dl class="facts">
         <dt>{t('account.username')}</dt>
         <dd>
-          <code>{username}</code> <CopyButton text={username} />
+          <code class="whole">{username}</code> <CopyButton text={username} />
         </dd>
         <dt>{t('account.password')}</dt>
         <dd>
-          <code data-password>{password}</code> <CopyButton text={password} />
+          <code class="whole" data-password>
+            {password}
+          </code>{' '}
+          <CopyButton text={password} />
         </dd>
       </dl>
       <ClientFormats formats={formats} />
@@ -95,8 +98,8 @@ export function ManyCredentialsDialog({
           <tbody>
             {list.map((one) => (
               <tr key={one.id}>
-                <td>{one.username}</td>
-                <td>
+                <td class="whole">{one.username}</td>
+                <td class="whole">
                   <code>{one.password}</code>
                 </td>
                 <td class="soft break">{one.link}</td>

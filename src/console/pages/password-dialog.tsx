@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats } from '../api-types.js';
 import { call } from '../lib/api.js';
+import { lengthError, tooManyBytes } from '../lib/credential-text.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
@@ -24,7 +25,7 @@ export function PasswordDialog({
   const [way, setWay] = useState<Way>('random');
   const [password, setPassword] = useState('');
   const { busy, error, run, clear } = useAction();
-  const ready = way === 'random' || password !== '';
+  const ready = way === 'random' || (password !== '' && !tooManyBytes(password));
   const ask = (): Promise<CredentialsInFormats> => {
     const params = { id };
     if (way === 'known') return call('getCredentials', { params, body: { password } });
@@ -61,8 +62,8 @@ export function PasswordDialog({
       />
       <p>{t(`account.password.${way}.text`, { name: username, n: usage.sessions })}</p>
       {way !== 'random' && (
-        <Field path="password" label={t('account.password')}>
-          <Input value={password} onInput={setPassword} autoFocus maxLength={255} />
+        <Field path="password" label={t('account.password')} error={lengthError(password)}>
+          <Input value={password} onInput={setPassword} autoFocus />
         </Field>
       )}
     </Dialog>

@@ -31,19 +31,23 @@ async function end(session: LiveSession): Promise<void> {
 export const areAtSeveralNodes = (sessions: readonly LiveSession[]): boolean =>
   sessions.some(({ node }) => node !== sessions[0]?.node);
 
-/** For narrow screens: two lines per row. */
-export function narrowSessionColumns(reload: () => void): readonly Column<LiveSession>[] {
+/** For narrow screens: two lines per row. @param account false: the page is that of the account */
+export function narrowSessionColumns(reload: () => void, account = true): readonly Column<LiveSession>[] {
   return [
     {
-      key: 'username',
-      head: t('account.username'),
-      sort: 'username',
+      key: account ? 'username' : 'destination',
+      head: t(account ? 'account.username' : 'sessions.destination'),
+      ...(account ? { sort: 'username' } : {}),
       cell: (one) => (
         <div class="two-lines">
           <span>
-            <a class="strong" href={href(['accounts', one.accountId])}>
-              {one.username}
-            </a>
+            {account ? (
+              <a class="strong" href={href(['accounts', one.accountId])}>
+                {one.username}
+              </a>
+            ) : (
+              one.client.address
+            )}
             {one.gameId !== null && <span class="soft"> · {one.gameId}</span>}
           </span>
           <span class="soft">
@@ -55,8 +59,7 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
     {
       key: 'rate',
       head: t('sessions.rate'),
-      sort: 'bytesPerSecond',
-      largestFirst: true,
+      ...(account ? { sort: 'bytesPerSecond', largestFirst: true } : {}),
       width: '88px',
       align: 'end',
       cell: (one) => (

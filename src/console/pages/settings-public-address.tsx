@@ -22,8 +22,9 @@ export function hostPort({ host, port }: { host: string; port: number }): string
 /**
  * Warns beside a link whose host the daemon guessed: names the host, its source, and why it may be wrong. Renders nothing for a
  * configured host.
+ * @param isHere on the page that sets the address
  */
-export function LinkNotice() {
+export function LinkNotice({ isHere = false }: { isHere?: boolean }) {
   const link = useCell(me)?.link;
   if (!link || link.guess === null) return null;
   return (
@@ -31,7 +32,7 @@ export function LinkNotice() {
       <Icon name="warn" />
       <span>
         {t(`publicAddress.guess.${link.guess}`, { host: link.host })}{' '}
-        <a href={href(['settings', 'address'])}>{t('publicAddress.set')}</a>
+        {!isHere && <a href={href(['settings', 'address'])}>{t('publicAddress.set')}</a>}
       </span>
     </p>
   );
@@ -76,7 +77,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     >
       <h2>{t('settings.address')}</h2>
       <p class="soft">{t('publicAddress.text')}</p>
-      <LinkNotice />
+      <LinkNotice isHere />
       <FormErrors error={error}>
         <Field
           path="host"

@@ -18,7 +18,7 @@ export function Connect({ status }: { status: Status }) {
           <div class="contents" key={name}>
             <dt>{name}</dt>
             <dd>
-              <code class="break">{value}</code> <CopyButton text={value} />
+              <code class="whole">{value}</code> <CopyButton text={value} />
             </dd>
           </div>
         ))}

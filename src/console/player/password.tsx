@@ -27,7 +27,7 @@ export function NewPassword() {
         <dl class="facts">
           <dt>{t('player.password')}</dt>
           <dd>
-            <code class="break" data-password>
+            <code class="whole" data-password>
               {made.password}
             </code>{' '}
             <CopyButton text={made.password} />
