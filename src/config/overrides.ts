@@ -1,8 +1,8 @@
 // Overrides of the configuration file: environment variables and command line options.
 import { parseDocument } from 'yaml';
 import { RUN_VARIABLES } from '../core/agents/run-variables.js';
+import { closest } from '../core/closest.js';
 import type { Problem } from './config-error.js';
-import { closest } from './suggest.js';
 import { isPlainObject } from './units.js';
 import * as walk from './walk.js';
 

@@ -1,8 +1,8 @@
 // Turns issues of the schema into messages for operators: position, key, value found, values allowed.
 import { z } from 'zod';
+import { closest } from '../core/closest.js';
 import type { Problem } from './config-error.js';
 import { HIDDEN } from './secret.js';
-import { closest } from './suggest.js';
 import * as walk from './walk.js';
 
 /** The position of the value or key at a path. */

@@ -6,7 +6,14 @@ import { type Fields, fieldsOf } from './fields.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export type JsonBody = { readonly ok: true; readonly fields: Fields } | Refusal;
+export type JsonBody =
+  | {
+      readonly ok: true;
+      readonly fields: Fields;
+      /** The names as they were sent. */
+      readonly names: readonly string[];
+    }
+  | Refusal;
 
 /** Reads the body of a request as one JSON object. */
 export type ReadJsonObject = (ctx: Context) => Promise<JsonBody>;
@@ -70,5 +77,6 @@ function parseObject(text: string): JsonBody {
     const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
     return refusal('malformed-request', `the body is ${found}; expected a JSON object`);
   }
-  return fieldsOf(Object.entries(value));
+  const read = fieldsOf(Object.entries(value));
+  return read.ok ? { ...read, names: Object.keys(value) } : read;
 }

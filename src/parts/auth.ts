@@ -47,7 +47,10 @@ export async function openAuth(deps: {
   const sessions = createConsoleSessions({
     store: store.consoleSessions,
     now,
-    credentials: (operatorId) => principals.get(operatorId)?.fingerprint() ?? null,
+    credentials: (operatorId) =>
+      operatorId === null && !credentials.isSettled()
+        ? null
+        : (principals.get(operatorId)?.fingerprint() ?? null),
     idleMs: session.idleTimeoutMs,
     maxAgeMs: session.maxAgeMs,
     confirmForMs: session.confirmForMs,

@@ -5,6 +5,9 @@ import type { Text, Texts } from './texts.js';
 export const fields = {
   'error.between': { en: '; ', zh: '；' },
   'field.missing': { en: 'is missing', zh: '缺少' },
+  'field.unknown': { en: 'is unknown; the fields are {allowed}', zh: '未知字段；可用的字段：{allowed}' },
+  'field.unknown-near': { en: 'is unknown; did you mean {nearest}?', zh: '未知字段；是否想写 {nearest}？' },
+  'field.none-allowed': { en: 'is unknown; there are no fields here', zh: '未知字段；这里没有任何字段' },
   'field.type': { en: 'must be of type {expected}', zh: '类型须为 {expected}' },
   'field.too-short': { en: 'must have at least {min} characters', zh: '至少 {min} 个字符' },
   'field.too-long': { en: 'must have at most {max} characters', zh: '最多 {max} 个字符' },

@@ -56,6 +56,8 @@ export interface AdminCredentials extends Reloadable {
   ensure(given: GivenCredentials): Promise<FirstCredentials | null>;
   /** Compares the password given to `ensure` with the stored one, and replaces that if they differ. Rejects when it cannot be written. */
   settle(): Promise<void>;
+  /** Whether there is nothing to `settle`. Until then the stored password, and what began with it, may be outdated. */
+  isSettled(): boolean;
   /** The sources that `ensure` received at the last start of any process. The next start undoes changes by `set` to these. */
   givenBy(): Promise<CredentialSources>;
   /** Changes the password, and the user name unless it is undefined; can revoke the tokens. Rejects when it cannot be written. */
@@ -204,6 +206,7 @@ export function createAdminCredentials({
       }),
 
     settle,
+    isSettled: () => unsettled === null,
 
     async set(newUsername, password, by = DAEMON, revokeTokens = false) {
       if (newUsername !== undefined && !isValidAdminUsername(newUsername))

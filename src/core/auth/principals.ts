@@ -41,6 +41,8 @@ export interface Principals extends Reloadable {
    * as a wrong password. A stored hash of an older form is renewed. Rejects with PasswordChecksBusy.
    */
   verify(username: string, password: string): Promise<Principal | null>;
+  /** Resolves when the stored password of the administrator is the given one, if one was given at the start. */
+  settle(): Promise<void>;
   /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
   get(operatorId: string | null): Principal | null;
   /** Returns the second factor of an operator, even of a disabled one. */
@@ -140,7 +142,6 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
   }
 
   async function check(username: string, password: string): Promise<Principal | null> {
-    if (username === credentials.username()) await credentials.settle();
     const credential = credentialNamed(username);
     const { passwordHash } = credential ?? credentials.credential() ?? { passwordHash: '' };
     const { isRight, renewed } = await passwords.check(password, passwordHash);
@@ -162,6 +163,7 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
   }
 
   async function verify(username: string, password: string): Promise<Principal | null> {
+    if (username === credentials.username()) await credentials.settle();
     const known = recall(username, password);
     if (known) return known;
     const key = JSON.stringify([username, password]);
@@ -185,6 +187,7 @@ export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
 
     recall,
     verify,
+    settle: credentials.settle,
     get,
     secondFactorOf: (operatorId) => ofOperators.get(operatorId)?.secondFactor ?? null,
   };

@@ -8,6 +8,9 @@ import { GAME_RULE_TEXTS } from '../../core/heartbeats/game-rule-error.js';
 /** Braces in a text contain the name of a value. */
 export const FIELD_TEXTS = {
   missing: 'is missing',
+  unknown: 'is unknown; the fields are {allowed}',
+  'unknown-near': 'is unknown; did you mean {nearest}?',
+  'none-allowed': 'is unknown; there are no fields here',
   type: 'must be of type {expected}',
   'too-short': 'must have at least {min} characters',
   'too-long': 'must have at most {max} characters',

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
-import type { z } from 'zod';
-import type { ReadJsonObject } from '../body.js';
+import { z } from 'zod';
+import type { JsonBody, ReadJsonObject } from '../body.js';
 import { type Caller, isAdministrator, isPerson, isSeller } from '../caller.js';
 import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
@@ -12,8 +12,11 @@ import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
 import { because } from './problem-reasons.js';
 import type { Access, Answered, HandlerInput, Route, RouteDescription, RouteRequest } from './route.js';
+import { unknownFields } from './unknown-fields.js';
 
 export interface BodyReaders {
+  /** Fields that the schemas do not have: 400, or ignored. */
+  readonly unknownFields: 'refused' | 'ignored';
   readonly readJsonObject: ReadJsonObject;
   /** Reads the bodies of routes with `bulkBody`. */
   readonly readBulkJsonObject: ReadJsonObject;
@@ -28,8 +31,9 @@ export function serveRoutes<Deps>(
   router: Router<AdminState>,
   routes: readonly Route<Deps>[],
   depsFor: (caller: Caller | undefined) => Deps,
-  { readJsonObject, readBulkJsonObject, refuseNow, isConfirmed }: BodyReaders,
+  { readJsonObject, readBulkJsonObject, refuseNow, isConfirmed, unknownFields: unknown }: BodyReaders,
 ): void {
+  const findUnknown = unknown === 'refused' ? unknownFields : () => [];
   for (const route of routes) {
     const { method, path, request, bulkBody, handler } = route;
     const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
@@ -39,7 +43,7 @@ export function serveRoutes<Deps>(
       if (refused) return sendProblem(ctx, refused);
       const deps = depsFor(caller);
       if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
-      const input = await read(ctx, request, readBody, refuseNow);
+      const input = await read(ctx, request, readBody, { refuseNow, findUnknown });
       if ('problem' in input) return send(ctx, input);
       if (needsConfirmation(route, input) && !(await isConfirmed(input.caller)))
         return send(ctx, UNCONFIRMED);
@@ -107,19 +111,20 @@ async function read(
   ctx: ParameterizedContext<AdminState>,
   request: RouteRequest,
   readJsonObject: ReadJsonObject,
-  refuseNow: RefuseNow,
+  { refuseNow, findUnknown }: { refuseNow: RefuseNow; findUnknown: typeof unknownFields },
 ): Promise<HandlerInput<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
   if (query === null) return { problem: 'bad-request', ...because('query-twice') };
   const errors: FieldFault[] = [];
   const check = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
+    errors.push(...findUnknown(where, schema, value));
     const checked = schema.safeParse(value, { reportInput: true });
     if (checked.success) return checked.data;
     errors.push(...checked.error.issues.map((issue) => fieldErrorOf(where, issue)));
   };
   const params = check('path', request.params, ctx['params']);
-  const checkedQuery = check('query', request.query, query);
+  const checkedQuery = check('query', request.query ?? NO_FIELDS, query);
   // Answers a wrong path or query before it reads the body.
   if (errors.length > 0) return { problem: 'validation', errors };
   const rest = {
@@ -135,7 +140,7 @@ async function read(
   const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
   if (refused) return refused;
   if (!body.ok) return { problem: BODY_PROBLEMS[body.code] ?? 'bad-request', ...detailOf(body.detail) };
-  const checkedBody = check('body', request.body, namedAs(request.body, body.fields));
+  const checkedBody = check('body', request.body, namedAs(request.body, body));
   if (errors.length > 0) return { problem: 'validation', errors };
   return { ...rest, body: checkedBody } as HandlerInput<RouteRequest>;
 }
@@ -145,11 +150,14 @@ const BODY_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   'unsupported-body': 'unsupported-media-type',
 };
 
-/** Returns the body's values under the names of the schema. `fields` has lower-case names. */
-function namedAs(schema: z.ZodType, fields: ReadonlyMap<string, unknown>): Record<string, unknown> {
-  const names = 'shape' in schema ? Object.keys(schema.shape as object) : [];
+const NO_FIELDS = z.object({});
+
+/** Returns the body's values under the names of the schema, which may be sent in any case, and the others as they were sent. */
+function namedAs(schema: z.ZodType, { fields, names }: JsonBody & { ok: true }): Record<string, unknown> {
+  const known = 'shape' in schema ? Object.keys(schema.shape as object) : [];
+  const byFolded = new Map(known.map((name) => [name.toLowerCase(), name]));
   return Object.fromEntries(
-    names.flatMap((name) => (fields.has(name.toLowerCase()) ? [[name, fields.get(name.toLowerCase())]] : [])),
+    names.map((name) => [byFolded.get(name.toLowerCase()) ?? name, fields.get(name.toLowerCase())]),
   );
 }
 

@@ -20,7 +20,7 @@ export const SESSION_COOKIE = 'pulsegate_session';
 const UNDER_V1 = /^\/api\/v1\//i;
 
 export interface AuthenticateDeps {
-  readonly principals: Pick<Principals, 'recall' | 'verify' | 'get'>;
+  readonly principals: Pick<Principals, 'recall' | 'verify' | 'settle' | 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'find' | 'read'>;
   readonly apiTokens: Pick<ApiTokens, 'find'>;
   readonly attempts: AdminAttempts;
@@ -53,7 +53,10 @@ export function authenticate({
   function byCookie(ctx: ParameterizedContext<AdminState>, cookie: string, next: Next) {
     const session = consoleSessions.find(cookie);
     if (session) return enter(ctx, session, next);
-    return consoleSessions.read(cookie).then((opened) => enter(ctx, opened, next));
+    return principals
+      .settle()
+      .then(() => consoleSessions.read(cookie))
+      .then((opened) => enter(ctx, opened, next));
   }
 
   /** A browser that opens the document without a session is redirected to the sign-in page. */

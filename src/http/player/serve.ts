@@ -66,14 +66,16 @@ export function servePlayers(deps: ServePlayersDeps): Middleware<AdminState> {
     sendAsset(ctx, page);
     ctx.set('Cache-Control', 'no-store');
   });
-  const readers = {
+  const options = {
     readJsonObject,
     readBulkJsonObject: readJsonObject,
     refuseNow: () => null,
     isConfirmed: async () => true,
-  };
+    // Programs that pass links on add parameters to them.
+    unknownFields: 'ignored',
+  } as const;
   const forRoutes = { ...deps, countChange: (id: string) => changes.attempt(id) };
-  serveRoutes(router, playerRoutes, () => forRoutes, readers);
+  serveRoutes(router, playerRoutes, () => forRoutes, options);
   const routed = router.routes();
   const otherwise = otherMethods();
 

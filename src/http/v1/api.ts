@@ -55,6 +55,7 @@ export function serveApi(router: Router<AdminState>, deps: ApiDeps): EventStream
     socks: () => deps.about().socks,
   };
   serveRoutes(router, routes, (caller) => (caller?.operator ? restrictedDeps(all, caller.operator) : all), {
+    unknownFields: 'refused',
     readJsonObject,
     refuseNow,
     isConfirmed: async ({ via, key }) => via !== 'console' || deps.consoleSessions.isConfirmed(key ?? ''),

@@ -165,7 +165,7 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): 
     $schema: _,
     $defs = {},
     ...top
-  } = z.toJSONSchema(schema, { io, override: tidy }) as Json & { $defs?: Json };
+  } = z.toJSONSchema(schema, { io, override: io === 'input' ? tidyInput : tidy }) as Json & { $defs?: Json };
   for (const [name, part] of Object.entries($defs)) components[name] = withReferences(part as Json);
   const id = schema.meta()?.id;
   // The parts already include a schema with an id that another schema uses.
@@ -180,6 +180,13 @@ function tidy(context: { jsonSchema: { [key: string]: unknown } }): void {
   if (jsonSchema['format'] !== undefined) delete jsonSchema['pattern'];
   if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
   if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum'];
+}
+
+/** Unknown fields are refused (unknown-fields.ts), which Zod's own form of an input does not say. */
+function tidyInput(context: { jsonSchema: { [key: string]: unknown } }): void {
+  tidy(context);
+  const { jsonSchema } = context;
+  if (jsonSchema['properties'] !== undefined) jsonSchema['additionalProperties'] ??= false;
 }
 
 function withReferences(schema: Json): Json {

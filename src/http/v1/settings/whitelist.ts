@@ -89,13 +89,20 @@ export const whitelistRoutes = [
       const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
       if (refused) return sendProblem(ctx, refused);
       if (!body.ok) return refuse(ctx, body.code, body.detail);
+      const query = new URLSearchParams(ctx.querystring);
+      const unknown = [
+        ...body.names.filter((name) => name.toLowerCase() !== 'whitelist'),
+        ...[...query.keys()].filter((name) => name !== 'keepMyAccess'),
+      ];
+      if (unknown[0] !== undefined)
+        return refuse(ctx, 'malformed-request', `${quoted(unknown[0])} is unknown; expected whitelist`);
       const text = body.fields.get('whitelist');
       if (typeof text !== 'string') {
         const found = text === undefined ? 'missing' : `of type ${kindOf(text)}`;
         return refuse(ctx, 'malformed-request', `whitelist is ${found}; expected a string`);
       }
       const parsed = parseWhitelist(text);
-      const keepsAccess = new URLSearchParams(ctx.querystring).get('keepMyAccess') === 'true';
+      const keepsAccess = query.get('keepMyAccess') === 'true';
       if (keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)) {
         const reason = because('not-listed', { address: ctx.state.client });
         return sendProblem(ctx, { problem: 'would-lock-you-out', ...reason });
