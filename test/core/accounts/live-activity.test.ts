@@ -45,3 +45,16 @@ test('rates and daily traffic count each byte once, and midnight resets the dail
   assert.equal(activity.takeSample().bytesUp, 1_500);
   assert.equal(activity.totals.bytesUp, 1_500);
 });
+
+test('today begins at midnight of the time zone, and includes what was counted before a start', () => {
+  const calendar = new Calendar([{ zone: 'Asia/Shanghai', since: 0 }]);
+  const midnight = Date.UTC(2026, 0, 1, 16);
+  const activity = new LiveActivity(midnight - 5_000, calendar);
+  const counted = { logins: 1, failures: 0, heartbeats: 2, runs: 0, bytesUp: 3, bytesDown: 4 };
+  // Two rows: the time zone has changed today.
+  activity.load([counted, counted], [{ id: 'a', up: 3, down: 4 }]);
+  activity.tick(midnight - 1);
+  assert.deepEqual([activity.today.logins, activity.today.bytesDown], [2, 8]);
+  activity.tick(midnight);
+  assert.deepEqual([activity.today.logins, activity.todayOf('a').up], [0, 0]);
+});

@@ -65,6 +65,9 @@ test('a minute is added to its minute, hour, day and month, and charts show mean
   assert.deepEqual(last(values.logins), [1, 0, null, null, null]);
   assert.deepEqual(last(values.runs), [2, 2, null, null, null]);
   assert.deepEqual(stepStarts(now, new Calendar()).month, Date.UTC(2026, 1, 1));
+  const { day, month } = stepStarts(now, new Calendar([{ zone: 'Asia/Kathmandu', since: 0 }]));
+  assert.deepEqual([new Date(day).getUTCHours(), new Date(day).getUTCMinutes()], [18, 15]);
+  assert.equal(month, Date.UTC(2026, 0, 31, 18, 15));
 });
 
 test('no minute of the charts is lost or duplicated while the database fails or is slow', async () => {
