@@ -141,10 +141,13 @@ export function interactionTests(getWorld: () => World): void {
   test('the audit log shows a bulk action as one entry with its accounts inside, and like logins it can be limited to days', async (t) => {
     const { daemon, open } = getWorld();
     const [first, second] = await Promise.all([daemon.account(name(40)), daemon.account(name(41))]);
+    const limits = { bytesPerSecondDown: 2_000_000 };
+    await daemon.api('PATCH', `/api/v1/accounts/${first.AID}`, { limits });
     const body = { ids: [first.AID, second.AID], action: { type: 'disable' }, dryRun: false };
     await daemon.api('POST', '/api/v1/accounts/bulk', body);
     const { page, visit, errors } = await open(t);
     await visit('/settings/audit');
+    await page.waitForSelector('.audit >> text=Speed down: 2.00 MB/s');
     const entry = page.locator('.audit > li').first();
     await entry.locator('text=Bulk action on accounts').waitFor();
     assert.match((await entry.textContent()) ?? '', /Action: Disable.*Number: 2/);

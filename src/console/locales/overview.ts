@@ -6,7 +6,7 @@ export const overview = {
   'overview.ofAccounts': { en: 'of {n} accounts', zh: '共 {n} 个账号' },
   'overview.sessions': { en: 'Sessions', zh: '会话' },
   'overview.sessionCount': { en: '{n} {n:session|sessions}', zh: '{n} 个会话' },
-  'overview.heartbeatsPerMinute': { en: '{n} heartbeats/min', zh: '心跳 {n}/分钟' },
+  'overview.heartbeatsPerMinute': { en: '{n} {n:heartbeat|heartbeats}/min', zh: '心跳 {n}/分钟' },
   'overview.down': { en: 'Down', zh: '下行' },
   'overview.up': { en: 'Up', zh: '上行' },
   'overview.today': { en: '{what} today', zh: '今日 {what}' },

@@ -1,6 +1,6 @@
 // Describes changed fields in words, for previews and for the audit log.
 import type { Plan } from '../api-types.js';
-import { bytes, count, expiry, localTime } from '../lib/format.js';
+import { bytes, count, expiry, localTime, rate } from '../lib/format.js';
 import { isTextKey, type TextKey, t } from '../lib/i18n.js';
 import { scheduleWords } from '../lib/schedule.js';
 import { daysWords, planLimitWords } from './plans.js';
@@ -195,5 +195,6 @@ function itemWords(item: unknown): string {
 function numberWords(name: string, value: number): string {
   // The number of a port is no quantity.
   if (name === 'port') return String(value);
+  if (name.includes('PerSecond')) return rate(value);
   return name.toLowerCase().includes('bytes') ? bytes(value) : count(value);
 }
