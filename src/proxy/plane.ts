@@ -6,6 +6,7 @@ import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { SessionEnd } from '../core/sessions/session.js';
+import { within } from '../core/timers.js';
 import type { ResolverSettings } from './dns/messages.js';
 import type { Libc } from './io/native/libc.js';
 import type { ListenerSpec, WorkerEvent } from './messages.js';
@@ -22,6 +23,8 @@ import { PlaneWorker } from './plane-worker.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 import type { Gauges } from './shared.js';
 
+/** Time limit for the workers to stop accepting, in ms: one of them may be stuck. */
+const DRAIN_MS = 1_000;
 /** Time limit for stopping a worker, in ms. */
 const STOP_MS = 5_000;
 
@@ -240,10 +243,11 @@ export class ProxyPlane {
   /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
   drain(handshakeMs: number): void {
     this.#listeners.drain(handshakeMs);
-    this.#drained = Promise.all(this.#workers.map((worker) => this.#sync(worker))).then(() => undefined);
+    const synced = Promise.all(this.#workers.map((worker) => this.#sync(worker)));
+    this.#drained = within(DRAIN_MS, synced, null).then(() => undefined);
   }
 
-  /** Resolves when no worker accepts any more, after `drain`: then listening sockets may be closed. */
+  /** Resolves when no worker accepts any more, after `drain`, or at its time limit: then listening sockets may be closed. */
   get drained(): Promise<void> {
     return this.#drained;
   }
