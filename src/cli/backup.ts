@@ -98,8 +98,9 @@ async function choosePartsToRestore(
   };
 }
 
-function printRestored({ stdout }: CommandIo, { replaced, found, kept }: Restored): void {
+function printRestored({ stdout }: CommandIo, { replaced, setAside, found, kept }: Restored): void {
   printLine(stdout, replaced ? `Restored. The previous database is in ${replaced}` : 'Restored.');
+  if (setAside) printLine(stdout, `The write-ahead log of the file before that is in ${setAside}`);
   if (found.tokens > 0 && !kept.tokens)
     printLine(stdout, `API tokens not restored: ${found.tokens}. Use --keep-tokens to restore them.`);
   if (found.runs > 0 && !kept.runs)

@@ -15,7 +15,9 @@ export interface DatabasePart extends Part {
 /** Opens, locks and migrates the database. Throws StartError. */
 export async function createDatabasePart(config: Config, log: Log): Promise<DatabasePart> {
   const onMigration = (event: MigrationEvent) => reportMigration(log, event);
-  const store = await openDaemonStore({ ...storeOptions(config), onMigration });
+  const onLogSetAside = (path: string) =>
+    log.warn({ path }, 'database was replaced; write-ahead log of the previous one set aside');
+  const store = await openDaemonStore({ ...storeOptions(config), onMigration, onLogSetAside });
   if (config.database.client !== 'pg') reportPackage(log, sqlitePackage(config.database.client));
   return { name: 'database', store, stop: () => store.close() };
 }

@@ -31,9 +31,13 @@ export type MigrationEvent =
   | { readonly kind: 'finished'; readonly ran: readonly string[]; readonly tookMs: number };
 
 /** The opener of the database: a command, which never migrates an existing database, or the daemon. */
-export type Opener =
-  | { readonly is: 'command' }
-  | { readonly is: 'daemon'; readonly onMigration: (event: MigrationEvent) => void };
+export type Opener = { readonly is: 'command' } | ({ readonly is: 'daemon' } & DaemonEvents);
+
+export interface DaemonEvents {
+  readonly onMigration: (event: MigrationEvent) => void;
+  /** A write-ahead log of another file was moved to `path`, because the database had been replaced. */
+  readonly onLogSetAside?: (path: string) => void;
+}
 
 /** An open database with the schema of this version. */
 export interface Engine {

@@ -2,6 +2,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { createPrivate } from './data-folder.js';
+import { markCopy } from './sqlite-log-owner.js';
 
 /** The file name suffix of a backup that is being written. */
 const UNFINISHED = '.unfinished';
@@ -23,7 +24,8 @@ export async function backupSqlite(db: Knex, target: string): Promise<void> {
   await createPrivate(unfinished);
   try {
     await db.raw('vacuum into ?', [unfinished]);
-    await syncToDisk(unfinished);
+    // VACUUM INTO does not sync.
+    await markCopy(unfinished);
     await rename(unfinished, target);
   } catch (error) {
     await rm(unfinished, { force: true });
@@ -31,7 +33,7 @@ export async function backupSqlite(db: Knex, target: string): Promise<void> {
   }
 }
 
-/** Waits until the file is on the disk. VACUUM INTO does not sync. */
+/** Waits until the file is on the disk. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

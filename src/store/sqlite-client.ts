@@ -7,6 +7,7 @@ import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
 import { codeOf } from '../core/errors.js';
 import { type StorageProblem, withStorageProblem } from '../core/storage.js';
 import { problemOf } from './sqlite-errors.js';
+import { identityOf } from './sqlite-log-owner.js';
 
 /** The permitted access of a connection. Part of the configuration of knex. */
 export interface Access {
@@ -16,6 +17,8 @@ export interface Access {
   isClosing: boolean;
   /** Why writes are refused: the open file is no longer at its path. null: they are not. */
   refusal: StorageProblem | null;
+  /** The identity of the file that is used (sqlite-log-owner.ts): no other one is opened. null: any. */
+  opened: string | null;
 }
 
 /** The configuration of knex for a SQLite file; `driver` comes from sqlite-package.ts. */
@@ -95,6 +98,26 @@ export class ImmediateSqliteClient extends SqliteClient {
     return super.acquireConnection().catch((error: unknown) => {
       throw this.explained(error);
     });
+  }
+
+  // Another file at the path would meet the write-ahead log of the one that is open.
+  override async acquireRawConnection(): Promise<unknown> {
+    await this.refuseReplaced();
+    const connection: unknown = await super.acquireRawConnection();
+    return this.refuseReplaced().then(
+      () => connection,
+      async (error: unknown) => {
+        await this.destroyRawConnection(connection);
+        throw error;
+      },
+    );
+  }
+
+  private async refuseReplaced(): Promise<void> {
+    const { opened } = this.access;
+    const { filename } = this.config.connection as { readonly filename: string };
+    if (opened === null || (await identityOf(filename)) === opened) return;
+    throw withStorageProblem(new Error('the database file was deleted or replaced'), 'database-replaced');
   }
 
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {

@@ -16,6 +16,13 @@ import { accessOf } from './sqlite-client.js';
 import { toStartError } from './sqlite-errors.js';
 import { lockSqlite, prepareFile, requireFile, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
+import {
+  forgetOpenFile,
+  identityOf,
+  recordLogOwner,
+  refuseForeignLog,
+  setForeignLogAside,
+} from './sqlite-log-owner.js';
 import { sqliteLoginSearch } from './sqlite-login-search.js';
 import { migrateWithCopy } from './sqlite-migrate.js';
 import type { SqlitePackageChoice } from './sqlite-package.js';
@@ -63,8 +70,13 @@ async function open(
   try {
     if (options.mayCreate ?? true) await prepareFolder(options.dataDir);
     else await requireFile(file);
+    if (opener.is === 'command') await refuseForeignLog(file);
+    else await setLogAside(file, opener);
     await prepareFile(file);
     await prepareSqlite(db, file);
+    if (opener.is === 'daemon') await recordLogOwner(db, file);
+    const opened = await identityOf(file);
+    for (const connections of [db, reads, scans]) accessOf(connections).opened = opened;
     await migrateOnOpen({ db, engine: 'sqlite3', where: file }, opener);
     const check = opener.is === 'daemon' ? await createSqliteCheck({ db, reads }, file, accessOf(db)) : null;
     return {
@@ -98,16 +110,23 @@ async function open(
         everyStep(
           () => closeAll(db, reads, scans),
           async () => check?.close(),
+          async () => forgetOpenFile(file),
           async () => lock?.release(),
         ),
     };
   } catch (error) {
     await closeAll(db, reads, scans);
+    forgetOpenFile(file);
     throw error;
   }
 }
 
 const NOW_MS = "cast((julianday('now') - 2440587.5) * 86400000 as integer)";
+
+async function setLogAside(file: string, { onLogSetAside }: Opener & { is: 'daemon' }): Promise<void> {
+  const aside = await setForeignLogAside(file);
+  if (aside) onLogSetAside?.(aside);
+}
 
 async function migrateOnOpen(target: Target, opener: Opener): Promise<void> {
   if (opener.is === 'command') return migrateOnlyNew(target);

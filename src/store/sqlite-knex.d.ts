@@ -7,6 +7,8 @@ declare module 'knex/lib/dialects/sqlite3/index.js' {
     _query(connection: unknown, statement: unknown): Promise<unknown>;
     /** A connection of the pool; rejects with KnexTimeoutError after `acquireConnectionTimeout`. */
     acquireConnection(): Promise<unknown>;
+    acquireRawConnection(): Promise<unknown>;
+    destroyRawConnection(connection: unknown): Promise<void>;
     destroy(): Promise<void>;
     /** The package, with the interface of sqlite3. */
     _driver(): unknown;

@@ -12,6 +12,7 @@ import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
 import { toStartError } from './sqlite-errors.js';
 import { lockSqlite, sqliteFile } from './sqlite-files.js';
+import { setForeignLogAside } from './sqlite-log-owner.js';
 import type { SqlitePackageChoice } from './sqlite-package.js';
 
 /** How long to wait for other processes: long enough for a short command, in ms. */
@@ -30,6 +31,8 @@ export interface RestoreOptions {
 export interface Restored {
   /** The file with the replaced database; null when there was none. */
   readonly replaced: string | null;
+  /** The log of an earlier file, which did not belong to the replaced one; null: none. */
+  readonly setAside: string | null;
   /** The parts of the backup that are restored only on request. */
   readonly found: RestoredContents;
   /** The parts that were kept. */
@@ -53,8 +56,9 @@ export async function restoreStore({ client, dataDir, from, now, keep }: Restore
     const { found, kept } = await dropFromCopy(client, copy, now, keep ?? (async () => KEEP_NOTHING));
     const lock = await lockSqlite(file, client);
     try {
+      const setAside = await setForeignLogAside(file);
       const aside = `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`;
-      return { replaced: await replace(client, file, copy, aside), found, kept };
+      return { replaced: await replace(client, file, copy, aside), setAside, found, kept };
     } finally {
       await lock.release();
     }

@@ -32,7 +32,7 @@ import { createApiTokenStore } from './api-tokens.js';
 import { createAuditRecorder, createAuditStore } from './audit.js';
 import { createConsoleSessionStore } from './console-sessions.js';
 import { createDeliveryStore } from './deliveries.js';
-import type { Engine, MigrationEvent, Opener } from './engine.js';
+import type { DaemonEvents, Engine, Opener } from './engine.js';
 import { createHeartbeatSumStore } from './heartbeat-sums.js';
 import { createLoginStore } from './logins.js';
 import { createNodeStore } from './nodes.js';
@@ -57,10 +57,7 @@ export type StoreOptions = (SqliteOptions | PgOptions) & {
   readonly now?: Clock;
 };
 
-export type DaemonStoreOptions = StoreOptions & {
-  /** Called when a database of an older version is migrated. */
-  readonly onMigration: (event: MigrationEvent) => void;
-};
+export type DaemonStoreOptions = StoreOptions & DaemonEvents;
 
 /** The repositories of an open, migrated database. */
 export interface Store {
@@ -129,7 +126,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
  * @throws StartError as `openStore`, and `daemon-running`
  */
 export async function openDaemonStore(options: DaemonStoreOptions): Promise<DaemonStore> {
-  const engine = await openEngine(options, { is: 'daemon', onMigration: options.onMigration });
+  const engine = await openEngine(options, { ...options, is: 'daemon' });
   const store = await createStore(engine, options.now ?? Date.now);
   return { ...store, check: engine.check };
 }
