@@ -66,6 +66,8 @@ export const adminSchema = section({
     maxFailuresPerSource: whole(1, 1_000_000).default(20),
     failureWindow: duration({ min: '1s', max: '24h' }).prefault('5m'),
     maxSources: whole(1, 10_000_000).default(10_000),
+    maxCodeFailures: whole(1, 1_000).default(10),
+    codeFailureWindow: duration({ min: '1s', max: '24h' }).prefault('1h'),
   }).prefault({}),
   signInChecks: section({
     maxAtOnce: whole(1, 64).default(1),

@@ -47,6 +47,7 @@ export interface AdminServerDeps extends HttpServersOptions {
     | 'accounts'
     | 'agents'
     | 'attempts'
+    | 'codeAttempts'
     | 'credentials'
     | 'log'
     | 'now'
@@ -126,6 +127,14 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     log,
   };
   const attempts = createAdminAttempts({ ...attemptOptions, penalties: deps.penalties.of('admin') });
+  const codeAttempts = createAdminAttempts({
+    ...attemptOptions,
+    maxFailuresPerSource: deps.attempts.maxCodeFailures,
+    failureWindowMs: deps.attempts.codeFailureWindowMs,
+    refused: 'one-time codes refused: too many wrong ones',
+    counted: 'username',
+    penalties: deps.penalties.of('admin-code'),
+  });
   const playerAttempts = createAdminAttempts({
     ...attemptOptions,
     refused: 'player links refused: too many failures',
@@ -147,6 +156,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     accounts,
     agents: deps.agents,
     attempts,
+    codeAttempts,
     credentials: deps.credentials,
     log,
     now,
@@ -234,6 +244,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     ),
     close() {
       attempts.close();
+      codeAttempts.close();
       playerAttempts.close();
       events.close();
       return servers.close();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
 import { type ConsoleSessions, createConsoleSessions } from '../core/auth/console-sessions.js';
+import { createKnownSources, type KnownSources } from '../core/auth/known-sources.js';
 import { createOperators, type Operators } from '../core/auth/operators.js';
 import { openPrincipals, type Principals } from '../core/auth/principals.js';
 import type { Log } from '../core/log.js';
@@ -14,6 +15,7 @@ export interface Auth {
   readonly apiTokens: ApiTokens;
   readonly operators: Operators;
   readonly principals: Principals;
+  readonly knownSources: KnownSources;
 }
 
 /** The keys of settings on which the validity of console sessions depends. */
@@ -66,7 +68,8 @@ export async function openAuth(deps: {
     const ended = consoleSessions.sweep();
     if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
   });
-  return { consoleSessions, apiTokens, operators, principals };
+  const knownSources = createKnownSources(store.settings, now);
+  return { consoleSessions, apiTokens, operators, principals, knownSources };
 }
 
 /** Compares the given admin password with the stored hash after the start, which must not wait for it. */

@@ -10,7 +10,13 @@ test(`the account API answers ${API_CASES.length} requests as its table says`, {
   concurrency: 32,
 }, async (t) => {
   const admin = await startTestAdmin(t, {
-    attempts: { maxFailuresPerSource: 1_000, failureWindowMs: 1_000, maxSources: 10 },
+    attempts: {
+      maxFailuresPerSource: 1_000,
+      failureWindowMs: 1_000,
+      maxSources: 10,
+      maxCodeFailures: 10,
+      codeFailureWindowMs: 60_000,
+    },
     maxDelayedPerSource: 1_000,
   });
   const id = await admin.addAccount('existing');

@@ -134,6 +134,10 @@ export const reasons = {
     en: 'too many failed login attempts from this address (admin.attempts)',
     zh: '这个地址的登录失败次数过多（admin.attempts）',
   },
+  'reason.too-many-codes': {
+    en: 'there were too many wrong codes; use a recovery code, or sign in from where you did of late',
+    zh: '错误的验证码过多；请使用恢复码，或在最近登录过的网络登录',
+  },
   'reason.query-twice': { en: 'a query parameter is given more than once', zh: '有查询参数重复' },
   'reason.audit-days': {
     en: 'tokens may not shorten the audit log (auditDays)',

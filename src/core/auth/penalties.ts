@@ -4,8 +4,8 @@
 import type { Clock } from '../clock.js';
 import type { PenaltyStore, StoredPenalty } from './penalty-store.js';
 
-/** `player`: a source of players; `player-name`: a source and one user name. */
-export type PenaltyKind = 'player' | 'player-name' | 'admin' | 'player-link' | 'webhook';
+/** `player`: a source of players; `player-name`: a source and one user name; `admin-code`: an operator, whatever the source. */
+export type PenaltyKind = 'player' | 'player-name' | 'admin' | 'admin-code' | 'player-link' | 'webhook';
 
 export interface Penalty {
   readonly kind: PenaltyKind;

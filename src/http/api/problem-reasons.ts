@@ -53,6 +53,8 @@ export const REASON_TEXTS = {
   'too-many-attempts': 'too many failed login attempts from this address (admin.attempts)',
   'password-checks-busy':
     'too many passwords wait for their check (admin.signInChecks); try again in a few seconds',
+  'too-many-codes':
+    'too many wrong one-time codes of this user (admin.attempts.maxCodeFailures): use a recovery code, or an address of a recent sign-in',
   'query-twice': 'a query parameter is given more than once',
   'audit-days': 'tokens may not shorten the audit log (auditDays)',
   'lacks-scope': 'the token lacks the scope {scope}',

@@ -32,21 +32,32 @@ export interface AttemptOptions {
   readonly failureWindowMs: number;
   /** Number of remembered sources. The source not seen for the longest time is forgotten first. */
   readonly maxSources: number;
+  /** Limit of wrong one-time codes per user, from all sources. */
+  readonly maxCodeFailures: number;
+  readonly codeFailureWindowMs: number;
 }
 
 /** `now` is monotonic; `random` is in [0, 1). */
 export function createAdminAttempts(
-  options: AttemptOptions & {
+  options: Omit<AttemptOptions, 'maxCodeFailures' | 'codeFailureWindowMs'> & {
     readonly maxDelayedPerSource: number;
     readonly random: () => number;
     readonly now: Clock;
     readonly log: Pick<Log, 'warn'>;
     /** Log message when a source is refused. */
     readonly refused?: string;
+    /** What is counted, as the field of the log message. */
+    readonly counted?: 'client' | 'username';
     readonly penalties?: PenaltiesOfKind;
   },
 ): AdminAttempts {
-  const { maxSources, now, log, refused = 'admin logins refused: too many failures' } = options;
+  const {
+    maxSources,
+    now,
+    log,
+    refused = 'admin logins refused: too many failures',
+    counted = 'client',
+  } = options;
   const limit = createAttemptLimit({
     maxFailures: options.maxFailuresPerSource,
     windowMs: options.failureWindowMs,
@@ -70,7 +81,7 @@ export function createAdminAttempts(
     logged.set(source, at + waitMs);
     const [oldest] = logged.keys();
     if (oldest !== undefined && logged.size > maxSources) logged.delete(oldest);
-    log.warn({ client, seconds: Math.ceil(waitMs / 1000) }, refused);
+    log.warn({ [counted]: client, seconds: Math.ceil(waitMs / 1000) }, refused);
   }
 
   return {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Actor } from '../../core/audit/audit.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
+import type { KnownSources } from '../../core/auth/known-sources.js';
 import type { Principal, Principals } from '../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
@@ -27,10 +28,16 @@ const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
 /** Shown once. */
 const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
 
-export interface SecondFactorDeps {
+export interface SecondFactorDeps extends CodeDeps {
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
   readonly attempts: AdminAttempts;
+}
+
+export interface CodeDeps {
+  /** Counts wrong codes by user name. */
+  readonly codeAttempts: Pick<AdminAttempts, 'begin' | 'succeeded'>;
+  readonly knownSources: KnownSources;
 }
 
 const { route } = routesOf<SecondFactorDeps>('Session');
@@ -72,6 +79,7 @@ export const secondFactorRoutes = [
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
         case 'on': {
           const codes = await recoveryCodes.renew(actorOf(caller));
+          await deps.knownSources.add(caller.operator?.id ?? null, caller.address);
           await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
           return { status: 200, body: { codes } };
         }
@@ -136,7 +144,7 @@ async function withCode<Answer extends Answered | ProblemAnswer>(
   const principal = principalOf(deps, caller);
   if (!principal.secondFactor.isEnabled()) return conflict('factor-off');
   const refused = await refuseProof(deps.attempts, caller.address, () =>
-    isGoodCode(principal, code, actorOf(caller)),
+    checkCode(deps, principal, code, actorOf(caller)),
   );
   return refused === 'wrong' ? wrongCode() : (refused ?? change(principal));
 }
@@ -148,17 +156,18 @@ async function withCode<Answer extends Answered | ProblemAnswer>(
 export async function refuseProof(
   attempts: AdminAttempts,
   client: string,
-  isRight: () => Promise<boolean>,
+  check: () => Promise<boolean | ProblemAnswer>,
 ): Promise<ProblemAnswer | 'wrong' | null> {
   if (attempts.isFull(client)) return { problem: 'too-many-requests' };
   const retryAfterS = attempts.begin(client);
   if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-  if (!(await uncountUnchecked(attempts, client, isRight()))) {
+  const isRight = await uncountUnchecked(attempts, client, check());
+  if (isRight === false) {
     await attempts.delay(client);
     return 'wrong';
   }
   attempts.succeeded(client);
-  return null;
+  return isRight === true ? null : isRight;
 }
 
 /** Returns the calling administrator or operator. Authentication has already checked that it is enabled. */
@@ -171,12 +180,30 @@ export function principalOf(
   return principal;
 }
 
-/** Whether `code` is a valid code of the second factor, or a valid recovery code; uses it up. */
-export const isGoodCode = (
-  { secondFactor, recoveryCodes }: Principal,
+/**
+ * Whether `code` is a valid code of the second factor, or a valid recovery code; uses it up. Wrong six digits count per user, whatever
+ * the source, but a source of a recent sign-in of the user is never refused for others. A recovery code cannot be guessed.
+ */
+export async function checkCode(
+  { codeAttempts, knownSources }: CodeDeps,
+  { name, operator, secondFactor, recoveryCodes }: Principal,
   code: string,
   by: Actor,
-): Promise<boolean> => (/^\d{6}$/.test(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
+): Promise<boolean | ProblemAnswer> {
+  const [id, address] = [operator?.id ?? null, by.address ?? ''];
+  if (!/^\d{6}$/.test(code)) {
+    if (!(await recoveryCodes.use(code, by))) return false;
+  } else {
+    const isKnown = await knownSources.has(id, address);
+    const retryAfterS = isKnown ? null : codeAttempts.begin(name);
+    if (retryAfterS !== null)
+      return { problem: 'too-many-requests', ...because('too-many-codes'), retryAfterS };
+    if (!(await secondFactor.verify(code))) return false;
+    if (!isKnown) codeAttempts.succeeded(name);
+  }
+  await knownSources.add(id, address);
+  return true;
+}
 
 const conflict = (code: ReasonCode): ProblemAnswer => ({ problem: 'conflict', ...because(code) });
 export const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');

@@ -19,7 +19,14 @@ import { isSecure } from '../client.js';
 import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import { isGoodCode, principalOf, refuseProof, TotpOrRecovery, wrongCode } from './second-factor.js';
+import {
+  type CodeDeps,
+  checkCode,
+  principalOf,
+  refuseProof,
+  TotpOrRecovery,
+  wrongCode,
+} from './second-factor.js';
 import { LinkAddress, type LinkDeps, linkAddressFor } from './settings/public-address.js';
 
 const SignIn = z
@@ -105,7 +112,7 @@ export interface AboutDaemon {
   readonly timeZone: string;
 }
 
-export interface SessionDeps extends LinkDeps {
+export interface SessionDeps extends LinkDeps, CodeDeps {
   readonly credentials: Pick<AdminCredentials, 'givenBy'>;
   readonly principals: Principals;
   readonly operators: Pick<Operators, 'get' | 'reload'>;
@@ -151,7 +158,12 @@ export const sessionRoutes = [
           return { problem: 'totp-required' };
         }
         const by = { name: username, via: 'console', address: client, operatorId: operator?.id } as const;
-        if (!(await isGoodCode(principal, code, by))) return refuseLate(deps, client, username);
+        const isGood = await checkCode(deps, principal, code, by);
+        if (isGood === false) return refuseLate(deps, client, username);
+        if (isGood !== true) {
+          attempts.succeeded(client);
+          return isGood;
+        }
       }
       attempts.succeeded(client);
       const value = await consoleSessions.open(username, operator, client, credentials);
@@ -179,11 +191,10 @@ export const sessionRoutes = [
     },
     async ({ body: { password, code }, caller }, deps) => {
       const principal = principalOf(deps, caller);
-      const refused = await refuseProof(deps.attempts, caller.address, async () =>
-        password === undefined
-          ? principal.secondFactor.isEnabled() && isGoodCode(principal, code ?? '', actorOf(caller))
-          : principal.verifyPassword(password),
-      );
+      const refused = await refuseProof(deps.attempts, caller.address, async () => {
+        if (password !== undefined) return principal.verifyPassword(password);
+        return principal.secondFactor.isEnabled() && checkCode(deps, principal, code ?? '', actorOf(caller));
+      });
       if (refused === 'wrong')
         return password === undefined ? wrongCode() : invalid('body.password', 'present-password');
       if (refused) return refused;

@@ -150,3 +150,56 @@ describe('confirmation of a console session', async () => {
     assert.equal(await statusOf(headers), 200, 'another change keeps the tokens');
   });
 });
+
+describe('guesses of one-time codes', async () => {
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { admin: { trustedProxies: ['127.0.0.1'], attempts: { maxCodeFailures: 6 } } },
+  });
+
+  it('are limited per user over all sources, but not at a source of a recent sign-in', async () => {
+    const basic = daemon.api;
+    for (const name of ['kim', 'lee'])
+      await basic('POST', '/api/v1/operators', { name, password: PASSWORD, role: 'viewer' });
+    const from = (source: string) => ({ 'x-forwarded-for': source });
+    const enrol = async (username: string, source: string) => {
+      const session = await signIn(daemon, { username, password: PASSWORD }, from(source));
+      const offered = await session.api('POST', '/api/v1/session/totp', undefined, from(source));
+      const secret = fromBase32((offered.json as { secret: string }).secret);
+      const code = (by: number) => totpCode(secret, totpStep(Date.now()) + by);
+      const body = { code: code(-1) };
+      const on = await session.api('PUT', '/api/v1/session/totp', body, from(source));
+      assert.equal(on.status, 200, on.text);
+      return { session, code, recovery: (on.json as { codes: string[] }).codes };
+    };
+    const kim = await enrol('kim', '2001:db8:0:1::1');
+    const lee = await enrol('lee', '2001:db8:0:2::1');
+    const attempt = (username: string, code: string, source: string) =>
+      fetchFrom(daemon, 'POST', '/api/v1/session', from(source), { username, password: PASSWORD, code });
+    const right = [-1, 0, 1, 2].map(kim.code);
+    const wrong =
+      ['000000', '000001', '000002', '000003', '000004'].find((code) => !right.includes(code)) ?? '';
+    const other = (n: number) => `2001:db8:1:${n}::1`;
+    // Wrong codes of a known source count there alone.
+    assert.equal((await attempt('kim', wrong, '2001:db8:0:1::9')).status, 401);
+    const guesses = await Promise.all(Array.from({ length: 6 }, (_, n) => attempt('kim', wrong, other(n))));
+    assert.deepEqual(
+      guesses.map(({ status }) => status),
+      [401, 401, 401, 401, 401, 401],
+    );
+    const refused = await attempt('kim', kim.code(0), other(100));
+    assert.deepEqual([refused.status, codeOf(refused)], [429, 'too-many-requests']);
+    assert.match(refused.text, /too-many-codes/);
+    assert.ok(Number(refused.headers.get('retry-after')) > 3_500);
+    const stolen = await kim.session.api('POST', CONFIRM, { code: kim.code(0) }, from(other(101)));
+    assert.match(stolen.text, /too-many-codes/, 'also with a stolen session');
+    assert.equal((await attempt('lee', lee.code(0), other(102))).status, 200, 'another user');
+    assert.equal((await attempt('kim', kim.code(0), '2001:db8:0:1::2')).status, 200, 'a known source');
+    assert.equal((await attempt('kim', kim.recovery[0] ?? '', other(103))).status, 200, 'a recovery code');
+    assert.equal((await attempt('kim', kim.code(1), other(103))).status, 200, 'now a known source, too');
+    const blocks = daemon.lines.filter(({ msg }) => msg === 'one-time codes refused: too many wrong ones');
+    assert.deepEqual(
+      blocks.map(({ username }) => username),
+      ['kim'],
+    );
+  });
+});
