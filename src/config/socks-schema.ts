@@ -180,6 +180,8 @@ export const socksSchema = section({
     .union([z.literal('auto'), whole(1, 1_000_000)])
     .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
     .default('auto'),
+  maxConnectionsPerAccount: whole(1, 1_000_000).nullable().default(null),
+  maxConnectionsPerSource: whole(1, 1_000_000).nullable().default(null),
   maxHandshakes: z
     .union([z.literal('auto'), whole(1, 1_000_000)])
     .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })

@@ -15,6 +15,8 @@ export function proxySettings(config: Config): ProxySettings {
     idleTimeoutMs: socks.idleTimeoutMs,
     halfCloseTimeoutMs: socks.halfCloseTimeoutMs,
     maxConnections: maxConnections(config),
+    maxConnectionsPerAccount: socks.maxConnectionsPerAccount,
+    maxConnectionsPerSource: socks.maxConnectionsPerSource,
     maxHandshakes: maxHandshakes(config),
     maxHandshakesPerSource: socks.maxHandshakesPerSource,
     login: socks.login,

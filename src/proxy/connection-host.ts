@@ -7,6 +7,7 @@ import type { Resolve } from './dns/resolve.js';
 import type { Handshakes } from './handshakes.js';
 import type { Stream } from './io/io.js';
 import type { Logins } from './logins.js';
+import type { PlaceRefusal } from './places.js';
 import type { FragmentMemory } from './protocols/fragments.js';
 import type { ProxySources } from './protocols/proxy-header.js';
 import type { RelayedHost } from './relayed.js';
@@ -47,6 +48,8 @@ export interface HostedConnection {
 
 /** The connections of a worker that are not relayed; see connections.ts. */
 export interface OpenConnections {
+  /** Handshakes take more than half of the places that are reserved for them. */
+  readonly isNearlyFull: boolean;
   /** Passes the connection to the worker of its account; false when this is that worker. */
   passOn(connection: HostedConnection, username: Uint8Array): boolean;
   /** The connection is closed. */
@@ -60,7 +63,7 @@ export interface ConnectionHost extends RelayedHost {
   readonly settings: ProxySettings;
   /** Lines for the log; written by the control plane. */
   readonly log: Log;
-  readonly handshakes: Pick<Handshakes, 'add' | 'setSource' | 'delete'>;
+  readonly handshakes: Pick<Handshakes, 'add' | 'addRefused' | 'setSource' | 'delete'>;
   readonly logins: Logins;
   readonly permits: Pick<WorkerPermits, 'acquire'>;
   readonly connections: OpenConnections;
@@ -72,8 +75,8 @@ export interface ConnectionHost extends RelayedHost {
   egressOf(account: WorkerAccount): EgressPolicy | null;
   readonly resolve: Resolve;
   readonly upstreams: Upstreams;
-  /** Null: no slot is free. */
-  openSession(request: SessionRequest): WorkerSession | null;
+  /** A string: the limit that refuses the session. */
+  openSession(request: SessionRequest): WorkerSession | PlaceRefusal;
   /** Ends the UDP association of an account that has been idle longest, when the account has as many as it may have. */
   makeRoomForAssociation(account: WorkerAccount): void;
   /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */

@@ -330,7 +330,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   /**
    * Sends `frame` and closes. What the client still sends is read and dropped until it closes too, because closing
    * over unread bytes makes the kernel send a reset, and a reset can overtake the frame. Until then it counts as a
-   * handshake, so that refused clients that stay open make room for others.
+   * handshake, so that refused clients that stay open make room for others; when few places are left, it is closed at once.
    */
   refuse(frame: Uint8Array): void {
     if (this.#stage === 'closed' || this.#stage === 'refused') return;
@@ -339,8 +339,9 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     this.#timer = this.host.io.timer(LINGER_MS, () => this.close());
     this.stream.write(frame);
     this.stream.shutdown();
+    if (this.host.connections.isNearlyFull) return this.close();
     this.#listen();
-    if (!this.host.handshakes.add(this, this.#source())) this.close();
+    if (!this.host.handshakes.addRefused(this, this.#source())) this.close();
   }
 
   /** A relay replaces this connection. */

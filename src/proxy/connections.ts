@@ -5,7 +5,15 @@ import { Connection } from './connection.js';
 import type { Arrival, ConnectionHost, HostedConnection, OpenConnections } from './connection-host.js';
 import type { Io, Stream } from './io/io.js';
 import type { PassedConnection } from './messages.js';
+import { reservedPlaces } from './places.js';
 import { workerOf } from './worker-of.js';
+
+/** Number of new connections of a worker that may wait for a place, and how often and for how long they look for one, in ms. */
+const MAX_DELAYED = 16;
+const RETRIES = 5;
+/** In the last of them the oldest handshake makes room. */
+const EVICTING_RETRIES = 3;
+const RETRY_MS = 10;
 
 export interface ConnectionsOptions {
   readonly io: Io;
@@ -13,8 +21,11 @@ export interface ConnectionsOptions {
   readonly workers: number;
   /** Over all workers. */
   readonly maxConnections: number;
+  readonly maxHandshakes: number;
   /** Adds to the number of connections of all workers; returns the new number. */
   readonly count: (by: number) => number;
+  /** Closes a handshake of this worker; false: there is none. */
+  readonly makePlace: () => boolean;
   /** Passes a connection to another worker; false when that worker is dead: the caller still owns the descriptor. */
   readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
   readonly log: Log;
@@ -24,6 +35,7 @@ export class Connections implements OpenConnections {
   readonly #host: ConnectionHost;
   readonly #options: ConnectionsOptions;
   readonly #connections = new Set<HostedConnection>();
+  readonly #delayed = new Set<Stream>();
   #refused = 0;
   /** An operator has drained this node: new connections are closed. */
   isRefusing = false;
@@ -33,8 +45,38 @@ export class Connections implements OpenConnections {
     this.#options = options;
   }
 
+  get isNearlyFull(): boolean {
+    const { count, maxConnections, maxHandshakes } = this.#options;
+    return count(0) > maxConnections - reservedPlaces(maxConnections, maxHandshakes) / 2;
+  }
+
   accept(stream: Stream, arrival: Arrival): void {
-    if (this.isRefusing || !this.tryAcquire()) return stream.close();
+    if (this.isRefusing) return stream.close();
+    const mayWait = this.#delayed.size < MAX_DELAYED;
+    if (this.#tryAcquire(!mayWait)) return this.#begin(stream, arrival);
+    if (!mayWait) return this.#refuse(stream);
+    this.#delayed.add(stream);
+    this.#retry(stream, arrival, RETRIES);
+  }
+
+  /** Sessions and handshakes may be ending, here or in another worker: waits a moment for a place, unread and uncounted. */
+  #retry(stream: Stream, arrival: Arrival, triesLeft: number): void {
+    this.#options.io.timer(RETRY_MS, () => {
+      if (!this.#delayed.has(stream)) return;
+      const hasPlace = !this.isRefusing && this.#tryAcquire(triesLeft <= EVICTING_RETRIES);
+      if (!hasPlace && triesLeft > 1) return this.#retry(stream, arrival, triesLeft - 1);
+      this.#delayed.delete(stream);
+      if (hasPlace) this.#begin(stream, arrival);
+      else this.#refuse(stream);
+    });
+  }
+
+  #refuse(stream: Stream): void {
+    this.#refused += 1;
+    stream.close();
+  }
+
+  #begin(stream: Stream, arrival: Arrival): void {
     const connection = new Connection(this.#host, stream, arrival);
     this.#connections.add(connection);
     connection.begin();
@@ -77,15 +119,27 @@ export class Connections implements OpenConnections {
   }
 
   closeAll(): void {
+    for (const stream of this.#delayed) stream.close();
+    this.#delayed.clear();
     for (const connection of [...this.#connections]) connection.close();
   }
 
   /** Counts one more; false when there is no room. */
   tryAcquire(): boolean {
-    const { count, maxConnections } = this.#options;
+    const isAcquired = this.#tryAcquire(true);
+    if (!isAcquired) this.#refused += 1;
+    return isAcquired;
+  }
+
+  /** @param mayEvict closes the oldest handshake if there is no room: sessions leave places to handshakes */
+  #tryAcquire(mayEvict: boolean): boolean {
+    const { count, makePlace, maxConnections } = this.#options;
     if (count(1) <= maxConnections) return true;
     count(-1);
-    this.#refused += 1;
+    if (mayEvict && makePlace()) {
+      if (count(1) <= maxConnections) return true;
+      count(-1);
+    }
     return false;
   }
 

@@ -16,7 +16,7 @@ export interface HandshakesOptions {
   readonly index: number;
   readonly workers: number;
   /** Counts handshakes over all workers. */
-  readonly gauges: Pick<Gauges, 'add' | 'getOf'>;
+  readonly gauges: Pick<Gauges, 'add' | 'get' | 'getOf'>;
   readonly sources: SourceTable;
   readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
 }
@@ -26,6 +26,8 @@ export class Handshakes {
   /** Handshakes of this worker with their sources (null: none), oldest first. */
   readonly #waiting = new Map<Waiting, string | null>();
   readonly #ofSource = new Map<string, Set<Waiting>>();
+  /** Those of `#waiting` that have got their refusal. */
+  readonly #refused = new Set<Waiting>();
   #evicted = 0;
   #isClosed = false;
 
@@ -48,6 +50,20 @@ export class Handshakes {
     return source === null || this.setSource(connection, source);
   }
 
+  /** The same for a connection that has got its refusal: it is the first to be closed where only the total matters. */
+  addRefused(connection: Waiting, source: string | null): boolean {
+    if (!this.add(connection, source)) return false;
+    this.#refused.add(connection);
+    return true;
+  }
+
+  /** Closes a handshake so that another connection finds a place. False: there is none here, and another worker was asked. */
+  makePlace(): boolean {
+    if (this.evictOldest(null)) return true;
+    if (this.#options.gauges.get('handshakes') > 0) this.#evictElsewhere(null, false);
+    return false;
+  }
+
   /** Sets the source of a connection. False when the limit of the source is reached: close the connection. */
   setSource(connection: Waiting, source: string): boolean {
     if (this.#countSource(source, 1) > this.#options.maxHandshakesPerSource && !this.#makeRoom(source)) {
@@ -67,6 +83,7 @@ export class Handshakes {
     const source = this.#waiting.get(connection);
     if (source === undefined) return;
     this.#waiting.delete(connection);
+    this.#refused.delete(connection);
     this.#count(-1);
     if (source === null) return;
     this.#countSource(source, -1);
@@ -128,7 +145,8 @@ export class Handshakes {
   }
 
   #candidates(source: string | null): Iterable<Waiting> {
-    return source === null ? this.#waiting.keys() : (this.#ofSource.get(source) ?? []);
+    if (source !== null) return this.#ofSource.get(source) ?? [];
+    return this.#refused.size > 0 ? this.#refused : this.#waiting.keys();
   }
 
   /** Adds to the number of handshakes of all workers; returns the new number. */

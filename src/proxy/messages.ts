@@ -31,6 +31,8 @@ export interface SharedMemory {
   readonly ownPorts: SharedArrayBuffer;
   readonly gauges: SharedArrayBuffer;
   readonly handshakes: SharedArrayBuffer;
+  /** Places of sessions by source; see places.ts. */
+  readonly connectionSources: SharedArrayBuffer;
   readonly loginSources: SharedArrayBuffer;
   readonly loginNames: SharedArrayBuffer;
   /** Bytes of this worker's sessions; see session-counts.ts. */
@@ -60,7 +62,7 @@ export interface ListenerSpec {
   readonly protocols: readonly ClientProtocolName[];
 }
 
-/** To a worker: from the control plane, and (`adopt`, `evict-handshake`) from another worker. */
+/** To a worker: from the control plane, and (`adopt`, `evict-handshake`, `make-room`) from another worker. */
 export type WorkerMessage =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
   /** Of accounts of all workers. */
@@ -108,6 +110,8 @@ export type WorkerMessage =
    * without one passes the message to the next, at most `hops` times.
    */
   | { readonly kind: 'evict-handshake'; readonly source: string | null; readonly hops: number }
+  /** From another worker that has taken a place too many: ends the longest idle session of the account with most. */
+  | { readonly kind: 'make-room' }
   | { readonly kind: 'stop' };
 
 /** A connection on its way to the worker of its account. */

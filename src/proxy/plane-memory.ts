@@ -2,13 +2,14 @@
 import type { SharedMemory } from './messages.js';
 import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
 import { allocateOwnedDescriptors } from './owned-descriptors.js';
+import { sourceName } from './places.js';
 import { allocateSessionCounts } from './session-counts.js';
 import type { ProxySettings } from './settings.js';
 import { allocateGauges, type Gauges, viewGauges } from './shared.js';
 import { allocateSourceTable, SourceTable } from './source-table.js';
 
-/** Maximum number of rows in the table of handshakes. */
-const MAX_HANDSHAKE_ROWS = 1_000_000;
+/** Maximum number of rows in the tables of handshakes and connections. */
+const MAX_SOURCE_ROWS = 1_000_000;
 
 export class PlaneMemory {
   readonly shared: Omit<SharedMemory, 'sessionCounts' | 'owned'>;
@@ -24,21 +25,26 @@ export class PlaneMemory {
     {
       maxConnections,
       maxHandshakes,
+      maxConnectionsPerSource,
       login,
-    }: Pick<ProxySettings, 'maxConnections' | 'maxHandshakes' | 'login'>,
+    }: Pick<ProxySettings, 'maxConnections' | 'maxHandshakes' | 'maxConnectionsPerSource' | 'login'>,
     maxDescriptors: number,
   ) {
     this.shared = {
       ownPorts: allocateOwnPorts(workers),
       gauges: allocateGauges(),
-      handshakes: allocateSourceTable(Math.min(MAX_HANDSHAKE_ROWS, 2 * maxHandshakes + 64)),
+      handshakes: allocateSourceTable(Math.min(MAX_SOURCE_ROWS, 2 * maxHandshakes + 64)),
+      connectionSources: allocateSourceTable(
+        maxConnectionsPerSource === null ? 1 : Math.min(MAX_SOURCE_ROWS, 2 * maxConnections + 64),
+      ),
       loginSources: allocateSourceTable(login.maxSources),
       loginNames: allocateSourceTable(login.maxSources),
     };
     this.gauges = viewGauges(this.shared.gauges);
     this.ownPorts = createOwnPorts(this.shared.ownPorts, 0);
-    const { handshakes, loginSources, loginNames } = this.shared;
-    this.#tables = [handshakes, loginSources, loginNames].map((memory) => new SourceTable(memory, -1));
+    const { handshakes, connectionSources, loginSources, loginNames } = this.shared;
+    const memories = [handshakes, connectionSources, loginSources, loginNames];
+    this.#tables = memories.map((memory) => new SourceTable(memory, -1));
     this.#maxSessions = Math.min(maxConnections, maxDescriptors) + 1024;
     this.#maxDescriptors = maxDescriptors;
   }
@@ -61,5 +67,6 @@ export class PlaneMemory {
     for (const table of this.#tables) table.release(worker + 1);
     // Its handshakes cannot be distinguished from those of others, so the table is cleared.
     this.#tables[0]?.clear();
+    this.#tables[1]?.removeNamed(sourceName(worker));
   }
 }

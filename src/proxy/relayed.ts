@@ -83,8 +83,7 @@ export class Relayed implements SessionOwner, RelayOwner {
   }
 
   idleMs(nowMs: number): number {
-    const hasMoved = this.#bytesSeen !== NOT_CHECKED && this.#bytes() !== this.#bytesSeen;
-    return hasMoved ? 0 : (nowMs - this.#movedMs) | 0;
+    return this.#bytes() !== Math.max(0, this.#bytesSeen) ? 0 : (nowMs - this.#movedMs) | 0;
   }
 
   #bytes(): number {

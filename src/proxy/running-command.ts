@@ -6,6 +6,7 @@ import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
 import { HttpExchange } from './http-exchange.js';
 import type { Attempt, Stream } from './io/io.js';
+import { replyForRefusal } from './places.js';
 import type { ClientProtocol } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
@@ -82,7 +83,7 @@ export class RunningCommand implements SessionOwner {
 
   // ── What a command does with its connection ──────────────────────────────────────────────────────────────────────
 
-  /** Opens the session of the command; null when no slot is free: then the client has been refused. */
+  /** Opens the session of the command; null when a limit forbids it: then the client has been refused. */
   openSession(
     kind: 'connect' | 'bind',
     { account, permit }: AuthorizedRequest,
@@ -99,9 +100,10 @@ export class RunningCommand implements SessionOwner {
       owner: this,
       permit,
     });
-    if (session === null) {
-      this.#logDestination(account, host, port, 'too-many-sessions');
-      this.refuseWith(Reply.generalFailure);
+    if (typeof session === 'string') {
+      const fields = { account: account.record.username, client: this.client.address, reason: session };
+      this.host.log.info(fields, 'session refused');
+      this.refuseWith(replyForRefusal(session));
       return null;
     }
     this.#session = session;

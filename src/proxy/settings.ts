@@ -57,6 +57,9 @@ export interface ProxySettings {
   readonly halfCloseTimeoutMs: number;
   /** Maximum number of connections over all workers, including handshakes. */
   readonly maxConnections: number;
+  /** Maximum number of places of sessions (places.ts) of one account, and of one source; null: no limit. */
+  readonly maxConnectionsPerAccount: number | null;
+  readonly maxConnectionsPerSource: number | null;
   /** Maximum number of connections without a complete request, in total and per source. */
   readonly maxHandshakes: number;
   readonly maxHandshakesPerSource: number;

@@ -1,8 +1,8 @@
 // Shared memory of all threads: counts over all workers, and for each worker the turns of its loop and flags.
 
 /** Counted by every worker, read over all of them. */
-export type Gauge = 'connections' | 'handshakes' | 'fragmentBytes';
-const GAUGES: readonly Gauge[] = ['connections', 'handshakes', 'fragmentBytes'];
+export type Gauge = 'connections' | 'handshakes' | 'sessions' | 'fragmentBytes';
+const GAUGES: readonly Gauge[] = ['connections', 'handshakes', 'sessions', 'fragmentBytes'];
 /** Values of each worker. */
 export type Sign =
   /** The worker increments it in every turn of its loop; a loop whose number does not change is stuck. */
@@ -12,8 +12,10 @@ export type Sign =
   /** 1 while the worker has events that it has not sent yet. */
   | 'eventsWaiting'
   /** Batches of events that the control plane has read. */
-  | 'batchesRead';
-const SIGNS: readonly Sign[] = ['turns', 'messages', 'eventsWaiting', 'batchesRead'];
+  | 'batchesRead'
+  /** Places of the account that has most of them; see places.ts. */
+  | 'mostPlaces';
+const SIGNS: readonly Sign[] = ['turns', 'messages', 'eventsWaiting', 'batchesRead', 'mostPlaces'];
 export const MAX_WORKERS = 16;
 const PER_WORKER = GAUGES.length + SIGNS.length;
 

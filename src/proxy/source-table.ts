@@ -7,6 +7,7 @@ const WAYS = 16;
 /** In 32-bit words: three of the key, count, expiry of the count, flags, last use, and one unused. */
 const ROW = 8;
 const KEY = 0;
+const NAME = 2;
 const COUNT = 3;
 const ENDS_AT = 4;
 const FLAGS = 5;
@@ -97,6 +98,26 @@ export class SourceTable {
     }
   }
 
+  /** The count of a key; 0 when it is missing. */
+  get(key: SourceKey): number {
+    this.#acquire();
+    try {
+      const at = this.#rowOf(key);
+      return at === -1 ? 0 : (this.#words[at + COUNT] ?? 0);
+    } finally {
+      Atomics.store(this.#words, LOCK, 0);
+    }
+  }
+
+  /** Removes the rows of every source with this name. */
+  removeNamed(name: number): void {
+    this.#acquire();
+    const words = this.#words;
+    for (let at = HEADER; at < words.length; at += ROW)
+      if (((words[at + NAME] ?? 0) & ~3) === name) words.fill(0, at, at + ROW);
+    Atomics.store(words, LOCK, 0);
+  }
+
   /** Releases the locks of a dead thread. */
   release(owner: number): void {
     Atomics.compareExchange(this.#words, LOCK, owner, 0);
@@ -113,18 +134,36 @@ export class SourceTable {
     while (Atomics.compareExchange(this.#words, LOCK, 0, this.#owner) !== 0);
   }
 
-  #find({ high, low, name }: SourceKey): number {
+  /** The first row of the set in which a key can be stored. */
+  #setOf({ high, low, name }: SourceKey): number {
+    const mixed = Math.imul(high ^ Math.imul(low, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(name, 0xc2b2ae35);
+    return HEADER + (((mixed ^ (mixed >>> 15)) >>> 0) % this.#sets) * WAYS * ROW;
+  }
+
+  /** The row of a key; -1 when it is missing. */
+  #rowOf(key: SourceKey): number {
+    const words = this.#words;
+    const first = this.#setOf(key);
+    for (let at = first; at < first + WAYS * ROW; at += ROW) {
+      if (words[at + KEY] === key.high && words[at + KEY + 1] === key.low && words[at + NAME] === key.name)
+        return at;
+    }
+    return -1;
+  }
+
+  #find(key: SourceKey): number {
+    const { high, low, name } = key;
     const words = this.#words;
     const use = ((words[USES] ?? 0) + 1) | 0;
     words[USES] = use;
-    const mixed = Math.imul(high ^ Math.imul(low, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(name, 0xc2b2ae35);
-    const first = HEADER + (((mixed ^ (mixed >>> 15)) >>> 0) % this.#sets) * WAYS * ROW;
+    const known = this.#rowOf(key);
+    if (known !== -1) {
+      words[known + USED_AT] = use;
+      return known;
+    }
+    const first = this.#setOf(key);
     let oldest = first;
     for (let at = first; at < first + WAYS * ROW; at += ROW) {
-      if (words[at + KEY] === high && words[at + KEY + 1] === low && words[at + KEY + 2] === name) {
-        words[at + USED_AT] = use;
-        return at;
-      }
       // A free row is older than any.
       const isOlder =
         (words[at + COUNT] ?? 0) === 0 ||
@@ -134,7 +173,7 @@ export class SourceTable {
     words.fill(0, oldest, oldest + ROW);
     words[oldest + KEY] = high;
     words[oldest + KEY + 1] = low;
-    words[oldest + KEY + 2] = name;
+    words[oldest + NAME] = name;
     words[oldest + USED_AT] = use;
     return oldest;
   }

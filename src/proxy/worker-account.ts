@@ -31,4 +31,6 @@ export interface WorkerAccount {
   readonly quota: Quota | null;
   /** Live sessions, oldest first. */
   readonly sessions: ReadonlySet<AccountSession>;
+  /** How many places they have; see places.ts. */
+  readonly places: number;
 }

@@ -11,6 +11,7 @@ import type { SessionEnd } from '../core/sessions/session.js';
 import type { Io } from './io/io.js';
 import { Quota } from './io/quota.js';
 import { type AccountRates, createSharedRate } from './io/rates.js';
+import { placesOf } from './places.js';
 import type { AccountRecord } from './settings.js';
 import type { AccountSession, WorkerAccount } from './worker-account.js';
 
@@ -22,6 +23,7 @@ interface Entry extends WorkerAccount {
   /** Bytes of its ended sessions. */
   endedBytes: number;
   sessions: Set<AccountSession>;
+  places: number;
 }
 
 /** Most accounts have no session: they share this. */
@@ -32,6 +34,8 @@ export interface WorkerAccountsOptions {
   /** The policy of an egress class; null: the configuration has no such class. */
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly schedules: Pick<Schedules, 'isOpen'>;
+  /** Called when the number of places of the account that has most changes. */
+  readonly onMost: (places: number) => void;
 }
 
 export class WorkerAccounts {
@@ -40,6 +44,9 @@ export class WorkerAccounts {
   readonly #byId = new Map<string, Entry>();
   /** Those with a live session. */
   readonly #active = new Set<Entry>();
+  /** The number of accounts by how many places they have, and the largest such number. */
+  readonly #withPlaces: number[] = [];
+  #most = 0;
 
   constructor(options: WorkerAccountsOptions) {
     this.#options = options;
@@ -74,7 +81,7 @@ export class WorkerAccounts {
 
   #add(record: AccountRecord, endedBytes: number): void {
     const sessions = NO_SESSIONS as Set<AccountSession>;
-    const entry: Entry = { record, rates: null, quota: null, endedBytes, sessions };
+    const entry: Entry = { record, rates: null, quota: null, endedBytes, sessions, places: 0 };
     this.#byId.set(record.id, entry);
     this.#byName.set(record.username, entry);
     this.#setRates(entry);
@@ -138,14 +145,43 @@ export class WorkerAccounts {
     if (entry.sessions === NO_SESSIONS) entry.sessions = new Set();
     entry.sessions.add(session);
     this.#active.add(entry);
+    this.#addPlaces(entry, placesOf(session.command));
   }
 
   sessionOver(account: WorkerAccount, session: AccountSession): void {
     const entry = account as Entry;
     if (entry.sessions.delete(session)) entry.endedBytes += session.bytes;
+    this.#addPlaces(entry, -placesOf(session.command));
     if (entry.sessions.size > 0) return;
     entry.sessions = NO_SESSIONS as Set<AccountSession>;
     this.#active.delete(entry);
+  }
+
+  #addPlaces(entry: Entry, by: number): void {
+    const counts = this.#withPlaces;
+    counts[entry.places] = (counts[entry.places] ?? 0) - 1;
+    entry.places += by;
+    counts[entry.places] = (counts[entry.places] ?? 0) + 1;
+    let most = Math.max(this.#most, entry.places);
+    while (most > 0 && (counts[most] ?? 0) === 0) most -= 1;
+    if (most === this.#most) return;
+    this.#most = most;
+    this.#options.onMost(most);
+  }
+
+  /** Ends the longest idle session of the account that has most places; false: there is none. */
+  endLongestIdleOfMost(): boolean {
+    for (const entry of this.#active) if (entry.places === this.#most) return this.endLongestIdle(entry, 0);
+    return false;
+  }
+
+  /** Ends the session of an account that has been idle longest, and for `minIdleMs`; false: there is none. */
+  endLongestIdle({ sessions }: Pick<WorkerAccount, 'sessions'>, minIdleMs: number): boolean {
+    const nowMs = this.#options.io.now();
+    const found = longestIdle(sessions, nowMs);
+    if (found === null || found.idleMs(nowMs) < minIdleMs) return false;
+    found.end('made-room');
+    return true;
   }
 
   /** Ends the sessions of expired accounts and of those outside their schedule. Call it about once a second, with the wall clock. */

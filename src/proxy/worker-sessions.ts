@@ -6,6 +6,7 @@ import type { Events } from './events.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { AccountRates } from './io/rates.js';
 import type { SessionFacts } from './messages.js';
+import type { PlaceRefusal, Places } from './places.js';
 import { type SessionCounts, SlotPool } from './session-counts.js';
 import { type GamesOwner, SessionGames } from './session-games.js';
 import type { WorkerAccount } from './worker-account.js';
@@ -18,6 +19,7 @@ export interface WorkerSessionsOptions {
   readonly counts: SessionCounts;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionClosed' | 'sessionChanged'>;
   readonly permits: Pick<WorkerPermits, 'hold'>;
+  readonly places: Pick<Places, 'acquire' | 'release'>;
   /** The present game rules. */
   readonly games: () => GameRules;
   /** Minimum time between two reports of a session's GameIDs, in ms. */
@@ -48,10 +50,16 @@ export class WorkerSessions {
     return this.#sessions.filter((session) => session !== undefined);
   }
 
-  /** Opens a session; null when no slot is free. */
-  open(request: SessionRequest): LiveSession | null {
+  /** Opens a session, or returns which limit refuses it. */
+  open(request: SessionRequest): LiveSession | PlaceRefusal {
+    const { places } = this.options;
+    const refusal = places.acquire(request);
+    if (refusal !== null) return refusal;
     const slot = this.#slots.acquire();
-    if (slot === -1) return null;
+    if (slot === -1) {
+      places.release(request);
+      return 'max-connections';
+    }
     const session = new LiveSession(request, slot, this);
     this.#sessions[slot] = session;
     this.options.accounts.sessionOpened(request.account, session);
@@ -63,6 +71,7 @@ export class WorkerSessions {
     this.#sessions[session.slot] = undefined;
     session.releasePermit();
     this.options.accounts.sessionOver(session.account, session);
+    this.options.places.release(session);
     this.#slots.release(session.slot);
   }
 

@@ -22,6 +22,7 @@ import { createLoginGuard, type LoginGuard } from './login-guard.js';
 import { Logins } from './logins.js';
 import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from './messages.js';
 import { createOwnPorts, type OwnPorts } from './own-ports.js';
+import { type PlaceRefusal, Places } from './places.js';
 import { createFragmentMemory, type FragmentMemory } from './protocols/fragments.js';
 import { createProxySources, type ProxySources } from './protocols/proxy-header.js';
 import { Relayed } from './relayed.js';
@@ -81,6 +82,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly #gauges: Gauges;
   readonly #accounts: WorkerAccounts;
   readonly #authorized = new AuthorizedClients();
+  readonly #places: Places;
   readonly #sessions: WorkerSessions;
   readonly #guard: LoginGuard;
   readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
@@ -114,13 +116,29 @@ export class ProxyWorker implements ConnectionHost {
     });
     this.log = createEventLog(this.events);
     const schedules = createSchedules(settings.timeZone);
-    this.#accounts = new WorkerAccounts({ io, egressOf: this.#egressOf, schedules });
+    this.#accounts = new WorkerAccounts({
+      io,
+      egressOf: this.#egressOf,
+      schedules,
+      onMost: (places) => this.#places.setMost(places),
+    });
+    this.#places = new Places({
+      ...settings,
+      index,
+      workers: start.workers,
+      gauges: this.#gauges,
+      accounts: this.#accounts,
+      sources: new SourceTable(shared.connectionSources, index + 1),
+      sendToPeer: deps.sendToPeer,
+      log: this.log,
+    });
     this.permits = new WorkerPermits(this.events);
     this.#sessions = new WorkerSessions({
       accounts: this.#accounts,
       counts: viewSessionCounts(shared.sessionCounts),
       events: this.events,
       permits: this.permits,
+      places: this.#places,
       games: () => this.#games,
       gameIntervalMs: settings.gameIntervalMs,
       now: () => io.now(),
@@ -131,8 +149,9 @@ export class ProxyWorker implements ConnectionHost {
       index,
       workers: start.workers,
       passConnection: deps.passConnection,
-      maxConnections: settings.maxConnections,
+      ...settings,
       count: (by) => this.#gauges.add(index, 'connections', by),
+      makePlace: () => this.handshakes.makePlace(),
       log: this.log,
     });
     const owner = index + 1;
@@ -223,6 +242,9 @@ export class ProxyWorker implements ConnectionHost {
         return this.connections.adopt(message.connection);
       case 'evict-handshake':
         return this.handshakes.evictForPeer(message.source, message.hops);
+      case 'make-room':
+        this.#places.makeRoomHere();
+        return;
       case 'stop':
         this.#end();
         return this.#deps.stop();
@@ -265,7 +287,7 @@ export class ProxyWorker implements ConnectionHost {
 
   // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  openSession(request: SessionRequest): WorkerSession | null {
+  openSession(request: SessionRequest): WorkerSession | PlaceRefusal {
     return this.#sessions.open(request);
   }
 
@@ -286,6 +308,7 @@ export class ProxyWorker implements ConnectionHost {
     this.#sessions.tick();
     this.#accounts.endPast(Date.now());
     this.connections.tick();
+    this.#places.tick();
     const evicted = this.handshakes.takeEvicted();
     if (evicted > 0) this.log.warn({ evicted }, 'handshake limit reached; oldest connections closed');
     this.logins.tick();

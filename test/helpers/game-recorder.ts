@@ -32,6 +32,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
 
   const sessions = new WorkerSessions({
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
+    places: { acquire: () => null, release() {} },
     counts: viewSessionCounts(allocateSessionCounts(16_384)),
     events: {
       sessionOpened({ slot, gameId }) {
@@ -83,7 +84,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         permit: null,
       } as const;
       const opened = sessions.open(request);
-      if (!opened) throw new Error('no room for another session');
+      if (typeof opened === 'string') throw new Error('no room for another session');
       live.set(session, opened);
       opening = session;
       return opened.start(destination.address);

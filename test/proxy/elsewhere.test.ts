@@ -11,7 +11,12 @@ const BYTES = 1_000_000;
 test('each node where the account is active has the same share of its rate', () => {
   let nowMs = 0;
   const io = { now: () => nowMs, timer: () => ({ clear: () => undefined }) };
-  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules: createSchedules('UTC') });
+  const accounts = new WorkerAccounts({
+    io,
+    egressOf: () => null,
+    schedules: createSchedules('UTC'),
+    onMost() {},
+  });
   const record = accountRecord('ann');
   const limited = { ...record, limits: { ...record.limits, bytesPerSecondDown: BYTES } };
   accounts.put({ ...limited, otherNodes: 2 }, 0);

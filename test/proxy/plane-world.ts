@@ -38,6 +38,8 @@ export const SETTINGS: ProxySettings = {
   idleTimeoutMs: 60_000,
   halfCloseTimeoutMs: 60_000,
   maxConnections: 1_000,
+  maxConnectionsPerAccount: null,
+  maxConnectionsPerSource: null,
   maxHandshakes: 100,
   maxHandshakesPerSource: 100,
   login: {

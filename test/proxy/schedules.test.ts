@@ -10,7 +10,7 @@ import { accountRecord } from './plane-world.js';
 function setUp() {
   const io = { now: () => 0, timer: () => ({ clear: () => undefined }) };
   const schedules = createSchedules('Asia/Shanghai');
-  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules });
+  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules, onMost() {} });
   const ended: string[] = [];
   function open(username: string, schedule: string | null, now: number): void {
     const record = { ...accountRecord(username), schedule };

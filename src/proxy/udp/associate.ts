@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/ip.js';
 import type { OpenedRelay } from '../io/datagrams.js';
+import { replyForRefusal } from '../places.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
 import type { UdpSettings } from '../settings.js';
@@ -17,10 +18,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
   };
   if (!udp.enabled) return refuse(Reply.commandNotSupported);
   context.makeRoomForAssociation(account);
-  // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
-  const release = context.tryAcquireConnection();
-  if (release === null) return refuseFor('max-connections', Reply.generalFailure);
-
+  let release = (): void => {};
   const association = new Association({
     context,
     request,
@@ -42,10 +40,14 @@ export function associate(context: AssociationContext, request: AssociateRequest
     owner: association,
     permit: request.permit,
   });
-  if (session === null) {
-    release();
-    return refuseFor('max-sessions', Reply.generalFailure);
+  if (typeof session === 'string') return refuseFor(session, replyForRefusal(session));
+  // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
+  const releaseSecond = context.tryAcquireConnection();
+  if (releaseSecond === null) {
+    session.abandon();
+    return refuseFor('max-connections', Reply.generalFailure);
   }
+  release = releaseSecond;
 
   const { bindAddress, advertisedAddress } = addressesFor(request, udp);
   const onOpen = (result: OpenedRelay): void => {
