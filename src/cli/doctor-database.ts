@@ -1,10 +1,14 @@
 // `pulsegate doctor`: checks the database, and the findings that need it: admin whitelist, account limits, clock.
 import { stat } from 'node:fs/promises';
-import type { Config, Loaded } from '../config.js';
+import { type Config, ConfigError, type Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimits } from '../core/accounts/limits.js';
+import { operatorSettingsPrefix } from '../core/auth/operator.js';
+import { sealedWith, totpKeyFingerprint } from '../core/auth/totp-key.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
+import { openTotpKeys } from '../parts/totp-key.js';
+import type { Store } from '../store/store.js';
 import type { Finding } from './doctor-finding.js';
 import { withExistingCore } from './store.js';
 
@@ -30,7 +34,7 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
   const exists = isPg || (await stat(`${config.dataDir}/pulsegate.db`).catch(() => null));
   if (!exists) return [checkAdminExposure(config, '')];
   try {
-    const found = await withExistingCore(loaded, async ({ accounts, whitelist }) => {
+    const found = await withExistingCore(loaded, async ({ accounts, whitelist, store }) => {
       const known = accounts.list().map(({ account }) => account);
       const unlimited = known.filter(({ limits }) => !isLimited(limits));
       return [
@@ -38,6 +42,7 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
         checkAdminExposure(config, whitelist.text()),
         ...checkAccountLimits(config, known.length, unlimited.length),
         ...checkClockAgainstDatabase(known),
+        ...(await checkTotpKey(config, store)),
       ];
     });
     const empty = { check: 'database', state: 'ok', text: 'opens; the tables will be created' } as const;
@@ -68,6 +73,44 @@ function checkAccountLimits({ socks }: Config, accounts: number, unlimited: numb
   if (unlimited === 0) return [{ check, state: 'ok', text: 'every account has limits' }];
   const text = `${unlimited} of ${accounts} accounts have no limits, and ${open.join(', ')} is reachable from outside: a leaked password is an open proxy`;
   return [{ check, state: 'warn', text: `${text}; set maxSessions, maxClientAddresses or a quota` }];
+}
+
+/** Checks whether the daemon can read the second factors. A systemd credential is there for the daemon only. */
+async function checkTotpKey(
+  config: Config,
+  { settings, operators }: Pick<Store, 'settings' | 'operators'>,
+): Promise<Finding[]> {
+  const check = 'second factors';
+  const people = (await operators.all()).map(({ id, name }) => ({
+    name,
+    prefix: operatorSettingsPrefix(id),
+  }));
+  const texts = await Promise.all(
+    [{ name: 'the administrator', prefix: 'admin' }, ...people].map(async ({ name, prefix }) => ({
+      name,
+      text: (await settings.get(`${prefix}.totp`)) ?? '',
+    })),
+  );
+  const enabled = texts.filter(({ text }) => text !== '');
+  if (enabled.length === 0) return [];
+  let key: Buffer | null;
+  try {
+    key = (await openTotpKeys(config)).key();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [{ check, state: 'stop', text: error.message }];
+  }
+  const present = key && totpKeyFingerprint(key);
+  const wrong = enabled.filter(({ text }) => ![null, present].includes(sealedWith(text)));
+  if (wrong.length > 0) {
+    const names = wrong.map(({ name, text }) => `${name} (${sealedWith(text)})`).join(', ');
+    const here = present === null ? 'there is no key here' : `the key here is ${present}`;
+    const text = `encrypted with another key: ${names}; ${here}. Put the key back (admin.totpKeyFile, dataDir/totp-key, or the systemd credential totp-key, which only the daemon sees), or run pulsegate admin second-factor-off or operator second-factor-off`;
+    return [{ check, state: 'warn', text }];
+  }
+  if (config.database.client !== 'pg' || present !== null) return [{ check, state: 'ok', text: 'readable' }];
+  const text = 'stored without encryption: give every node the same key with admin.totpKeyFile';
+  return [{ check, state: 'warn', text }];
 }
 
 /** Tolerated difference, in ms: another machine with its own clock may have written the database. */

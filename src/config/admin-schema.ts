@@ -73,6 +73,7 @@ export const adminSchema = section({
     maxAtOnce: whole(1, 64).default(1),
     maxWaiting: whole(0, 10_000).default(32),
   }).prefault({}),
+  totpKeyFile: text('the path of a file with 64 hexadecimal digits').nullable().default(null),
   logins: section({
     days: whole(1, 3_650).default(90),
     maxEntries: whole(1, 100_000_000).default(500_000),

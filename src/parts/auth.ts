@@ -9,6 +9,7 @@ import { openPrincipals, type Principals } from '../core/auth/principals.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { openTotpKeys } from './totp-key.js';
 
 export interface Auth {
   readonly consoleSessions: ConsoleSessions;
@@ -43,7 +44,13 @@ export async function openAuth(deps: {
   const principals = await openPrincipals({
     ...{ credentials, operators, passwords, now },
     settings: store.settings,
-    onError: (err) => log.warn({ err }, 'renewing a password hash failed'),
+    totpKeys: await openTotpKeys(deps.config),
+    onError: (err) => log.warn({ err }, 'renewing a password hash or encrypting a second factor failed'),
+    onUnreadable: ({ name }) =>
+      log.error(
+        { operator: name },
+        'a second factor cannot be checked: its key is missing or another one; see pulsegate doctor',
+      ),
     open: settings.open,
   });
   const sessions = createConsoleSessions({

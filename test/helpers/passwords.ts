@@ -5,6 +5,7 @@ import { type AdminCredentials, createAdminCredentials } from '../../src/core/au
 import { createOperators } from '../../src/core/auth/operators.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../../src/core/auth/people-passwords.js';
 import { openPrincipals } from '../../src/core/auth/principals.js';
+import { NO_TOTP_KEYS } from '../../src/core/auth/totp-key.js';
 import type { SettingStore } from '../../src/core/settings/setting-store.js';
 
 export const quickPasswords = (): PeoplePasswords =>
@@ -43,6 +44,8 @@ export function openCredentials(options: {
     settings: { ...settings, raise: async () => false },
     open: async (setting) => setting,
     now: () => 0,
+    totpKeys: NO_TOTP_KEYS,
+    onUnreadable() {},
     onError(error) {
       throw error;
     },

@@ -10,6 +10,7 @@ import type { Operators } from './operators.js';
 import type { Credential, PeoplePasswords } from './people-passwords.js';
 import { createRecoveryCodes, type RecoveryCodes } from './recovery-codes.js';
 import { createSecondFactor, type SecondFactor } from './second-factor.js';
+import type { TotpKeys } from './totp-key.js';
 
 export interface Principal {
   readonly name: string;
@@ -62,19 +63,25 @@ export interface PrincipalDeps {
   /** Reads a setting, and again after another process changed it. */
   readonly open: <Kind extends Reloadable>(setting: Kind) => Promise<Kind>;
   readonly now: Clock;
-  /** Called when a hash could not be renewed. */
+  readonly totpKeys: TotpKeys;
+  /** Called when a hash could not be renewed, or a secret not encrypted. */
   readonly onError: (error: unknown) => void;
+  /** Called for a second factor whose key is missing or another one. */
+  readonly onUnreadable: (object: AuditRecord['object']) => void;
 }
 
 /** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
 export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
   const { credentials, operators, passwords } = deps;
-  const openFactors = async (prefix: string, object: AuditRecord['object']): Promise<Factors> => ({
-    secondFactor: await deps.open(
-      createSecondFactor({ settings: deps.settings, now: deps.now, prefix, object }),
-    ),
-    recoveryCodes: await deps.open(createRecoveryCodes(deps.settings, prefix, object)),
-  });
+  async function openFactors(prefix: string, object: AuditRecord['object']): Promise<Factors> {
+    const { settings, now, totpKeys } = deps;
+    const secondFactor = await deps.open(
+      createSecondFactor({ settings, now, keys: totpKeys, prefix, object }),
+    );
+    await secondFactor.sealStored().catch(deps.onError);
+    if (!secondFactor.isReadable()) deps.onUnreadable(object);
+    return { secondFactor, recoveryCodes: await deps.open(createRecoveryCodes(settings, prefix, object)) };
+  }
   const ofAdministrator = await openFactors('admin', { type: 'admin', id: null, name: null });
   const ofOperators = new Map<string, Factors>();
 

@@ -6,9 +6,14 @@ import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { CounterStore, SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
+import { NO_TOTP_KEYS, openSecret, sealedWith, sealSecret, type TotpKeys } from './totp-key.js';
 
 export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;
+  /** False when the secret is encrypted with a key that this process does not have: then no code is right. */
+  isReadable(): boolean;
+  /** Encrypts a secret that an older version stored as it is. Rejects when it cannot be written. */
+  sealStored(): Promise<void>;
   /** Generates a secret, which becomes valid with `confirm`; null when the second factor is already enabled. */
   enrol(username: string): Promise<{ readonly secret: string; readonly uri: string } | null>;
   /** Enables it with a code of the new secret. */
@@ -21,8 +26,14 @@ export interface SecondFactor extends Reloadable {
   fingerprint(): string;
 }
 
-const parse = (text: string): Buffer | null => (text === '' ? null : Buffer.from(text, 'base64'));
-const format = (secret: Buffer | null): string => secret?.toString('base64') ?? '';
+interface Held {
+  /** As stored. */
+  readonly text: string;
+  /** null: it is encrypted with another key. */
+  readonly secret: Buffer | null;
+}
+
+const format = (held: Held | null): string => held?.text ?? '';
 
 /**
  * @param prefix of the keys of the settings
@@ -31,11 +42,14 @@ const format = (secret: Buffer | null): string => secret?.toString('base64') ?? 
 export function createSecondFactor({
   settings,
   now,
+  keys = NO_TOTP_KEYS,
   prefix = 'admin',
   object = ADMINISTRATOR,
 }: {
   settings: SettingStore & CounterStore;
   now: Clock;
+  /** Without keys secrets are stored as they are, and encrypted ones are not readable. */
+  keys?: TotpKeys;
   prefix?: string;
   object?: AuditRecord['object'];
 }): SecondFactor {
@@ -44,7 +58,9 @@ export function createSecondFactor({
   const offeredKey = `${prefix}.totp-offered`;
   /** The time step of the newest code that was used. */
   const usedStepKey = `${prefix}.totp-used`;
-  const setting = createSetting<Buffer | null>({
+  const parse = (text: string): Held | null =>
+    text === '' ? null : { text, secret: openSecret(keys.key(), key, text) };
+  const setting = createSetting<Held | null>({
     store: settings,
     key,
     initial: null,
@@ -53,6 +69,11 @@ export function createSecondFactor({
   });
   const ended = { operatorId: object.id, tokens: false };
   let usedStep = 0;
+
+  async function toText(secret: Buffer): Promise<string> {
+    const present = await keys.keyForNew();
+    return present ? sealSecret(present, key, secret) : secret.toString('base64');
+  }
 
   async function use(secret: Buffer, code: string): Promise<boolean> {
     const step = matchTotp(secret, code, now(), usedStep);
@@ -73,11 +94,22 @@ export function createSecondFactor({
     key,
     reload: setting.reload,
     isEnabled: () => setting.value() !== null,
+    isReadable: () => setting.value()?.secret !== null,
+
+    async sealStored() {
+      const held = setting.value();
+      if (!held?.secret || sealedWith(held.text) !== null) return;
+      const text = await toText(held.secret);
+      if (sealedWith(text) === null) return;
+      await setting.change(async ({ write }) => {
+        if (setting.value()?.text === held.text) await write({ ...held, text });
+      });
+    },
 
     async enrol(username) {
       if (setting.value()) return null;
       const offered = newTotpSecret();
-      await settings.set(offeredKey, format(offered));
+      await settings.set(offeredKey, await toText(offered));
       return { secret: toBase32(offered), uri: totpUri(offered, username) };
     },
 
@@ -85,8 +117,8 @@ export function createSecondFactor({
       setting.change(async ({ write }) => {
         if (setting.value()) return 'on-already';
         const offered = parse((await settings.get(offeredKey)) ?? '');
-        if (!offered) return 'not-enrolled';
-        if (!(await use(offered, code))) return 'wrong-code';
+        if (!offered?.secret) return 'not-enrolled';
+        if (!(await use(offered.secret, code))) return 'wrong-code';
         await write(offered, auditOf(true, by), ended);
         await settings.set(offeredKey, '');
         return 'on';
@@ -100,10 +132,13 @@ export function createSecondFactor({
       }),
 
     async verify(code) {
-      const secret = setting.value();
+      const secret = setting.value()?.secret ?? null;
       return secret !== null && (await use(secret, code));
     },
 
-    fingerprint: () => fingerprintOf(setting.value()),
+    fingerprint() {
+      const held = setting.value();
+      return fingerprintOf(held && (held.secret ?? held.text));
+    },
   };
 }

@@ -14,6 +14,7 @@ import {
   type PeoplePasswords,
 } from '../../../src/core/auth/people-passwords.js';
 import { openPrincipals } from '../../../src/core/auth/principals.js';
+import { NO_TOTP_KEYS } from '../../../src/core/auth/totp-key.js';
 import { quickPasswords } from '../../helpers/passwords.js';
 
 it('a new hash has 600,000 rounds of PBKDF2-HMAC-SHA256 and a salt of its own', async () => {
@@ -212,6 +213,8 @@ async function world() {
       return setting;
     },
     now: () => 0,
+    totpKeys: NO_TOTP_KEYS,
+    onUnreadable() {},
     onError(error) {
       throw error;
     },
