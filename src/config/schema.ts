@@ -159,6 +159,7 @@ const notices = section({
     .register(about, { allowed: 'at most 8 whole numbers from 1 to 100' })
     .default([80, 100]),
   digestHour: whole(0, 23).default(9),
+  sellerPerHour: whole(1, 100_000).default(60),
   loginFailures: whole(1, 1_000_000).default(50),
   loginFailureWindow: duration({ min: '1s', max: '24h' }).prefault('10m'),
 });

@@ -269,6 +269,10 @@ export type Confirmation = {
 export type Confirmed = {
   readonly confirmedUntil: Time | null;
 };
+export type ContactStates = {
+  readonly email: 'trusted' | 'unconfirmed' | null;
+  readonly telegram: 'trusted' | 'unconfirmed' | null;
+};
 export type Contacts = {
   readonly email: string | null;
   readonly telegram: string | null;
@@ -680,6 +684,7 @@ export type NoticeSettings = {
   readonly digestHour: number;
   readonly perMinute: number;
   readonly historyDays: number;
+  readonly trustSellers: boolean;
   readonly templates: {
     readonly expiring: {
       readonly zh: string | null;
@@ -745,6 +750,7 @@ export type NoticeSettingsChange = {
   readonly digestHour?: number | undefined;
   readonly perMinute: number;
   readonly historyDays: number;
+  readonly trustSellers?: boolean | undefined;
   readonly templates: {
     readonly expiring: {
       readonly zh: string | null;
@@ -951,7 +957,7 @@ export type Problem = {
 };
 export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'confirmation-required' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type ProblemReason = {
-  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'confirm' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-gone' | 'database-replaced' | 'database-corrupt' | 'database-locked' | 'database-read-only' | 'database-away' | 'database-failing' | 'disk-full' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'password-checks-busy' | 'too-many-codes' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
+  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'wrong-contact-code' | 'no-player-channel' | 'too-many-messages' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'rights-lost' | 'not-own-account' | 'owner-gone' | 'not-whitelisted' | 'through-own-proxy' | 'confirm' | 'cross-site' | 'host-not-allowed' | 'search-too-slow' | 'searches-busy' | 'database-gone' | 'database-replaced' | 'database-corrupt' | 'database-locked' | 'database-read-only' | 'database-away' | 'database-failing' | 'disk-full' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'password-checks-busy' | 'too-many-codes' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type PublicAddress = {
@@ -1157,6 +1163,16 @@ export interface Operations {
   getPacLink: { params: { id: string }; query: undefined; body: undefined; answer: PlayerLink };
   createPacLink: { params: { id: string }; query: undefined; body: undefined; answer: NewPlayerLink };
   revokePacLink: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
+  getContactStates: { params: { id: string }; query: undefined; body: undefined; answer: ContactStates };
+  sendContactCode: { params: { id: string }; query: undefined; body: {
+    readonly channel: 'email' | 'telegram';
+  }; answer: {
+    readonly delivered: boolean;
+  } };
+  confirmContact: { params: { id: string }; query: undefined; body: {
+    readonly channel: 'email' | 'telegram';
+    readonly code: string;
+  }; answer: ContactStates };
   listSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; protocol?: 'tcp' | 'udp' | undefined; sort?: 'openedAt' | 'username' | 'client' | 'destination' | 'gameId' | 'bytes' | 'bytesPerSecond' | '-openedAt' | '-username' | '-client' | '-destination' | '-gameId' | '-bytes' | '-bytesPerSecond' | undefined }; body: undefined; answer: LiveSessionPage };
   endSession: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   endSessions: { params: undefined; query: undefined; body: EndSessions; answer: EndedSessions };
@@ -1251,6 +1267,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getPacLink: ['GET', '/api/v1/accounts/{id}/pac-link'],
   createPacLink: ['POST', '/api/v1/accounts/{id}/pac-link'],
   revokePacLink: ['DELETE', '/api/v1/accounts/{id}/pac-link'],
+  getContactStates: ['GET', '/api/v1/accounts/{id}/contacts'],
+  sendContactCode: ['POST', '/api/v1/accounts/{id}/contacts/code'],
+  confirmContact: ['POST', '/api/v1/accounts/{id}/contacts/confirm'],
   listSessions: ['GET', '/api/v1/sessions'],
   endSession: ['DELETE', '/api/v1/sessions/{id}'],
   endSessions: ['POST', '/api/v1/sessions/end'],

@@ -34,7 +34,7 @@ export interface AdminApiParts {
   readonly stats: StatsPart;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
-  readonly notices: Pick<NoticesPart, 'preview' | 'test' | 'wake'>;
+  readonly notices: Pick<NoticesPart, 'confirmations' | 'preview' | 'test' | 'wake'>;
   readonly log: Log;
   readonly recentLog: RecentLog;
   /** The current problem of the database; null: none. */
@@ -120,6 +120,7 @@ export function adminApiDeps(
       wakeNotices: deps.notices.wake,
       testNotice: deps.notices.test,
       previewNotices: deps.notices.preview,
+      confirmations: deps.notices.confirmations,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,

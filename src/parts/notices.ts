@@ -7,6 +7,13 @@ import { type Contacts, NO_CONTACTS } from '../core/accounts/contacts.js';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import {
+  type Confirmations,
+  createConfirmations,
+  type IsTrusted,
+  trustedContacts,
+  trustOf,
+} from '../core/notices/confirmations.js';
 import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
 import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../core/notices/notice-settings.js';
 import { createNotices } from '../core/notices/notices.js';
@@ -33,6 +40,7 @@ export interface NoticesPart extends Part {
   ): Promise<DeliveryOutcome | null>;
   /** Returns what the current settings send and what others would, and how many waiting notices these would discard. */
   preview(settings: NoticeSettings): Promise<NoticePreview>;
+  readonly confirmations: Confirmations;
   /** Delivers due notices of all channels. Call it when a notice became due. */
   wake(): void;
 }
@@ -52,13 +60,15 @@ export function createNoticesPart(deps: {
   readonly now: () => number;
 }): NoticesPart {
   const { core, log, now } = deps;
-  const { timeoutMs, lookEveryMs, maxTries, backoffMs, ...file } = deps.config.notices;
+  const { timeoutMs, lookEveryMs, maxTries, backoffMs, sellerPerHour, ...file } = deps.config.notices;
+  const { contactCodes } = core.store;
   const { changes } = deps.stats;
   const store = core.store.notices;
   const setting = deps.settings.notices;
   const newId = createOrderedIds(now);
   const notices = createNotices({
     store,
+    contactCodes,
     audit: core.store.audit,
     settings: setting.current,
     accounts: () => core.directory.all(),
@@ -81,8 +91,13 @@ export function createNoticesPart(deps: {
     settings: NoticeSettings = setting.current(),
   ): SendNotice | null => createNoticeSender(channel, settings, { timeoutMs, now });
 
-  const contactsOf = ({ recipient, accountId }: Pick<Notice, 'recipient' | 'accountId'>): Contacts =>
-    (recipient === 'player' && core.directory.byId(accountId ?? '')?.contacts) || NO_CONTACTS;
+  const contactsOf = (
+    { recipient, accountId }: Pick<Notice, 'recipient' | 'accountId'>,
+    isTrusted: IsTrusted = () => true,
+  ): Contacts => {
+    const account = recipient === 'player' ? core.directory.byId(accountId ?? '') : undefined;
+    return account ? trustedContacts(account, isTrusted) : NO_CONTACTS;
+  };
 
   function messageOf(notice: Omit<Notice, 'key' | 'keepUntil'>, to: string): NoticeMessage {
     const { id, type, at, data, recipient } = notice;
@@ -92,12 +107,16 @@ export function createNoticesPart(deps: {
     return { id, to, ...text, body: { id, type, at: new Date(at).toISOString(), data } };
   }
 
-  /** Returns null when the channel was switched off, or the player's address removed. */
+  /** Returns null when the channel was switched off, or the player's address removed or not confirmed. */
   async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome | null> {
     const { channel, recipient } = notice;
     const sender = senderOf(channel);
     // Use the current settings, so that a corrected address applies to the next attempt.
-    const to = addressOf(setting.current(), channel, recipient, contactsOf(notice));
+    const isTrusted = trustOf(
+      setting.current(),
+      recipient === 'player' ? await contactCodes.confirmed(notice.accountId ?? '') : [],
+    );
+    const to = addressOf(setting.current(), channel, recipient, contactsOf(notice, isTrusted));
     if (!sender || to === null) return null;
     return sender(messageOf(notice, to), signal);
   }
@@ -124,9 +143,10 @@ export function createNoticesPart(deps: {
     const room = (count: number) => Math.max(0, setting.current().perMinute - count);
     return createOutbox<DueNotice>({
       name: 'notices',
-      due: async (limit) => store.due(channel, now(), Math.min(limit, room((await tried()).count))),
+      due: async (limit) =>
+        store.due(channel, now(), Math.min(limit, room((await tried()).count)), sellerPerHour),
       async nextDueAt() {
-        const at = await store.nextDueAt(channel);
+        const at = await store.nextDueAt(channel, now(), sellerPerHour);
         const { count, first } = await tried();
         if (at === null || first === null || room(count) > 0) return at;
         return Math.max(at, first + MINUTE_MS);
@@ -138,6 +158,18 @@ export function createNoticesPart(deps: {
       log,
     });
   }
+
+  const confirmations = createConfirmations({
+    store: { ...store, ...contactCodes },
+    settings: setting.current,
+    async sendTo({ id, type, at, channel }, to, text) {
+      const message = { id, to, ...text, body: { id, type, at: new Date(at).toISOString() } };
+      const sent = await senderOf(channel)?.(message, AbortSignal.timeout(timeoutMs));
+      changes.notify('notices');
+      return sent ?? { ok: false, detail: 'no longer set up', again: false };
+    },
+    ...{ sellerPerHour, now, newId },
+  });
 
   /** Loads what a channel needs before it is used: by then an upgrade may have replaced the program's files. */
   const prepare = () => {
@@ -155,6 +187,7 @@ export function createNoticesPart(deps: {
   return {
     name: 'notices',
     guessed: notices.guessed,
+    confirmations,
     wake,
 
     async preview(settings) {
@@ -163,9 +196,11 @@ export function createNoticesPart(deps: {
       const waiting = await Promise.all(
         off.map(({ channel, recipient }) => store.waiting({ channel, recipient })),
       );
+      const confirmed = await contactCodes.confirmed();
+      const reach = (of: NoticeSettings) => reachOf(of, core.directory.all(), trustOf(of, confirmed), now());
       return {
-        before: reachOf(current, core.directory.all(), now()),
-        after: reachOf(settings, core.directory.all(), now()),
+        before: reach(current),
+        after: reach(settings),
         discarded: waiting.reduce((sum, each) => sum + each, 0),
       };
     },

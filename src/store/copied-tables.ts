@@ -25,6 +25,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table('account_limits', ['account_id']),
   table('authorized_addresses', ['account_id', 'position']),
   table('player_links', ['account_id', 'kind']),
+  table('contact_codes', ['account_id', 'channel']),
   table('heartbeat_totals', ['account_id']),
   table('heartbeats', ['id']),
   table('heartbeat_sums', ['step_seconds', 'at', 'account_id', 'game_id']),

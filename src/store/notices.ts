@@ -1,6 +1,6 @@
 // The notices table.
 import type { Knex } from 'knex';
-import { HOUR_MS } from '../core/clock.js';
+import { HOUR_MS, MINUTE_MS } from '../core/clock.js';
 import type {
   DueNotice,
   Notice,
@@ -32,9 +32,10 @@ interface NoticeRow {
   tried_at: Integer | null;
   detail: string | null;
   keep_until: Integer;
+  owner_id: string | null;
 }
 
-/** Rows in one statement; twelve bound values each. */
+/** Rows in one statement; fourteen bound values each. */
 const ROWS_PER_STATEMENT = 100;
 /** Accounts with the fewest attempts in this time come first, so that many notices of one account delay no other. */
 const FAIRNESS_WINDOW_MS = HOUR_MS;
@@ -67,7 +68,38 @@ function waitingIn(db: Knex, { channel, recipient }: WaitingFilter): Knex.QueryB
 const discard = (db: Knex, which: WaitingFilter): Promise<number> =>
   waitingIn(db, which).update({ state: 'discarded', due_at: null });
 
+/** The notices to players that were tried after `since`. */
+const playersSince = (db: Knex, since: number): Knex.QueryBuilder =>
+  db('notices').where({ recipient: 'player' }).where('tried_at', '>', since);
+
+/** The channel's notices without those of sellers who must wait, joined with the attempts `by_owner` within the window. */
+function allowed(db: Knex, channel: NoticeChannel, now: number, sellerPerHour: number): Knex.QueryBuilder {
+  const ofOwner = playersSince(db, now - FAIRNESS_WINDOW_MS)
+    .groupByRaw("coalesce(owner_id, '')")
+    .select({ of_owner: db.raw("coalesce(owner_id, '')") })
+    .sum({ by_owner: 'tries' });
+  return db('notices')
+    .leftJoin(ofOwner.as('owners'), (on) =>
+      on
+        .on('owners.of_owner', db.raw("coalesce(notices.owner_id, '')"))
+        .andOnVal('notices.recipient', 'player'),
+    )
+    .where({ channel })
+    .where((may) => may.whereNull('owner_id').orWhereRaw('coalesce(by_owner, 0) < ?', [sellerPerHour]));
+}
+
 export function createNoticeStore(db: Knex): NoticeStore {
+  const triedBetween: NoticeStore['triedBetween'] = async (channel, since, until) => {
+    const row = await db('notices')
+      .where({ channel })
+      .where('tried_at', '>', since)
+      .where('tried_at', '<=', until)
+      .count({ count: '*' })
+      .min({ first: 'tried_at' })
+      .first();
+    return { count: Number(row?.['count'] ?? 0), first: toNumber(row?.['first'] ?? null) };
+  };
+
   return {
     add: async (notices) => (await insert(db, notices.map(toRow))).length,
 
@@ -134,23 +166,33 @@ export function createNoticeStore(db: Knex): NoticeStore {
 
     discard: (which) => discard(db, which),
 
-    async due(channel, now, limit) {
-      const lately = db('notices')
-        .where({ channel, recipient: 'player' })
-        .where('tried_at', '>', now - FAIRNESS_WINDOW_MS)
+    async due(channel, now, limit, sellerPerHour) {
+      const ofAccount = playersSince(db, now - FAIRNESS_WINDOW_MS)
+        .where({ channel })
         .groupBy('account_id')
         .select({ of_account: 'account_id' })
-        .sum({ lately: 'tries' });
-      const rows: NoticeRow[] = await db('notices')
-        .leftJoin(lately.as('recent'), (on) =>
-          on.on('recent.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
+        .sum({ by_account: 'tries' });
+      const rows: NoticeRow[] = await allowed(db, channel, now, sellerPerHour)
+        .leftJoin(ofAccount.as('lately'), (on) =>
+          on.on('lately.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
         )
-        .where({ channel })
         .where(isDue('due_at', now))
-        .orderByRaw("case recipient when 'operator' then 0 else 1 end, coalesce(lately, 0), due_at, id")
+        .orderByRaw("case recipient when 'operator' then 0 else 1 end, coalesce(by_owner, 0)")
+        .orderByRaw('coalesce(by_account, 0), due_at, id')
         .limit(limit)
         .select('notices.*');
       return rows.map(toDue);
+    },
+
+    async addSent(notice, { sellerPerHour, perMinute }) {
+      const of = await playersSince(db, notice.at - FAIRNESS_WINDOW_MS)
+        .where({ owner_id: notice.owner ?? null })
+        .sum({ tries: 'tries' })
+        .first();
+      const { count } = await triedBetween(notice.channel, notice.at - MINUTE_MS, notice.at);
+      if (Number(of?.['tries'] ?? 0) >= sellerPerHour || count >= perMinute) return false;
+      const row = { ...toRow(notice), state: 'failed', due_at: null, tries: 1, tried_at: notice.at };
+      return (await insert(db, [row])).length > 0;
     },
 
     async keysSince(since, of) {
@@ -160,21 +202,12 @@ export function createNoticeStore(db: Knex): NoticeStore {
       );
     },
 
-    async nextDueAt(channel) {
-      const row = await db('notices').where({ channel }).min({ at: 'due_at' }).first();
+    async nextDueAt(channel, now, sellerPerHour) {
+      const row = await allowed(db, channel, now, sellerPerHour).min({ at: 'due_at' }).first();
       return row?.at == null ? null : Number(row.at);
     },
 
-    async triedBetween(channel, since, until) {
-      const row = await db('notices')
-        .where({ channel })
-        .where('tried_at', '>', since)
-        .where('tried_at', '<=', until)
-        .count({ count: '*' })
-        .min({ first: 'tried_at' })
-        .first();
-      return { count: Number(row?.['count'] ?? 0), first: toNumber(row?.['first'] ?? null) };
-    },
+    triedBetween,
 
     async claim({ key, dueAt }, at, until) {
       const claimed = await db('notices')
@@ -209,10 +242,12 @@ export function createNoticeStore(db: Knex): NoticeStore {
       const queued = await db('notices')
         .where({ id })
         .whereNot({ channel: RECORDED })
+        // A code is not stored.
+        .whereNot({ type: 'contact.code' })
         .whereNull('due_at')
         .update({ state: 'pending', due_at: now, tries: 0 });
       if (queued > 0) return 'queued';
-      return (await db('notices').where({ id }).first('id')) ? 'pending' : null;
+      return (await db('notices').where({ id }).whereNotNull('due_at').first('id')) ? 'pending' : null;
     },
 
     async failedRuns(since, limit) {
@@ -246,9 +281,10 @@ export function createNoticeStore(db: Knex): NoticeStore {
   };
 }
 
-function toRow({ data, accountId, keepUntil, ...notice }: Notice): NoticeRow {
+function toRow({ data, accountId, keepUntil, owner = null, ...notice }: Notice): NoticeRow {
   return {
     ...notice,
+    owner_id: owner,
     data: JSON.stringify(data),
     account_id: accountId,
     keep_until: keepUntil,
@@ -276,6 +312,7 @@ function toNotice(row: NoticeRow): Notice {
     recipient: row.recipient as NoticeRecipient,
     accountId: row.account_id,
     keepUntil: Number(row.keep_until),
+    owner: row.owner_id,
   };
 }
 

@@ -21,6 +21,7 @@ import { codeOf } from '../core/errors.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
+import type { ConfirmationStore } from '../core/notices/confirmations.js';
 import type { NoticeStore } from '../core/notices/notice.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
@@ -31,6 +32,7 @@ import { createAgentSessionStore } from './agent-sessions.js';
 import { createApiTokenStore } from './api-tokens.js';
 import { createAuditRecorder, createAuditStore } from './audit.js';
 import { createConsoleSessionStore } from './console-sessions.js';
+import { createConfirmationStore } from './contact-codes.js';
 import { createDeliveryStore } from './deliveries.js';
 import type { DaemonEvents, Engine, Opener } from './engine.js';
 import { createHeartbeatSumStore } from './heartbeat-sums.js';
@@ -85,6 +87,7 @@ export interface Store {
   /** null: no other daemon can use the database. */
   readonly penalties: PenaltyStore | null;
   readonly notices: NoticeStore;
+  readonly contactCodes: ConfirmationStore;
   readonly samples: SampleStore;
   readonly heartbeatSums: HeartbeatSumStore;
   readonly runs: RunStore;
@@ -167,6 +170,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     penalties: engine.penalties(recordChange),
     nodes: createNodeStore(engine, recordChange, recordAudit),
     notices: createNoticeStore(db),
+    contactCodes: createConfirmationStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
     traffic: createTrafficStore(db, recordActivity, isNewBatch, engine.snapshot),

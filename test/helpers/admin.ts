@@ -143,7 +143,16 @@ export async function startTestAdmin(
     auth: await openAuth(common),
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,
-    notices: { test: async () => null, wake() {}, preview: () => Promise.reject(new Error('no notices')) },
+    notices: {
+      confirmations: {
+        states: async () => ({ email: null, telegram: null }),
+        send: async () => ({ ok: false, reason: 'no-address' }),
+        confirm: async () => false,
+      },
+      test: async () => null,
+      wake() {},
+      preview: () => Promise.reject(new Error('no notices')),
+    },
     liveSessions: createSessionsPart({ ...common, stats, node: { nodeName: 'test' } }),
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,

@@ -264,7 +264,7 @@ onEachEngine(
       0,
       'another daemon, or the same one after a restart, does not store it again',
     );
-    const due = await notices.due('email', 5, 10);
+    const due = await notices.due('email', 5, 10, 60);
     assert.deepEqual(
       due.map(({ key, at, data, tries }) => [key, at, data, tries]),
       [
@@ -272,24 +272,24 @@ onEachEngine(
         ['a', 2, { text: TEXT }, 0],
       ],
     );
-    assert.deepEqual(await notices.due('telegram', 5, 10), []);
-    assert.equal(await notices.nextDueAt('email'), 1);
+    assert.deepEqual(await notices.due('telegram', 5, 10, 60), []);
+    assert.equal(await notices.nextDueAt('email', 0, 60), 1);
     const [first] = due;
     assert.ok(first);
     const claims = await Promise.all([notices.claim(first, 5, 50), notices.claim(first, 5, 50)]);
     assert.deepEqual(claims.sort(), [false, true], 'one daemon tries it');
     assert.deepEqual(await notices.triedBetween('email', 4, 5), { count: 1, first: 5 });
     assert.deepEqual(await notices.triedBetween('email', 5, 9), { count: 0, first: null });
-    assert.equal((await notices.due('email', 49, 10)).length, 1, 'the claimed notice is not due');
-    assert.equal((await notices.due('email', 50 - HOUR_MS, 10)).length, 0);
-    assert.equal((await notices.due('email', 50 - DAY_MS, 10)).length, 2, 'the clock has been set back');
+    assert.equal((await notices.due('email', 49, 10, 60)).length, 1, 'the claimed notice is not due');
+    assert.equal((await notices.due('email', 50 - HOUR_MS, 10, 60)).length, 0);
+    assert.equal((await notices.due('email', 50 - DAY_MS, 10, 60)).length, 2, 'the clock has been set back');
     assert.equal(
       (await notices.triedBetween('email', -DAY_MS, 4)).count,
       0,
       'its earlier attempts do not count',
     );
     await notices.release(first);
-    assert.equal((await notices.due('email', 49, 10))[0]?.tries, 0);
+    assert.equal((await notices.due('email', 49, 10, 60))[0]?.tries, 0);
     assert.ok(await notices.claim(first, 6, 50));
     await notices.tried('b', { state: 'failed', dueAt: null, detail: TEXT });
     const [newest, oldest] = await notices.list({ since: 0, limit: 10 });
@@ -315,12 +315,79 @@ onEachEngine(
     assert.deepEqual(await keys(), ['a']);
 
     await notices.add([{ ...notice('of a player', 1), recipient: 'player', accountId: 'one' }]);
-    const order = (await notices.due('email', 60, 10)).map(({ key }) => key);
+    const order = (await notices.due('email', 60, 10, 60)).map(({ key }) => key);
     assert.deepEqual(order, ['a', 'of a player'], 'the operator’s first, though it is due later');
     assert.deepEqual(await notices.keysSince(1, 'accounts'), ['of a player'], 'those of accounts');
     assert.deepEqual(await notices.keysSince(2, 'accounts'), []);
   },
 );
+
+onEachEngine(
+  'the messages of a seller have a share, and delay neither other sellers nor the operator',
+  async (open) => {
+    const { notices } = (await open()).store;
+    const of = (key: string, owner: string | null, at: number): Notice => ({
+      ...{ id: randomUUID(), key, type: 'account.expiring', at, data: {}, keepUntil: 0, owner },
+      ...{ channel: 'email', recipient: 'player', accountId: key },
+    });
+    const many = Array.from({ length: 5 }, (_, i) => of(`loud ${i}`, 'loud', i));
+    await notices.add([...many, of('own 0', null, 7), of('own 1', null, 8), of('quiet 0', 'quiet', 9)]);
+    const attempt = async (now: number) => {
+      const [due] = await notices.due('email', now, 1, 3);
+      if (!due || !(await notices.claim(due, now, now + 100))) return null;
+      await notices.tried(due.key, { state: 'delivered', dueAt: null, detail: '' });
+      return due.key;
+    };
+    const order: (string | null)[] = [];
+    for (let now = 10; now < 17; now++) order.push(await attempt(now));
+    assert.deepEqual(order, ['loud 0', 'own 0', 'quiet 0', 'loud 1', 'own 1', 'loud 2', null]);
+    assert.equal(await notices.nextDueAt('email', 17, 3), null, 'no attempt is due before the hour ends');
+    const code = { ...of('code', 'loud', 17), type: 'contact.code' as const };
+    assert.equal(
+      await notices.addSent(code, { sellerPerHour: 3, perMinute: 100 }),
+      false,
+      'codes count, too',
+    );
+    assert.equal(
+      await notices.addSent({ ...code, owner: 'quiet' }, { sellerPerHour: 3, perMinute: 6 }),
+      false,
+    );
+    assert.equal(
+      await notices.addSent({ ...code, owner: 'quiet' }, { sellerPerHour: 3, perMinute: 7 }),
+      true,
+    );
+    assert.equal(await attempt(11 + HOUR_MS), 'loud 3', 'the first attempts are an hour old');
+  },
+);
+
+onEachEngine('a code confirms one address of one account, within its time and five tries', async (open) => {
+  const { accounts, contactCodes } = (await open()).store;
+  const one = account({ username: 'anna' });
+  const { id } = one;
+  assert.equal(await accounts.add(one), 'added');
+  const to = { accountId: id, channel: 'email' as const, address: 'anna@example.com' };
+  const put = (address: string, sentAt: number, pauseSince = 0) =>
+    contactCodes.putCode(
+      { ...to, address },
+      { hash: `right ${sentAt}`, sentAt, expiresAt: sentAt + 100 },
+      pauseSince,
+    );
+  const confirm = (hash: string, now: number) => contactCodes.confirm(to, hash, now, 5);
+  assert.equal(await confirm('right 1', 2), false, 'no code was sent');
+  assert.equal(await put(to.address, 1), true);
+  assert.equal(await put(to.address, 2), false, 'another code to the address so soon');
+  assert.equal(await confirm('right 1', 101), false, 'expired');
+  assert.deepEqual(await contactCodes.confirmed(), []);
+  for (let i = 0; i < 5; i++) assert.equal(await confirm('wrong', 2), false);
+  assert.equal(await confirm('right 1', 2), false, 'after five wrong ones');
+  assert.equal(await put(to.address, 3, 2), true);
+  assert.equal(await confirm('right 1', 4), false, 'replaced');
+  assert.equal(await confirm('right 3', 4), true);
+  assert.equal(await confirm('right 3', 4), false, 'used');
+  assert.deepEqual(await contactCodes.confirmed(id), [to]);
+  assert.equal(await put('other@example.com', 5), true);
+  assert.deepEqual(await contactCodes.confirmed(), [], 'another address is not confirmed');
+});
 
 onEachEngine('many notices of one account do not delay the notice of another', async (open) => {
   const { notices } = (await open()).store;
@@ -331,7 +398,7 @@ onEachEngine('many notices of one account do not delay the notice of another', a
   const many = Array.from({ length: 5 }, (_, i) => toPlayer(`many ${i}`, 'loud', i, 'email'));
   await notices.add([...many, toPlayer('other', 'quiet', 9, 'email'), toPlayer('tg', 'loud', 9, 'telegram')]);
   const next = async (now: number, channel: 'email' | 'telegram' = 'email') => {
-    const [due] = await notices.due(channel, now, 1);
+    const [due] = await notices.due(channel, now, 1, 60);
     assert.ok(due);
     return due;
   };

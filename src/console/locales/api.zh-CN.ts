@@ -29,6 +29,9 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   createAccounts: '按规则或名单批量创建账号，也可以只预览。',
   changeAccounts:
     '批量修改账号，也可以只预览：启用、停用、删除、续期、到期时间、套餐、限制、标签、联系方式、归属、重置密码。',
+  getContactStates: '通知是否会发往玩家的地址：代理商账号的地址须先确认。',
+  sendContactCode: '向玩家的地址发送确认码，由玩家告诉代理商；一天内有效。',
+  confirmContact: '用发往该地址的确认码确认玩家的地址；确认码错误或过期时返回 409。',
   listNotices: '发给管理员和玩家的通知，最新的在前。',
   retryNotice: '重新发送一条失败的通知，重新计算尝试次数；正在等待下一次尝试时返回 409。',
   discardNotices: '丢弃等待发送的通知：全部，或某个渠道、某类接收者的。',

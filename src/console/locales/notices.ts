@@ -136,6 +136,23 @@ export const notices = {
     en: 'Reminders of expiry and quota are sent to these.',
     zh: '到期和流量提醒会发送到这里。',
   },
+  'contacts.unconfirmed': { en: '{name} not confirmed: no reminders', zh: '{name}未确认：不会发送提醒' },
+  'contacts.confirm': { en: 'Confirm', zh: '确认' },
+  'contacts.confirm.title': { en: 'Confirm the address: {name}', zh: '确认地址：{name}' },
+  'contacts.confirm.text': {
+    en: 'The player gets a code at this address and tells it to you. Nothing else is sent there before. A code is valid for 24 hours.',
+    zh: '玩家会在该地址收到确认码，并把它告诉您。在此之前不会向该地址发送其他内容。确认码 24 小时内有效。',
+  },
+  'contacts.code': { en: 'Code', zh: '确认码' },
+  'contacts.code.send': { en: 'Send a code', zh: '发送确认码' },
+  'contacts.code.sent': { en: 'Code sent', zh: '确认码已发送' },
+  'contacts.code.notSent': { en: 'The code could not be delivered', zh: '确认码没有送达' },
+  'contacts.confirmed': { en: 'Address confirmed', zh: '地址已确认' },
+  'notices.type.code': { en: 'Code to confirm an address: {name}', zh: '地址确认码：{name}' },
+  'notices.trustSellers': {
+    en: 'Trust sellers: send to addresses of their players without a confirmation',
+    zh: '信任代理商：其玩家的地址无须确认即可发送',
+  },
   'contacts.many': {
     en: 'The same for all accounts; contacts in the pasted list take precedence.',
     zh: '所有账号相同；名单中填写的优先。',

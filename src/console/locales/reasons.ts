@@ -19,6 +19,18 @@ export const reasons = {
     en: 'the channel, or your address in it, is not saved',
     zh: '还没有保存这个渠道，或其中没有管理员的地址',
   },
+  'reason.wrong-contact-code': {
+    en: 'the code is wrong, has expired, or was replaced by a newer one',
+    zh: '确认码错误、已过期，或已被新的取代',
+  },
+  'reason.no-player-channel': {
+    en: 'notices to players are off in this channel: the administrator can switch them on',
+    zh: '该渠道没有开启发给玩家的通知，请联系管理员开启',
+  },
+  'reason.too-many-messages': {
+    en: 'this address got a code a few minutes ago, or too many messages were sent within the hour',
+    zh: '该地址几分钟前刚收到过确认码，或一小时内发送的消息过多',
+  },
   'reason.no-token': { en: 'there is no such token', zh: '没有这个令牌' },
   'reason.no-operator': { en: 'there is no such operator', zh: '没有这个操作员' },
   'reason.no-node': { en: 'there is no such node', zh: '没有这个节点' },

@@ -5,6 +5,7 @@ import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { scheduleEntries } from '../lib/schedule.js';
 import { At, CopyButton, Pieces } from '../ui/basics.js';
+import { UnconfirmedContacts } from './account-contacts.js';
 import { expiryOf } from './plans.js';
 
 export function Facts({ account }: { account: Account }) {
@@ -89,6 +90,9 @@ export function Facts({ account }: { account: Account }) {
           <code class="break">{account.id}</code> <CopyButton text={account.id} />
         </dd>
       </dl>
+      {(account.contacts.email ?? account.contacts.telegram) !== null && (
+        <UnconfirmedContacts account={account} />
+      )}
     </section>
   );
 }

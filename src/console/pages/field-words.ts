@@ -41,6 +41,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   players: 'notices.toPlayers',
   security: 'notices.security',
   digestHour: 'notices.digestHour',
+  trustSellers: 'notices.trustSellers',
   perMinute: 'notices.perMinute',
   historyDays: 'notices.historyDays',
   templates: 'notices.templates',

@@ -19,6 +19,7 @@ export interface NoticeFields {
   readonly expiryDays: string;
   readonly quotaPercent: string;
   readonly digestHour: string;
+  readonly trustSellers: boolean;
   readonly perMinute: string;
   readonly historyDays: string;
   readonly templates: Readonly<Record<Template, Readonly<Record<'zh' | 'en', string>>>>;
@@ -59,6 +60,7 @@ export function fieldsOf({
     expiryDays: common.expiryDays.join(', '),
     quotaPercent: common.quotaPercent.join(', '),
     digestHour: String(common.digestHour),
+    trustSellers: common.trustSellers,
     perMinute: String(common.perMinute),
     historyDays: String(common.historyDays),
     templates: {
@@ -113,6 +115,7 @@ export function readFields(values: NoticeFields): NoticeSettingsChange | undefin
   return {
     ...{ language: values.language, timeZone: values.timeZone.trim() },
     ...{ expiryDays, quotaPercent, digestHour: Number(values.digestHour), perMinute, historyDays },
+    trustSellers: values.trustSellers,
     templates: {
       expiring: both(values.templates.expiring),
       expired: both(values.templates.expired),

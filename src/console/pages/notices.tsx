@@ -212,7 +212,7 @@ function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }
 }
 
 function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void }) {
-  if (notice.state !== 'failed') return null;
+  if (notice.state !== 'failed' || notice.type === 'contact.code') return null;
   return (
     <Permitted to="retryNotice">
       <Button kind="quiet" onClick={() => retry(notice)}>
@@ -242,6 +242,7 @@ function textOf(type: string, name: string): string {
   if (type === 'account.expiring') return t('notices.type.expiring', { name });
   if (type === 'account.expired') return t('notices.type.expired', { name });
   if (type === 'logins.failing') return t('notices.type.failing', { name });
+  if (type === 'contact.code') return t('notices.type.code', { name });
   if (type === 'run.failed') return t('notices.type.run', { name });
   // The other alerts are entries of the audit log.
   const key = `audit.${type}`;

@@ -7,7 +7,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Button } from '../ui/basics.js';
 import { Confirm, useAction } from '../ui/dialog.js';
-import { Area, Field, Segments, Select } from '../ui/form.js';
+import { Area, Checkbox, Field, Segments, Select } from '../ui/form.js';
 import { Permitted } from '../ui/permitted.js';
 import { Failure, FormErrors, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
@@ -174,6 +174,9 @@ function Common({ draft }: { draft: Draft<NoticeFields> }) {
         {whole('perMinute', 600)}
         {whole('historyDays', 365)}
       </div>
+      <Checkbox checked={values.trustSellers} onChange={(trustSellers) => set({ trustSellers })}>
+        {t('notices.trustSellers')}
+      </Checkbox>
     </section>
   );
 }

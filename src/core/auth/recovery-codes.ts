@@ -57,7 +57,7 @@ export function createRecoveryCodes(
     renew: (by) =>
       setting.change(async ({ write }) => {
         const codes = Array.from({ length: COUNT }, newCode);
-        const hashes = codes.map((code) => hashPassword(plain(code)));
+        const hashes = codes.map((code) => hashPassword(plainCode(code)));
         await write(hashes, auditOf(hashes, 'admin.recovery-codes', by));
         return codes;
       }),
@@ -66,7 +66,7 @@ export function createRecoveryCodes(
       setting.change(async ({ write }) => {
         const hashes = setting.value();
         // Compare all codes, so that the time does not reveal which one matched.
-        const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
+        const others = hashes.filter((hash) => !verifyPassword(plainCode(code), hash));
         if (others.length === hashes.length) return false;
         await write(others, auditOf(others, 'admin.recovery-code-used', by));
         return true;
@@ -77,10 +77,10 @@ export function createRecoveryCodes(
 }
 
 /** Ten base32 characters in two groups. */
-function newCode(): string {
+export function newCode(): string {
   const letters = toBase32(randomBytes(7)).toLowerCase().slice(0, 10);
   return `${letters.slice(0, 5)}-${letters.slice(5)}`;
 }
 
 /** Normalizes typed codes: upper case, spaces, missing hyphen. */
-const plain = (code: string): string => code.toLowerCase().replace(/[^a-z2-7]/g, '');
+export const plainCode = (code: string): string => code.toLowerCase().replace(/[^a-z2-7]/g, '');

@@ -38,6 +38,8 @@ export interface NoticeSettings {
   readonly perMinute: number;
   readonly historyDays: number;
   readonly templates: Templates;
+  /** Notices also go to addresses of sellers' players that nobody has confirmed. */
+  readonly trustSellers: boolean;
   /** Sends only to the operator. */
   readonly webhook: {
     readonly operator: boolean;
@@ -92,6 +94,7 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
   perMinute: 20,
   historyDays: 30,
   templates: NO_TEMPLATES,
+  trustSellers: false,
   webhook: { operator: true, url: null, secret: null },
   email: {
     operator: true,

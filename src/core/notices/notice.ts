@@ -16,6 +16,7 @@ export type NoticeType =
   | 'account.expired'
   | `account.quota-${number}`
   | 'accounts.digest'
+  | 'contact.code'
   | AlertType
   | 'test';
 
@@ -54,6 +55,8 @@ export interface Reminder extends Announcement {
 export interface Notice extends Announcement, Way {
   /** GUID, the same at every attempt, so that a receiver can detect repeats. Later notices have greater ids. */
   readonly id: string;
+  /** The seller of the account, for a notice to a player; null or left out: the administrator. */
+  readonly owner?: string | null;
 }
 
 export interface DueNotice extends Notice {
@@ -122,14 +125,23 @@ export interface NoticeStore {
   /** Returns the number of the discarded waiting notices. */
   discard(which: WaitingFilter): Promise<number>;
   /**
-   * Returns at most `limit` notices of a channel that are due by `now`: the operator's first, then those to the players of accounts
-   * with the fewest attempts within the last hour, and of these the earliest.
+   * Returns at most `limit` notices of a channel that are due by `now`: the operator's first, then those to the players of the seller
+   * (or the administrator) and the account with the fewest attempts within the last hour, and of these the earliest. Omits those of
+   * sellers with `sellerPerHour` such attempts.
    */
-  due(channel: NoticeChannel, now: number, limit: number): Promise<DueNotice[]>;
+  due(channel: NoticeChannel, now: number, limit: number, sellerPerHour: number): Promise<DueNotice[]>;
   /** Returns the keys of the notices of this moment or later: those of accounts, or the others. */
   keysSince(since: number, of: 'accounts' | 'alerts'): Promise<string[]>;
-  /** Returns when the channel's next notice is due; null: none. */
-  nextDueAt(channel: NoticeChannel): Promise<number | null>;
+  /** Returns when the channel's next notice is due; null: none, except of sellers that must wait at `now`. */
+  nextDueAt(channel: NoticeChannel, now: number, sellerPerHour: number): Promise<number | null>;
+  /**
+   * Adds a notice whose only attempt is being made, as failed until `tried` says otherwise. Returns false when its seller or its
+   * channel has made as many attempts as it may.
+   */
+  addSent(
+    notice: Notice,
+    bounds: { readonly sellerPerHour: number; readonly perMinute: number },
+  ): Promise<boolean>;
   /**
    * Returns the number of the channel's attempts after `since` and up to `until`, and the time of the first of them. Attempts after
    * `until` were made before the clock was set back.

@@ -2,11 +2,11 @@
 // accounts are recorded, once for each account, step and period, and at most once for each account and step on a day: a player
 // gets a notice of each, the operator a digest. Neither gets what was found before the channel was switched on.
 import type { Account } from '../accounts/account.js';
-import { NO_CONTACTS } from '../accounts/contacts.js';
 import type { AuditStore } from '../audit/audit.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { sourceText } from '../source.js';
 import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert } from './alerts.js';
+import { type ConfirmationStore, type IsTrusted, trustedContacts, trustOf } from './confirmations.js';
 import { digestEnd, digestOf } from './digest.js';
 import {
   type Announcement,
@@ -34,6 +34,7 @@ export interface NoticeOptions {
     | 'switchOn'
     | 'trim'
   >;
+  readonly contactCodes: Pick<ConfirmationStore, 'confirmed'>;
   readonly audit: Pick<AuditStore, 'list'>;
   readonly settings: () => NoticeSettings;
   readonly accounts: () => Iterable<Account>;
@@ -153,19 +154,31 @@ export function createNotices(options: NoticeOptions): Notices {
     // The next day finds the others again.
     const reminders = found.filter(({ key }) => !today.has(reminderSlot(key)));
     const ways = channels.filter(({ recipient }) => recipient === 'player');
+    const confirmed = ways.length === 0 ? [] : await options.contactCodes.confirmed();
+    const isTrusted = trustOf(settings, confirmed);
     const added = await store.record(
       reminders.map((reminder) => ({ ...reminder, id: newId() })),
-      (reminder) => toPlayer(reminder, ways, settings),
+      (reminder) => toPlayer(reminder, ways, settings, isTrusted),
     );
     for (const { key } of reminders) known.add(key);
     return added > 0;
   }
 
-  function toPlayer(reminder: Announcement, ways: readonly Way[], settings: NoticeSettings): Notice[] {
-    const { contacts = NO_CONTACTS } = options.account(reminder.accountId ?? '') ?? {};
+  function toPlayer(
+    reminder: Announcement,
+    ways: readonly Way[],
+    settings: NoticeSettings,
+    isTrusted: IsTrusted,
+  ): Notice[] {
+    const account = options.account(reminder.accountId ?? '');
+    if (!account) return [];
+    const contacts = trustedContacts(account, isTrusted);
     return ways
       .filter(({ channel }) => addressOf(settings, channel, 'player', contacts) !== null)
-      .map((way) => ({ ...reminder, key: `${reminder.key} ${nameOf(way)}`, id: newId(), ...asWay(way) }));
+      .map((way) => ({
+        ...{ ...reminder, key: `${reminder.key} ${nameOf(way)}`, id: newId() },
+        ...{ ...asWay(way), owner: account.owner },
+      }));
   }
 
   /** Makes the digests that are due. Returns whether any was new. */

@@ -1,6 +1,8 @@
 // What settings of notices would send, counted before they are saved.
 import type { Account } from '../accounts/account.js';
+import { NO_CONTACTS } from '../accounts/contacts.js';
 import { DAY_MS } from '../clock.js';
+import { type IsTrusted, trustedContacts } from './confirmations.js';
 import { CHANNELS } from './notice.js';
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
 
@@ -13,11 +15,18 @@ export interface NoticeReach {
   readonly nextDay: number;
 }
 
-export function reachOf(settings: NoticeSettings, accounts: Iterable<Account>, now: number): NoticeReach {
+export function reachOf(
+  settings: NoticeSettings,
+  accounts: Iterable<Account>,
+  isTrusted: IsTrusted,
+  now: number,
+): NoticeReach {
   const digests = CHANNELS.filter((channel) => sendsTo(settings, { channel, recipient: 'operator' })).length;
   let [players, nextDay] = [0, 0];
-  for (const { isEnabled, contacts, expiresAt } of accounts) {
-    if (!isEnabled) continue;
+  for (const account of accounts) {
+    const { isEnabled, expiresAt } = account;
+    if (!isEnabled || account.contacts === NO_CONTACTS) continue;
+    const contacts = trustedContacts(account, isTrusted);
     const addresses = CHANNELS.filter((channel) => addressOf(settings, channel, 'player', contacts) !== null);
     players += addresses.length;
     if (expiresAt === null) continue;

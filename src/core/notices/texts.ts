@@ -120,6 +120,19 @@ export function unknownPlaceholders(text: string): string[] {
   return names.filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name));
 }
 
+/** The message that carries the code of an address. It contains nothing that a seller wrote. */
+export function codeText(code: string, language: Language): NoticeText {
+  return language === 'zh'
+    ? {
+        subject: '确认您的地址',
+        text: `您的确认码：${code}\n把它告诉为您开通账号的人，即可在这里收到到期和流量提醒。24 小时内有效。如果您不知道这是什么，请忽略：之后不会再向您发送任何提醒。`,
+      }
+    : {
+        subject: 'Confirm your address',
+        text: `Your code: ${code}\nTell it to the person who made your account, to get reminders of expiry and traffic here. It is valid for 24 hours. If you do not know what this is about, ignore it: no reminder will be sent to you.`,
+      };
+}
+
 /** Writes a notice in a language. `now` determines the number of days left. */
 export function textOf(
   notice: Pick<Announcement, 'type' | 'data'>,

@@ -5,6 +5,7 @@ import type { Route } from '../api/route.js';
 import { accountRoutes } from './accounts/accounts.js';
 import { accountBatchRoutes } from './accounts/batch.js';
 import { accountBulkRoutes } from './accounts/bulk.js';
+import { type ContactDeps, contactRoutes } from './accounts/contacts.js';
 import { credentialRoutes } from './accounts/credentials.js';
 import { accountExportRoutes, type ExportDeps } from './accounts/export.js';
 import { accountImportRoutes, type ImportDeps } from './accounts/import.js';
@@ -63,6 +64,7 @@ export interface RouteDeps
     PlanDeps,
     PacDeps,
     PlayerLinkDeps,
+    ContactDeps,
     RetentionDeps,
     WhitelistDeps,
     BackupDeps,
@@ -102,6 +104,7 @@ export const routes: readonly Route<RouteDeps>[] = [
   ...credentialRoutes,
   ...limitRoutes,
   ...playerLinkRoutes,
+  ...contactRoutes,
   ...liveSessionRoutes,
   ...loginRoutes,
   ...heartbeatRoutes,

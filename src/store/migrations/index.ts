@@ -33,6 +33,7 @@ import * as pgFleet from './0026_pg_fleet.js';
 import * as accountSchedules from './0027_account_schedules.js';
 import * as noticeChannels from './0028_notice_channels.js';
 import * as sessionConfirmation from './0029_session_confirmation.js';
+import * as sellerMessages from './0030_seller_messages.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -73,4 +74,5 @@ export const migrations: readonly Migration[] = [
   { name: '0027_account_schedules', ...accountSchedules },
   { name: '0028_notice_channels', ...noticeChannels },
   { name: '0029_session_confirmation', ...sessionConfirmation },
+  { name: '0030_seller_messages', ...sellerMessages },
 ];

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { runCommand } from '../../helpers/command.js';
-import { codeOf } from '../../helpers/console.js';
+import { codeOf, signIn } from '../../helpers/console.js';
 import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { startSmtpServer } from '../../helpers/smtp-server.js';
@@ -241,12 +241,14 @@ describe('channels of notices', () => {
     const name = await makeToken();
     const line = await daemon.waitForLine(({ msg }) => msg === 'notice not delivered');
     assert.deepEqual([line['type'], line['channel']], ['token.create', 'telegram']);
-    const [failed] = await alertsOf(name);
+    const [failed] = await alertsOf(name, 'channel=telegram');
     assert.deepEqual([failed?.['state'], failed?.['tries'], failed?.['nextTryAt']], ['failed', 2, null]);
     assert.match(String(failed?.['detail']), /out of order/);
     const retry = (noticeId: string) => daemon.api('POST', `/api/v1/notices/${noticeId}/retry`);
     assert.equal((await retry(failed?.id ?? '')).status, 204);
-    await eventually(async () => assert.equal((await alertsOf(name))[0]?.['state'], 'delivered'));
+    await eventually(async () =>
+      assert.equal((await alertsOf(name, 'channel=telegram'))[0]?.['state'], 'delivered'),
+    );
     assert.equal((await retry('00000000-0000-4000-8000-000000000000')).status, 404);
     assert.ok(!JSON.stringify(daemon.lines).includes(TOKEN), 'no secret in the log');
   });
@@ -316,5 +318,63 @@ describe('channels of notices', () => {
     assert.equal((await alertsOf(name))[0]?.['state'], 'pending', 'the preview changes nothing');
     bodyOfSuccess(await put(settings(switchedOff)));
     await eventually(async () => assert.equal((await alertsOf(name))[0]?.['state'], 'discarded'));
+  });
+
+  it('send nothing but a code to an address of a seller’s player until it is confirmed', async () => {
+    bodyOfSuccess(await put(settings(secrets())));
+    const added = await daemon.api('POST', '/api/v1/operators', {
+      ...{
+        name: 'shop',
+        password: 'a long password',
+        role: 'seller',
+        budget: { accounts: null, days: null, bytes: null },
+      },
+    });
+    assert.equal(added.status, 201, added.text);
+    const shop = await signIn(daemon, { username: 'shop', password: 'a long password' });
+    const username = 'WINNER http://evil.example';
+    const create = async (name: string, address: string) => {
+      const fields = { username: name, expiresAt: soon(12), contacts: { email: address, language: 'en' } };
+      const made = bodyOfSuccess(await shop.api('POST', '/api/v1/accounts', fields));
+      return (made['account'] as { id: string }).id;
+    };
+    const id = await create(username, 'victim@example.com');
+    const own = await daemon.api('POST', '/api/v1/accounts', {
+      ...{ username: 'own', expiresAt: soon(12), contacts: { email: 'own@example.com' } },
+    });
+    assert.equal(own.status, 201);
+    const mailsTo = (address: string) => mail.received.filter(({ to }) => to === address);
+    await eventually(() => assert.equal(mailsTo('own@example.com').length, 1));
+    assert.deepEqual(mailsTo('victim@example.com'), []);
+    const path = `/api/v1/accounts/${id}/contacts`;
+    const states = async () => bodyOfSuccess(await shop.api('GET', path));
+    assert.deepEqual(await states(), { email: 'unconfirmed', telegram: null });
+    const send = () => shop.api('POST', `${path}/code`, { channel: 'email' });
+    assert.deepEqual(bodyOfSuccess(await send()), { delivered: true });
+    const again = await send();
+    assert.equal(again.status, 429, 'at most one code in ten minutes');
+    assert.equal((await shop.api('POST', `${path}/code`, { channel: 'telegram' })).status, 409);
+    const [sent, ...others] = mailsTo('victim@example.com');
+    assert.equal(others.length, 0);
+    assert.doesNotMatch(sent?.content ?? '', /WINNER|evil|shop/, 'nothing that the seller wrote');
+    const [, code = ''] = /Your code: (\S+)/.exec(sent?.content ?? '') ?? [];
+    const confirm = (typed: string) => shop.api('POST', `${path}/confirm`, { channel: 'email', code: typed });
+    assert.equal((await confirm('aaaaa-aaaaa')).status, 409);
+    assert.ok(!(await daemon.api('GET', '/api/v1/notices')).text.includes(code));
+    assert.deepEqual(bodyOfSuccess(await confirm(code.toUpperCase())), { email: 'trusted', telegram: null });
+
+    bodyOfSuccess(await shop.api('PATCH', `/api/v1/accounts/${id}`, { expiresAt: soon(24 * 5) }));
+    await eventually(() => assert.equal(mailsTo('victim@example.com').length, 2));
+    const reminder = mailsTo('victim@example.com')[1]?.content ?? '';
+    assert.match(reminder, /WINNER/);
+    assert.doesNotMatch(reminder, /:\/\/evil|evil\.example/, 'no link');
+    bodyOfSuccess(
+      await shop.api('PATCH', `/api/v1/accounts/${id}`, { contacts: { email: 'other@example.com' } }),
+    );
+    assert.deepEqual(await states(), { email: 'unconfirmed', telegram: null });
+    bodyOfSuccess(await put(settings({ ...secrets(), trustSellers: true })));
+    assert.deepEqual(await states(), { email: 'trusted', telegram: null }, 'the operator trusts its sellers');
+    await create('trusted', 'trusted@example.com');
+    await eventually(() => assert.equal(mailsTo('trusted@example.com').length, 1));
   });
 });

@@ -29,6 +29,7 @@ async function setUp(open: Open) {
   const make = () =>
     createNotices({
       store: store.notices,
+      contactCodes: store.contactCodes,
       audit: store.audit,
       settings: () => state.settings,
       accounts: () => accounts.values(),
@@ -53,6 +54,7 @@ async function setUp(open: Open) {
       isEnabled: true,
       contacts,
       expiresAt,
+      owner: null,
     } as Partial<Account> as Account);
   };
   return {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOTICE_DEFAULTS } from '../../../src/core/notices/notice-settings.js';
+import { withoutLinks } from '../../../src/core/notices/plain-name.js';
 import { textOf } from '../../../src/core/notices/texts.js';
 
 const NOW = Date.parse('2026-11-22T00:00:00Z');
@@ -30,4 +31,37 @@ test('an expiry is in the time zone of the settings, with the punctuation of the
     textIn('en'),
     'Your account anna expires on 2026-11-25 00:30 (Asia/Shanghai) (3 days left). Renew it to keep using it.',
   );
+});
+
+test('a name becomes no link', () => {
+  for (const [name, shown] of [
+    ['anna_1-b', 'anna_1-b'],
+    ['玩家 01', '玩家 01'],
+    ['Mr. X', 'Mr. X'],
+    ['WINNER! http://evil.example/a?b=c', 'WINNER! http[:]//evil[.]example/a?b=c'],
+    ['www.evil.example', 'www[.]evil[.]example'],
+    ['例子。中国', '例子[。]中国'],
+    ['mailto:me@evil.example', 'mailto[:]me[@]evil[.]example'],
+    ['@evil_bot', '[@]evil_bot'],
+    ['ev\u200bil.example', 'evil[.]example'],
+    ['x'.repeat(65), `${'x'.repeat(64)}…`],
+    ['.'.repeat(3), '.[.].'],
+  ] as const)
+    assert.equal(withoutLinks(name, 64), shown, name);
+  const data = { username: 'WINNER http://evil.example', expiresAt: '2026-11-24T16:30:00Z' };
+  const notices = [
+    { type: 'account.expiring', data },
+    {
+      type: 'accounts.digest',
+      data: { expiring: 1, expired: 0, quota: 0, accounts: [{ type: 'account.expiring', ...data }] },
+    },
+    { type: 'run.failed', data: { agent: 'a', run: 'r', error: 'see http://evil.example' } },
+  ] as const;
+  for (const notice of notices)
+    for (const language of ['zh', 'en'] as const)
+      for (const recipient of ['player', 'operator'] as const) {
+        const { subject, text } = textOf(notice, recipient, language, settings, NOW);
+        assert.match(text, /http\[:\]\/\/evil\[\.\]example/);
+        assert.doesNotMatch(`${subject} ${text}`, /:\/\/|evil\.example/);
+      }
 });

@@ -131,7 +131,7 @@ export const noticeRoutes = [
   ),
 ];
 
-function presentNotice({ key: _, keepUntil: _until, dueAt, ...notice }: StoredNotice) {
+function presentNotice({ key: _, keepUntil: _until, owner: _owner, dueAt, ...notice }: StoredNotice) {
   return {
     ...notice,
     at: iso(notice.at),

@@ -52,6 +52,8 @@ const COMMON = {
   /** Most attempts of one channel within a minute. */
   perMinute: z.int().min(1).max(600),
   historyDays: z.int().min(1).max(365),
+  /** Notices also go to addresses of sellers’ players that nobody has confirmed. */
+  trustSellers: z.boolean(),
   /** Texts to players that replace the built-in ones; null: the built-in text. */
   templates: z.object({ expiring: TemplateTexts, expired: TemplateTexts, quota: TemplateTexts }),
 };
@@ -120,6 +122,7 @@ const NoticeSettingsChange = z
     ...COMMON,
     /** Left out: stays as it is. */
     digestHour: COMMON.digestHour.optional(),
+    trustSellers: COMMON.trustSellers.optional(),
     ...CHANNEL_CHANGES,
   })
   .meta({ id: 'NoticeSettingsChange' });
@@ -275,6 +278,7 @@ function withSecrets(body: SettingsChange, before: Settings): Settings {
     ...before,
     ...body,
     digestHour: body.digestHour ?? before.digestHour,
+    trustSellers: body.trustSellers ?? before.trustSellers,
     expiryDays: sortedUnique(body.expiryDays),
     quotaPercent: sortedUnique(body.quotaPercent).reverse(),
     webhook: withSecret('webhook', body.webhook, before),

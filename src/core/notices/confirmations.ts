@@ -1,0 +1,136 @@
+// Addresses of players that a seller wrote down. Before anything else is sent to one, the player confirms it by a code: the daemon
+// sends the code, without any text of the seller, and the player tells it to the seller, who enters it.
+import { createHash } from 'node:crypto';
+import type { Account } from '../accounts/account.js';
+import { type Contacts, maskedContact } from '../accounts/contacts.js';
+import type { DeliveryOutcome } from '../agents/runs.js';
+import { newCode, plainCode } from '../auth/recovery-codes.js';
+import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';
+import { createTurns } from '../turns.js';
+import type { Notice, NoticeStore } from './notice.js';
+import { type NoticeSettings, sendsTo } from './notice-settings.js';
+import { codeText, type NoticeText } from './texts.js';
+
+export const CONFIRMED_CHANNELS = ['email', 'telegram'] as const;
+export type ConfirmedChannel = (typeof CONFIRMED_CHANNELS)[number];
+
+/** An address of an account's player. */
+export interface PlayerAddress {
+  readonly accountId: string;
+  readonly channel: ConfirmedChannel;
+  readonly address: string;
+}
+
+export interface ConfirmationStore {
+  /** Returns the confirmed addresses, of one account or of all. */
+  confirmed(accountId?: string): Promise<PlayerAddress[]>;
+  /**
+   * Stores the code of an address in place of an earlier one. Returns false when a code was sent to the address, for any account,
+   * after `pauseSince`.
+   */
+  putCode(
+    to: PlayerAddress,
+    code: { readonly hash: string; readonly sentAt: number; readonly expiresAt: number },
+    pauseSince: number,
+  ): Promise<boolean>;
+  /** Confirms an address by its code, which then ends. Counts a wrong code; after `maxTries` of them the code is invalid. */
+  confirm(to: PlayerAddress, hash: string, now: number, maxTries: number): Promise<boolean>;
+}
+
+/** The accounts whose addresses count: confirmed by a code, or written down by the operator, or by sellers that the operator trusts. */
+export type IsTrusted = (account: Account, channel: ConfirmedChannel) => boolean;
+
+export function trustOf(
+  { trustSellers }: Pick<NoticeSettings, 'trustSellers'>,
+  confirmed: readonly PlayerAddress[],
+): IsTrusted {
+  const name = ({ accountId, channel, address }: PlayerAddress) => `${accountId} ${channel} ${address}`;
+  const names = new Set(confirmed.map(name));
+  return ({ id, owner, contacts }, channel) =>
+    trustSellers ||
+    owner === null ||
+    names.has(name({ accountId: id, channel, address: contacts[channel] ?? '' }));
+}
+
+/** Returns the contacts of an account without addresses that nobody confirmed. */
+export function trustedContacts(account: Account, isTrusted: IsTrusted): Contacts {
+  const only = (channel: ConfirmedChannel) =>
+    isTrusted(account, channel) ? account.contacts[channel] : null;
+  return { ...account.contacts, email: only('email'), telegram: only('telegram') };
+}
+
+export type SentCode =
+  | { readonly ok: true; readonly delivered: boolean }
+  | { readonly ok: false; readonly reason: 'channel-not-set' | 'no-address' | 'too-many-messages' };
+
+export interface Confirmations {
+  /** null: the account has no address of this kind. */
+  states(account: Account): Promise<Record<ConfirmedChannel, 'trusted' | 'unconfirmed' | null>>;
+  send(account: Account, channel: ConfirmedChannel): Promise<SentCode>;
+  /** Returns false for a wrong code, or one that has expired or was replaced. */
+  confirm(account: Account, channel: ConfirmedChannel, code: string): Promise<boolean>;
+}
+
+const CODE_LIFE_MS = DAY_MS;
+/** At most one code to an address within this time. */
+const CODE_PAUSE_MS = 10 * MINUTE_MS;
+const MAX_TRIES = 5;
+
+const hashOf = (code: string): string => createHash('sha256').update(plainCode(code)).digest('hex');
+
+export function createConfirmations(options: {
+  readonly store: ConfirmationStore & Pick<NoticeStore, 'addSent' | 'tried'>;
+  readonly settings: () => NoticeSettings;
+  readonly sendTo: (notice: Notice, to: string, text: NoticeText) => Promise<DeliveryOutcome>;
+  /** Most messages to the players of one seller within an hour. */
+  readonly sellerPerHour: number;
+  readonly now: Clock;
+  readonly newId: () => string;
+}): Confirmations {
+  const { store, settings, now } = options;
+  const inTurn = createTurns();
+
+  async function sendNow(account: Account, channel: ConfirmedChannel, address: string): Promise<SentCode> {
+    const [at, id, code] = [now(), options.newId(), newCode()];
+    const to = { accountId: account.id, channel, address };
+    const notice: Notice = {
+      ...{ id, key: `code ${id}`, type: 'contact.code', at, keepUntil: at, channel, recipient: 'player' },
+      data: { account: account.id, username: account.username, to: maskedContact(address) },
+      ...{ accountId: account.id, owner: account.owner },
+    };
+    const bounds = { sellerPerHour: options.sellerPerHour, perMinute: settings().perMinute };
+    const stored = { hash: hashOf(code), sentAt: at, expiresAt: at + CODE_LIFE_MS };
+    const isAllowed =
+      (await store.addSent(notice, bounds)) && (await store.putCode(to, stored, at - CODE_PAUSE_MS));
+    if (!isAllowed) return { ok: false, reason: 'too-many-messages' };
+    const text = codeText(code, account.contacts.language ?? settings().language);
+    const { ok, detail } = await options.sendTo(notice, address, text);
+    await store.tried(notice.key, { state: ok ? 'delivered' : 'failed', dueAt: null, detail });
+    return { ok: true, delivered: ok };
+  }
+
+  return {
+    async states(account) {
+      const isTrusted = trustOf(settings(), await store.confirmed(account.id));
+      const stateOf = (channel: ConfirmedChannel) =>
+        account.contacts[channel] === null ? null : isTrusted(account, channel) ? 'trusted' : 'unconfirmed';
+      return { email: stateOf('email'), telegram: stateOf('telegram') };
+    },
+
+    async send(account, channel) {
+      const address = account.contacts[channel];
+      if (address === null) return { ok: false, reason: 'no-address' };
+      if (!sendsTo(settings(), { channel, recipient: 'player' }))
+        return { ok: false, reason: 'channel-not-set' };
+      // One at a time, so that the bounds hold.
+      return inTurn(account.owner ?? '', () => sendNow(account, channel, address));
+    },
+
+    async confirm({ id, contacts }, channel, code) {
+      const address = contacts[channel];
+      return (
+        address !== null && store.confirm({ accountId: id, channel, address }, hashOf(code), now(), MAX_TRIES)
+      );
+    },
+  };
+}
