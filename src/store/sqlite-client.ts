@@ -19,6 +19,8 @@ export interface Access {
   refusal: StorageProblem | null;
   /** The identity of the file that is used (sqlite-log-owner.ts): no other one is opened. null: any. */
   opened: string | null;
+  /** When SQLite last returned SQLITE_BUSY, by the monotonic clock in ms. */
+  busyAt: number;
 }
 
 /** The configuration of knex for a SQLite file; `driver` comes from sqlite-package.ts. */
@@ -32,20 +34,31 @@ export function accessOf(db: Knex): Access {
 const BUSY_RETRY_MS = 25;
 
 /**
- * Repeats `work` until no other process holds the lock, for `waitMs` at most; then rejects with SQLITE_BUSY. A statement that failed with
- * SQLITE_BUSY had no effect.
+ * Repeats `work` until no other process holds the lock, until `waitMs` after `askedAt`; then rejects with SQLITE_BUSY. A statement that
+ * failed with SQLITE_BUSY had no effect. Work that has waited for as long behind other work, which failed just now, is not tried.
  */
-export async function waitForLock<Result>(access: Access, work: () => Promise<Result>): Promise<Result> {
-  const startedAt = performance.now();
+export async function waitForLock<Result>(
+  access: Access,
+  work: () => Promise<Result>,
+  askedAt = performance.now(),
+): Promise<Result> {
+  const isOver = () => access.isClosing || performance.now() - askedAt >= access.waitMs;
+  const { busyAt } = access;
+  if (isOver() && busyAt > askedAt && performance.now() - busyAt < BUSY_RETRY_MS) throw stillBusy();
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const isOver = access.isClosing || performance.now() - startedAt >= access.waitMs;
-      if (codeOf(error) !== 'SQLITE_BUSY' || isOver) throw error;
+      if (codeOf(error) !== 'SQLITE_BUSY') throw error;
+      access.busyAt = performance.now();
+      if (isOver()) throw error;
       await pause(BUSY_RETRY_MS);
     }
   }
+}
+
+function stillBusy(): Error {
+  return Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });
 }
 
 /**
@@ -77,6 +90,9 @@ class ImmediateTransaction extends SqliteTransaction {
   }
 }
 
+/** When the work that has acquired a connection asked for it, by the monotonic clock in ms, until its first query. */
+const askedAtOf = new WeakMap<object, number>();
+
 /** For `knex({ client: ImmediateSqliteClient })`: every `db.transaction` is a BEGIN IMMEDIATE. */
 export class ImmediateSqliteClient extends SqliteClient {
   private get access(): Access {
@@ -95,9 +111,12 @@ export class ImmediateSqliteClient extends SqliteClient {
   // The pool would let a query that comes while it is being destroyed wait until `acquireConnectionTimeout`.
   override async acquireConnection(): Promise<unknown> {
     this.refuseWhenClosing();
-    return super.acquireConnection().catch((error: unknown) => {
+    const askedAt = performance.now();
+    const connection = await super.acquireConnection().catch((error: unknown) => {
       throw this.explained(error);
     });
+    askedAtOf.set(connection as object, askedAt);
+    return connection;
   }
 
   // Another file at the path would meet the write-ahead log of the one that is open.
@@ -123,7 +142,10 @@ export class ImmediateSqliteClient extends SqliteClient {
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const { refusal } = this.access;
     if (refusal !== null && isWrite(statement)) throw writeRefused(refusal);
-    return waitForLock(this.access, () => super._query(connection, statement)).catch((error: unknown) => {
+    const askedAt = askedAtOf.get(connection as object);
+    askedAtOf.delete(connection as object);
+    const query = () => super._query(connection, statement);
+    return waitForLock(this.access, query, askedAt).catch((error: unknown) => {
       throw this.explained(error);
     });
   }

@@ -66,7 +66,13 @@ export function connectReaders(
   const config: ReaderConfig = {
     client: ReadingClient,
     driver: sqlitePackage(client).driver,
-    access: { waitMs: timeoutMs, isClosing: false, refusal: null, opened: null },
+    access: {
+      waitMs: timeoutMs,
+      isClosing: false,
+      refusal: null,
+      opened: null,
+      busyAt: Number.NEGATIVE_INFINITY,
+    },
     timeoutMs,
     // Without OPEN_CREATE: reading a missing database must fail.
     connection: { filename: file, flags: ['OPEN_READWRITE'] },

@@ -33,7 +33,13 @@ export function connectSqlite(client: SqlitePackageChoice, file: string, busyTim
     pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
     pragma synchronous = full;`;
-  const access: Access = { waitMs: busyTimeoutMs, isClosing: false, refusal: null, opened: null };
+  const access: Access = {
+    waitMs: busyTimeoutMs,
+    isClosing: false,
+    refusal: null,
+    opened: null,
+    busyAt: Number.NEGATIVE_INFINITY,
+  };
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,
     // Without it, knex would load the package itself, and report every failure as a missing package.

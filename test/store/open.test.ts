@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { StartError } from '../../src/core/errors.js';
 import { toStartError } from '../../src/store/sqlite-errors.js';
-import { openStore } from '../../src/store/store.js';
+import { openStore, type Store } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 
@@ -223,6 +223,23 @@ test('a write waits for the lock of another program', async (t) => {
   assert.equal(done, false);
   await holder.raw('commit');
   assert.equal(await adding, 'added');
+});
+
+test('writes that wait together for the lock of another program fail together', async (t) => {
+  const { store, dataDir, file } = await openTestStore(t, { busyTimeoutMs: 1000 });
+  const { store: later } = await openTestStore(t, { dataDir, busyTimeoutMs: 1000 });
+  const holder = connectBeside(t, file);
+  await holder.raw('begin immediate');
+  const ended: string[] = [];
+  const add = (to: Store, name: string) =>
+    assert.rejects(to.accounts.add(account()), { code: 'SQLITE_BUSY' }).then(() => ended.push(name));
+  const together = Array.from({ length: 8 }, () => add(store, 'together'));
+  await together[0];
+  // Has its whole wait before it: the others have none left.
+  await Promise.all([...together, add(later, 'later')]);
+  assert.equal(ended.at(-1), 'later');
+  await holder.raw('rollback');
+  assert.equal(await store.accounts.add(account()), 'added');
 });
 
 test('a write that waited longer than the busy timeout fails, and later writes succeed', async (t) => {
