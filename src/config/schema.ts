@@ -76,6 +76,8 @@ const dns = section({
   maxPending: whole(1, 1_000_000).default(1000),
   maxPendingPerAccount: whole(1, 1_000_000).default(64),
   maxPendingPerSource: whole(1, 1_000_000).default(256),
+  maxLookupsPerMinutePerAccount: whole(1, 10_000_000).default(1_000),
+  maxLookupsPerMinutePerSource: whole(1, 10_000_000).default(5_000),
 });
 
 const destinations = () =>

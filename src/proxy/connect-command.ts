@@ -18,6 +18,7 @@ const REPLY_BY_RESOLVE_FAILURE = {
   'not-found': Reply.hostUnreachable,
   timeout: Reply.hostUnreachable,
   'too-many': Reply.generalFailure,
+  'over-rate': Reply.notAllowedByRuleset,
 } as const;
 
 export function startConnect(running: RunningCommand, authorized: AuthorizedRequest): void {

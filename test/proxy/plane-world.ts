@@ -30,6 +30,8 @@ export const RESOLVER = {
   maxPending: 10,
   maxPendingPerAccount: 10,
   maxPendingPerSource: 10,
+  maxLookupsPerMinutePerAccount: 1_000,
+  maxLookupsPerMinutePerSource: 1_000,
 };
 
 export const SETTINGS: ProxySettings = {

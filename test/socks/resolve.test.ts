@@ -12,11 +12,12 @@ import { eventually } from '../helpers/eventually.js';
 import { startNameServer, type Zone } from '../helpers/name-server.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
+import { associateThrough } from '../helpers/udp-client.js';
 
 async function resolver(
   t: TestContext,
   zone: Zone,
-  options: { ttl?: number; limits?: Record<string, number> } = {},
+  options: { ttl?: number; limits?: Record<string, number>; now?: () => number } = {},
 ) {
   const names = await startNameServer(t, zone, options.ttl);
   const instance = createResolver({
@@ -26,6 +27,9 @@ async function resolver(
     maxPending: 10,
     maxPendingPerAccount: 3,
     maxPendingPerSource: 100,
+    maxLookupsPerMinutePerAccount: 1_000,
+    maxLookupsPerMinutePerSource: 1_000,
+    now: options.now ?? (() => 0),
     hosts: { lookup: (name) => (name === 'in-file.test' ? ['192.0.2.9'] : []), close() {} },
     ...options.limits,
   });
@@ -121,6 +125,33 @@ describe('resolution', () => {
     await Promise.all(slow);
   });
 
+  it('limits the names that are asked for an account and for a source per minute', async (t) => {
+    let now = 0;
+    const { lookUp, questions } = await resolver(t, (_name, family) => (family === 4 ? ['192.0.2.1'] : []), {
+      ttl: 60,
+      limits: { maxLookupsPerMinutePerAccount: 3, maxLookupsPerMinutePerSource: 5 },
+      now: () => now,
+    });
+    let names = 0;
+    const outcome = async (account: string, source?: string, name = `n${names++}.test`) => {
+      const result = await lookUp(name, account, source);
+      return result.ok ? 'ok' : result.reason;
+    };
+    for (let i = 0; i < 3; i += 1) assert.equal(await outcome('a'), 'ok');
+    assert.equal(await outcome('a'), 'over-rate');
+    // Names in the cache and in the hosts file are free.
+    assert.equal(await outcome('a', undefined, 'n0.test'), 'ok');
+    assert.equal(await outcome('a', undefined, 'in-file.test'), 'ok');
+    // Another account of the same address has what is left of the address.
+    assert.deepEqual([await outcome('b'), await outcome('b'), await outcome('b')], ['ok', 'ok', 'over-rate']);
+    assert.equal(await outcome('b', '192.0.2.78'), 'ok');
+    assert.equal(questions.length, 2 * 6);
+    now = 19_900;
+    assert.equal(await outcome('a'), 'over-rate');
+    now = 20_001;
+    assert.deepEqual([await outcome('a'), await outcome('a')], ['ok', 'over-rate']);
+  });
+
   it('answers localhost and the hosts file without DNS', async (t) => {
     const { lookUp, questions } = await resolver(t, () => undefined);
     assert.deepEqual(await lookUp('localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
@@ -180,14 +211,30 @@ describe('slow names', () => {
     client.destroy();
   });
 
-  it('get reply 04 after the timeout', async (t) => {
+  it('get reply 04 after the timeout; beyond maxLookupsPerMinutePerAccount every name gets 02', async (t) => {
     const names = await startNameServer(t, () => 'silence');
     const daemon = await startTestDaemon(t, {
-      config: { dns: { servers: [names.address], timeout: '300ms' } },
+      config: {
+        dns: { servers: [names.address], timeout: '300ms', maxLookupsPerMinutePerAccount: 1 },
+        socks: { bind: { enabled: true } },
+      },
     });
     await daemon.addAccount('player', 'secret');
-    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
-    client.send(request('slow.test', 80));
-    assert.equal((await readReply(client)).code, 4);
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const replyTo = async (name: string, command: number) => {
+      const client = await loggedInClient(account);
+      t.after(() => client.destroy());
+      client.send(request(name, 80, command));
+      return (await readReply(client)).code;
+    };
+    assert.equal(await replyTo('slow.test', 1), 4);
+    assert.deepEqual([await replyTo('connect.test', 1), await replyTo('bind.test', 2)], [2, 2]);
+    const client = await associateThrough(t, account);
+    client.send('udp.test', 80, 'x');
+    for (const destination of ['connect.test:80', 'bind.test:80', 'udp.test:80']) {
+      const line = await daemon.waitForLine((each) => each['destination'] === destination);
+      assert.deepEqual([line.msg, line['reason']], ['destination refused', 'resolve-over-rate']);
+    }
+    assert.deepEqual([...new Set(names.questions)].sort(), ['A slow.test', 'AAAA slow.test']);
   });
 });

@@ -15,6 +15,9 @@ export interface ResolverSettings {
   readonly maxPendingPerAccount: number;
   /** The same for one source address, behind which several accounts may be. */
   readonly maxPendingPerSource: number;
+  /** Maximum number of names that are asked of the name servers for one account, and for one source, per minute. */
+  readonly maxLookupsPerMinutePerAccount: number;
+  readonly maxLookupsPerMinutePerSource: number;
 }
 
 export interface ResolverStart {

@@ -2,7 +2,7 @@
 
 export type ResolveResult =
   | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly reason: 'not-found' | 'timeout' | 'too-many' };
+  | { readonly ok: false; readonly reason: 'not-found' | 'timeout' | 'too-many' | 'over-rate' };
 
 /** On whose behalf a name is looked up: lookups are limited per account and per source (see core/source.ts). */
 export interface ResolveClient {

@@ -1,5 +1,5 @@
 // Resolves names, in the resolver's thread. dns.lookup would run in libuv's four threads, where four slow names delay all
-// other players. This resolver uses c-ares, and limits lookups in total, per account and per source.
+// other players. This resolver uses c-ares, and limits lookups in total, per account and per source, at a time and per minute.
 import { Resolver } from 'node:dns';
 import { LRUCache } from 'lru-cache';
 import type { HostsFile } from './hosts-file.js';
@@ -8,6 +8,8 @@ import type { Resolve, ResolveResult } from './resolve.js';
 
 export interface ResolverOptions extends ResolverSettings {
   readonly hosts: HostsFile;
+  /** Monotonic, in ms. */
+  readonly now?: () => number;
 }
 
 export interface NameResolver {
@@ -22,6 +24,8 @@ const NEGATIVE_TTL_MS = 3_000;
 /** How long to wait for the second family after the first has answered (RFC 8305 §3 recommends 50 ms). */
 const OTHER_FAMILY_MS = 250;
 const TRIES = 2;
+/** Number of accounts, and of sources, whose lookups are counted; the least recently seen are forgotten. */
+const MAX_COUNTED = 100_000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** Resolves `localhost` (RFC 6761 §6.3), then the hosts file, then DNS (A and AAAA side by side). */
@@ -32,6 +36,9 @@ export function createResolver(options: ResolverOptions): NameResolver {
   const pending = new Map<string, ((result: ResolveResult) => void)[]>();
   const waitingByAccount = createCounts();
   const waitingBySource = createCounts();
+  const { now = () => performance.now() } = options;
+  const rateOfAccounts = createRates(options.maxLookupsPerMinutePerAccount, now);
+  const rateOfSources = createRates(options.maxLookupsPerMinutePerSource, now);
 
   const resolve: Resolve = (name, { accountId, source }, done) => {
     if (name === 'localhost' || name.endsWith('.localhost')) return done({ ok: true, addresses: LOOPBACK });
@@ -43,6 +50,13 @@ export function createResolver(options: ResolverOptions): NameResolver {
     const others = pending.get(name);
     if (!mayWait(accountId, source) || (!others && !hasRoom(accountId))) {
       return done({ ok: false, reason: 'too-many' });
+    }
+    // Only what the name servers are asked counts: not what is cached, or already being looked up.
+    if (!others) {
+      const [ofAccount, ofSource] = [rateOfAccounts(accountId), rateOfSources(source)];
+      if (ofAccount.left < 1 || ofSource.left < 1) return done({ ok: false, reason: 'over-rate' });
+      ofAccount.left -= 1;
+      ofSource.left -= 1;
     }
     waitingByAccount.add(accountId, 1);
     waitingBySource.add(source, 1);
@@ -79,6 +93,19 @@ export function createResolver(options: ResolverOptions): NameResolver {
   }
 
   return { resolve, close: () => dns.cancel() };
+}
+
+/** Returns how many lookups a key has left: `perMinute` after a minute without any, refilled all the time. */
+function createRates(perMinute: number, now: () => number) {
+  const rates = new LRUCache<string, { left: number; filledAt: number }>({ max: MAX_COUNTED });
+  return (key: string): { left: number } => {
+    const at = now();
+    const rate = rates.get(key) ?? { left: perMinute, filledAt: at };
+    rate.left = Math.min(perMinute, rate.left + ((at - rate.filledAt) / 60_000) * perMinute);
+    rate.filledAt = at;
+    rates.set(key, rate);
+    return rate;
+  };
 }
 
 function createCounts() {

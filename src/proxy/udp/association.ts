@@ -2,6 +2,7 @@
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
+import { sourceOf } from '../../core/source.js';
 import type { ConnectionHost } from '../connection-host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Stream, StreamListener } from '../io/io.js';
@@ -110,7 +111,7 @@ export class Association implements SessionOwner, StreamListener {
     const destinations = new Destinations({
       context,
       egress,
-      client: { accountId: account.record.id, source: client.address },
+      client: { accountId: account.record.id, source: sourceOf(client.address) },
       relay,
       decisions: this.#decisions,
       onNew: (host, { address, port }, via) => {
