@@ -126,13 +126,15 @@ export function tableTests(getWorld: () => World): void {
     await page.click('.owner-filter .menu >> text=Administrator');
     await page.waitForSelector('.counts >> text=/^[\\d,]{3,} of /');
     await visit('/accounts?search=KIM_games+shop.example');
-    await page.waitForSelector('.found-by >> text="Telegram chat id: @kim_games · E-mail: kim@shop.example"');
+    await page.waitForSelector(
+      '.found-by >> text="@kim_games (Telegram chat id) · kim@shop.example (E-mail)"',
+    );
     await visit(`/accounts?search=${name(4)}`);
     await page.waitForSelector(`tbody >> text=${name(4)}`);
     assert.equal(await page.locator('.found-by').count(), 0, 'the user name says it');
     await page.setViewportSize({ width: 390, height: 800 });
     await visit('/accounts?search=kim_games');
-    await page.waitForSelector('.found-by >> text="Telegram chat id: @kim_games"');
+    await page.waitForSelector('.found-by >> text="@kim_games (Telegram chat id)"');
   });
 
   test('at 320 px no table is wider than the window, and a seller keeps its budget', async (t) => {

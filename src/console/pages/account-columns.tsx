@@ -69,6 +69,12 @@ function searched({
   ];
 }
 
+/** The text from shortly before the word on, since a column shows only its beginning. */
+function around(text: string, word: string): string {
+  const from = text.toLowerCase().indexOf(word) - 8;
+  return from > 0 ? `…${text.slice(from)}` : text;
+}
+
 /** Shows why a search found the account: the texts with words that its user name does not have. */
 function FoundBy({ account, words }: { account: Account; words: readonly string[] }) {
   const has = (text: string, word: string) => text.toLowerCase().includes(word);
@@ -76,7 +82,7 @@ function FoundBy({ account, words }: { account: Account; words: readonly string[
   for (const word of words) {
     if (has(account.username, word)) continue;
     const field = searched(account).find(([, text]) => has(text, word));
-    if (field) found.set(field[1], t('audit.field', { field: field[0], value: field[1] }));
+    if (field) found.set(field[1], t('unit.note', { text: around(field[1], word), note: field[0] }));
   }
   if (found.size === 0) return null;
   return <span class="found-by soft">{[...found.values()].join(' · ')}</span>;
