@@ -101,7 +101,7 @@ export function createConfirmations(options: {
     const bounds = { sellerPerHour: options.sellerPerHour, perMinute: settings().perMinute };
     const stored = { hash: hashOf(code), sentAt: at, expiresAt: at + CODE_LIFE_MS };
     const isAllowed =
-      (await store.addSent(notice, bounds)) && (await store.putCode(to, stored, at - CODE_PAUSE_MS));
+      (await store.putCode(to, stored, at - CODE_PAUSE_MS)) && (await store.addSent(notice, bounds));
     if (!isAllowed) return { ok: false, reason: 'too-many-messages' };
     const text = codeText(code, account.contacts.language ?? settings().language);
     const { ok, detail } = await options.sendTo(notice, address, text);

@@ -353,6 +353,7 @@ describe('channels of notices', () => {
     assert.deepEqual(bodyOfSuccess(await send()), { delivered: true });
     const again = await send();
     assert.equal(again.status, 429, 'at most one code in ten minutes');
+    assert.equal((await list(`account=${id}`)).length, 1, 'what was refused is not in the history');
     assert.equal((await shop.api('POST', `${path}/code`, { channel: 'telegram' })).status, 409);
     const [sent, ...others] = mailsTo('victim@example.com');
     assert.equal(others.length, 0);
