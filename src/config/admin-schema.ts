@@ -51,6 +51,7 @@ const playerPage = section({
     .array(oneOf('password', 'authorizedAddresses'))
     .register(about, { allowed: PLAYER_CHANGES })
     .default(['password']),
+  minCharacters: whole(1, 255).default(8),
   maxRequestsPerMinute: whole(1, 1_000_000).default(300),
   maxChangesPerHour: whole(1, 1_000_000).default(20),
 });

@@ -97,7 +97,7 @@ export type AccountUsage = {
   readonly totalBytesUp: Bytes;
   readonly totalBytesDown: Bytes;
 };
-export type AdminPasswordChange = {
+export type AdminCharactersChange = {
   readonly current: string;
   readonly next: string;
   readonly revokeTokens?: boolean | undefined;
@@ -923,6 +923,7 @@ export type PacRules = {
 export type PacWay = 'proxy' | 'direct';
 export type PasswordReset = {
   readonly password?: string | undefined;
+  readonly revokePlayerLink?: boolean | undefined;
 };
 export type Plan = {
   readonly name: string;
@@ -1223,7 +1224,7 @@ export interface Operations {
   setNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticeSettings };
   previewNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticePreview };
   testNotice: { params: undefined; query: undefined; body: NoticeTest; answer: NoticeTestResult };
-  setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
+  setAdminCharacters: { params: undefined; query: undefined; body: AdminCharactersChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
   listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
@@ -1318,7 +1319,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setNoticeSettings: ['PUT', '/api/v1/settings/notices'],
   previewNoticeSettings: ['POST', '/api/v1/settings/notices/preview'],
   testNotice: ['POST', '/api/v1/settings/notices/test'],
-  setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
+  setAdminCharacters: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   downloadBackup: ['GET', '/api/v1/backup'],
   listAudit: ['GET', '/api/v1/audit'],

@@ -57,6 +57,7 @@ describe("a player's page", () => {
             outsideWhitelist: true,
             url: 'https://play.example',
             mayChange: ['password', 'authorizedAddresses'],
+            minCharacters: 6,
           },
         },
       },
@@ -231,8 +232,26 @@ describe("a player's page", () => {
     await assert.rejects(connectAs('one'), 'the old password');
     const chosen = await post('one', 'password', { password: 'of one' });
     assert.equal((chosen.json as { password: string }).password, 'of one');
+    const short = await post('one', 'password', { password: 'of on' });
+    assert.equal(short.status, 400);
+    assert.match(short.text, /"code":"short-password","values":\{"min":6\}/);
     assert.equal((await post('one', 'password', { password: '  ' })).status, 400);
     assert.ok((await auditOf('one')).some(({ action }) => action === 'account.password'));
+  });
+
+  it('outlives a reset of the password, unless the reset revokes it', async () => {
+    const id = await daemon.addAccount('leaked', 'first');
+    const made = await daemon.api('POST', `/api/v1/accounts/${id}/player-link`);
+    const page = new URL((made.json as { url: string }).url).pathname;
+    const reset = (body: object) => daemon.api('POST', `/api/v1/accounts/${id}/password`, body);
+    const statusOf = async () => (await fetchFrom(daemon, 'GET', `${page}/status`, PLAYER)).status;
+    assert.equal((await reset({})).status, 200);
+    assert.equal(await statusOf(), 200);
+    assert.equal((await reset({ password: 'second', revokePlayerLink: true })).status, 200);
+    assert.equal(await statusOf(), 404);
+    assert.equal((await reset({ revokePlayerLink: true })).status, 200, 'no address is left');
+    const audit = await daemon.api('GET', `/api/v1/audit?objectId=${id}`);
+    assert.match(audit.text, /account\.player-link-revoke/);
   });
 
   it("authorizes the player's own address, as a trusted proxy reports it", async () => {

@@ -85,6 +85,14 @@ export const accounts = {
   'account.password.random': { en: 'New random password', zh: '随机新密码' },
   'account.password.chosen': { en: 'New password of your choice', zh: '自定新密码' },
   'account.password.known': { en: 'Current password', zh: '当前密码' },
+  'account.password.revokeLink': {
+    en: 'Also revoke the address of the player’s page',
+    zh: '同时撤销玩家页面的地址',
+  },
+  'account.password.linkStays': {
+    en: 'Otherwise it goes on working: whoever has it sees the account and may set another password.',
+    zh: '否则该地址继续有效：拿到它的人可以查看账号，还可能再次修改密码。',
+  },
   'account.password.random.text': {
     en: '{name} gets a new random password. The old one stops working and {n} live {n:session ends|sessions end}.',
     zh: '将为 {name} 生成新的随机密码，旧密码立即失效，{n} 个在线会话会断开。',

@@ -5,9 +5,10 @@ import type { Account, CredentialsInFormats } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { lengthError, tooManyBytes } from '../lib/credential-text.js';
 import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
 import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
-import { Field, Input, Segments } from '../ui/form.js';
+import { Checkbox, Field, Input, Segments } from '../ui/form.js';
 
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
@@ -22,6 +23,8 @@ export function PasswordDialog({
   onShown: (credentials: CredentialsInFormats) => void;
 }) {
   const { id, username, usage } = account;
+  const link = useLoad('getPlayerLink', { params: { id } }).data;
+  const [revokePlayerLink, setRevokePlayerLink] = useState(false);
   const [way, setWay] = useState<Way>('random');
   const [password, setPassword] = useState('');
   const { busy, error, run, clear } = useAction();
@@ -29,7 +32,8 @@ export function PasswordDialog({
   const ask = (): Promise<CredentialsInFormats> => {
     const params = { id };
     if (way === 'known') return call('getCredentials', { params, body: { password } });
-    return call('resetPassword', { params, body: way === 'chosen' ? { password } : {} });
+    const body = way === 'chosen' ? { password } : {};
+    return call('resetPassword', { params, body: { ...body, revokePlayerLink } });
   };
   const submit = () => {
     if (ready && !busy) void run(async () => onShown(await ask()));
@@ -65,6 +69,14 @@ export function PasswordDialog({
         <Field path="password" label={t('account.password')} error={lengthError(password)}>
           <Input value={password} onInput={setPassword} autoFocus />
         </Field>
+      )}
+      {way !== 'known' && link && link.createdAt !== null && (
+        <div class="stack tight">
+          <Checkbox checked={revokePlayerLink} onChange={setRevokePlayerLink}>
+            {t('account.password.revokeLink')}
+          </Checkbox>
+          {!revokePlayerLink && <small class="warn-text">{t('account.password.linkStays')}</small>}
+        </div>
       )}
     </Dialog>
   );

@@ -47,6 +47,7 @@ export type Status = {
   readonly host: string;
   readonly port: number;
   readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
+  readonly minCharacters: Count;
   readonly authorizedAddresses: readonly (string)[];
   readonly maxAuthorizedAddresses: Count;
   readonly ownAddress: string | null;

@@ -40,7 +40,9 @@ export function PlayerPage() {
           <Devices status={status} onStatus={setStatus} />
           <Connect status={status} />
           {status.mayMakePac && <Pac status={status} onStatus={setStatus} />}
-          {status.isEnabled && status.mayChange.includes('password') && <NewPassword />}
+          {status.isEnabled && status.mayChange.includes('password') && (
+            <NewPassword min={status.minCharacters} />
+          )}
           {status.isEnabled && status.mayChange.includes('authorizedAddresses') && (
             <Addresses status={status} onStatus={setStatus} />
           )}

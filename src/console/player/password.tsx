@@ -7,12 +7,17 @@ import { Button, CopyButton } from '../ui/basics.js';
 import { Field, Input } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
+import { type Strength, strengthOf } from './strength.js';
 
-export function NewPassword() {
+const TONES: Readonly<Record<Strength, string>> = { weak: 'bad', fair: 'warn', strong: 'good' };
+
+export function NewPassword({ min }: { min: number }) {
   const { busy, wrong, run } = useAct();
   const [made, setMade] = useState<CredentialsInFormats | null>(null);
   const [chosen, setChosen] = useState('');
   const [isChoosing, setChoosing] = useState(false);
+  const strength = strengthOf(chosen);
+  const isLong = [...chosen].length >= min;
   const set = (body: { readonly password?: string }) =>
     run(async () => {
       setMade(await ask<CredentialsInFormats>('password', body));
@@ -50,10 +55,21 @@ export function NewPassword() {
           class="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            if (chosen !== '' && !busy) void set({ password: chosen });
+            if (isLong && !busy) void set({ password: chosen });
           }}
         >
-          <Field label={t('player.password')}>
+          <Field
+            label={t('player.password')}
+            hint={
+              isLong ? (
+                <span role="status" class={`${TONES[strength]}-text`}>
+                  {t(`player.password.${strength}`)}
+                </span>
+              ) : (
+                t('player.password.min', { n: min })
+              )
+            }
+          >
             <Input
               value={chosen}
               onInput={setChosen}
@@ -65,7 +81,7 @@ export function NewPassword() {
           </Field>
           <div class="row wrap">
             <Button onClick={() => setChoosing(false)}>{t('dialog.cancel')}</Button>
-            <Button type="submit" kind="primary" disabled={busy || chosen === ''}>
+            <Button type="submit" kind="primary" disabled={busy || !isLong}>
               {t('player.password.set')}
             </Button>
           </div>

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Account } from '../../core/accounts/account.js';
 import type { Actor } from '../../core/audit/audit.js';
-import type { ProblemAnswer } from '../api/problem.js';
+import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { type Answered, routesOf } from '../api/route.js';
 import { credentialsInFormats, randomPassword } from '../v1/accounts/credentials.js';
 import { Password } from '../v1/accounts/field-schemas.js';
@@ -45,6 +45,9 @@ export const playerRoutes = [
     async ({ ctx, body }, deps) => {
       const account = mayChange(ctx, deps, 'password');
       if ('problem' in account) return account;
+      const { minCharacters: min } = deps.playerPage;
+      if (body.password !== undefined && [...body.password].length < min)
+        return invalid('body.password', 'short-password', { min });
       const { id, username } = account;
       const password = body.password ?? randomPassword();
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(ctx, account));

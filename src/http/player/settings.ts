@@ -10,6 +10,8 @@ export interface PlayerPageSettings {
   /** The start of players' addresses; null: the host name in the operator's request. */
   readonly url: string | null;
   readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
+  /** Fewest characters of a password that a player chooses. */
+  readonly minCharacters: number;
   readonly maxRequestsPerMinute: number;
   readonly maxChangesPerHour: number;
 }

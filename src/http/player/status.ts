@@ -68,6 +68,8 @@ export const PlayerStatus = z.object({
   host: z.string(),
   port: z.int(),
   mayChange: z.array(z.enum(['password', 'authorizedAddresses'])),
+  /** Fewest characters of a chosen password. */
+  minCharacters: Count,
   authorizedAddresses: z.array(z.string()),
   maxAuthorizedAddresses: Count,
   /** The network that `POST addresses` would add; null: it is unknown, or already in the list. */
@@ -98,6 +100,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerDe
     devices: devicesOf(await deps.liveSessions.ofAccount(id), ctx.state.client),
     link: socksLink({ username, password: null }, { host, port }),
     ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: changeableOf(playerPage, account) },
+    minCharacters: playerPage.minCharacters,
     ownAddress: includesAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, deps),
     pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,
     mayMakePac: playerPage.pac,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { clientText, clientTexts } from '../../../core/accounts/client-formats.js';
 import { verifyPassword } from '../../../core/accounts/password.js';
+import type { PlayerLinks } from '../../../core/accounts/player-links.js';
 import { socksLink } from '../../../core/accounts/proxy-link.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
@@ -13,7 +14,7 @@ import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
 import { type AccountDeps, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
 
-const { route } = routesOf<AccountDeps>('Accounts');
+const { route } = routesOf<AccountDeps & { readonly playerLinks: Pick<PlayerLinks, 'revoke'> }>('Accounts');
 
 export const credentialRoutes = [
   route(
@@ -21,11 +22,18 @@ export const credentialRoutes = [
       method: 'POST',
       path: '/api/v1/accounts/{id}/password',
       operationId: 'resetPassword',
-      summary: 'Sets the given password or a random one; live sessions end.',
+      summary:
+        'Sets the given password or a random one; live sessions end. The secret address of the player’s page is revoked only if asked.',
       access: 'accounts:write',
       request: {
         params: IdParams,
-        body: z.object({ password: Password.optional() }).meta({ id: 'PasswordReset' }),
+        body: z
+          .object({
+            password: Password.optional(),
+            /** The player's page goes on working otherwise: whoever has its address may be able to set another password. */
+            revokePlayerLink: z.boolean().default(false),
+          })
+          .meta({ id: 'PasswordReset' }),
       },
       responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
       problems: [404],
@@ -36,6 +44,7 @@ export const credentialRoutes = [
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(caller));
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
       const { username } = changed.account;
+      if (body.revokePlayerLink) await deps.playerLinks.revoke(changed.account, 'page', actorOf(caller));
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   ),
