@@ -8,6 +8,7 @@ import { HOUR_MS } from '../clock.js';
 export const ALERTED_ACTIONS = [
   'token.create',
   'operator.create',
+  'operator.update',
   'admin.password',
   'admin.username',
   'admin.totp-on',
@@ -39,6 +40,11 @@ export function alertKey({ type, object, event }: Alert): string {
   const hash = createHash('sha256').update(object).digest('base64url').slice(0, 22);
   return `${type} ${hash} ${event}`;
 }
+
+/** Of changes of an operator, those of its access are announced, and not those of a budget. */
+export const isAlerted = ({ action, after }: Pick<AuditEntry, 'action' | 'after'>): boolean =>
+  action !== 'operator.update' ||
+  ['name', 'role', 'isEnabled', 'password'].some((field) => field in (after ?? {}));
 
 /** Returns the alert of an audit entry with one of `ALERTED_ACTIONS`. */
 export function auditAlert({ id, at, action, object, by }: AuditEntry): Alert {

@@ -5,7 +5,7 @@ import type { Account } from '../accounts/account.js';
 import type { AuditStore } from '../audit/audit.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { sourceText } from '../source.js';
-import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert } from './alerts.js';
+import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert, isAlerted } from './alerts.js';
 import { type ConfirmationStore, type IsTrusted, trustedContacts, trustOf } from './confirmations.js';
 import { digestEnd, digestOf } from './digest.js';
 import {
@@ -115,7 +115,8 @@ export function createNotices(options: NoticeOptions): Notices {
   async function ofAudit(at: number): Promise<Alert[]> {
     const from = auditSince - AUDIT_OVERLAP_MS;
     auditSince = at;
-    return (await options.audit.list({ action: ALERTED_ACTIONS, from }, null, BATCH)).map(auditAlert);
+    const entries = await options.audit.list({ action: ALERTED_ACTIONS, from }, null, BATCH);
+    return entries.filter(isAlerted).map(auditAlert);
   }
 
   /** Stores the alerts that are new. Returns their number. */

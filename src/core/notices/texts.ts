@@ -32,6 +32,10 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   digest: { zh: '账号提醒：{summary}', en: 'Accounts: {summary}' },
   'token.create': { zh: '新建了 API 令牌 {name}', en: 'New API token {name}' },
   'operator.create': { zh: '新建了操作员 {name}', en: 'New operator {name}' },
+  'operator.update': {
+    zh: '操作员 {name} 的权限或密码已更改',
+    en: 'Access or password of operator {name} was changed',
+  },
   'admin.password': { zh: '登录密码已更改', en: 'A sign-in password was changed' },
   'admin.username': { zh: '管理员用户名已更改', en: 'The administrator’s user name was changed' },
   'admin.totp-on': { zh: '两步验证已开启', en: 'A second factor was turned on' },
