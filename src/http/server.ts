@@ -68,6 +68,8 @@ export interface AdminServerDeps extends HttpServersOptions {
   readonly agents: RunDeps;
   /** Processes what the workers have reported so far. Returns a promise only when it has to ask a worker. */
   readonly settle: () => void | Promise<void>;
+  /** Calls the handler of a request, whose `isAbandoned` becomes true when the client goes before the handler is done. */
+  readonly handleFor: <Result>(request: { isAbandoned: boolean }, handle: () => Result) => Result;
   readonly isOwnOutbound: IsOwnOutbound;
   /** Addresses and blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
@@ -211,6 +213,17 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
   const { consoleSessions, apiTokens, principals } = deps.api;
   app.use(authenticate({ principals, consoleSessions, apiTokens, attempts, log }));
   app.use(sameOriginGuard());
+  app.use((ctx, next) => {
+    const request = { isAbandoned: false };
+    const abandon = () => {
+      request.isAbandoned = true;
+    };
+    ctx.res.once('close', abandon);
+    return deps.handleFor(request, next).finally(() => {
+      ctx.res.off('close', abandon);
+      request.isAbandoned = false;
+    });
+  });
   app.use(accountApi.routes());
   app.use(compressJson());
   app.use(v1.routes());

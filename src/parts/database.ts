@@ -6,6 +6,7 @@ import { nodeTimers } from '../core/timers.js';
 import { type SqlitePackage, sqlitePackage } from '../store/sqlite-package.js';
 import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
 import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
+import { hasCaller } from './callers.js';
 import type { Part } from './lifecycle.js';
 
 export interface DatabasePart extends Part {
@@ -40,7 +41,7 @@ export function createStoragePart(config: Config, store: DaemonStore, log: Log):
 export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>): StoreOptions {
   const reading = { readers: database.readers, timeoutMs: database.readTimeoutMs };
   const { client } = database;
-  if (client !== 'pg') return { client, dataDir, busyTimeoutMs: database.busyTimeoutMs, reading };
+  if (client !== 'pg') return { client, dataDir, busyTimeoutMs: database.busyTimeoutMs, hasCaller, reading };
   const { poolSize, answerTimeoutMs: answerMs } = database;
   return { client, dataDir, connection: connectionOf(database), poolSize, answerMs, reading };
 }

@@ -4,6 +4,7 @@ import type { TlsPair } from '../config.js';
 import { type AdminServer, createAdminServer } from '../http/server.js';
 import type { AgentsPart } from './agents.js';
 import { type AdminApiParts, adminApiDeps } from './api.js';
+import { handleFor } from './callers.js';
 import { adminConnections } from './capacity.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
@@ -45,6 +46,7 @@ export function createHttpPart(
     credentials: core.credentials,
     tls,
     handshakeTimeoutMs: admin.tls.handshakeTimeoutMs,
+    handleFor,
     isOwnOutbound: ownOutboundCheck(plane),
     settle: () => plane.settle(),
     trustedProxies: admin.trustedProxies,

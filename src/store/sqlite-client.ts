@@ -21,6 +21,8 @@ export interface Access {
   opened: string | null;
   /** When SQLite last returned SQLITE_BUSY, by the monotonic clock in ms. */
   busyAt: number;
+  /** False: nobody waits for the current work any more, so it does not wait for a lock. */
+  readonly hasCaller: () => boolean;
 }
 
 /** The configuration of knex for a SQLite file; `driver` comes from sqlite-package.ts. */
@@ -35,16 +37,19 @@ const BUSY_RETRY_MS = 25;
 
 /**
  * Repeats `work` until no other process holds the lock, until `waitMs` after `askedAt`; then rejects with SQLITE_BUSY. A statement that
- * failed with SQLITE_BUSY had no effect. Work that has waited for as long behind other work, which failed just now, is not tried.
+ * failed with SQLITE_BUSY had no effect. Work that has waited for as long behind other work, which failed just now, is not tried; nor is
+ * work for which nobody waits any more.
  */
 export async function waitForLock<Result>(
   access: Access,
   work: () => Promise<Result>,
   askedAt = performance.now(),
 ): Promise<Result> {
-  const isOver = () => access.isClosing || performance.now() - askedAt >= access.waitMs;
+  const isOver = () =>
+    access.isClosing || !access.hasCaller() || performance.now() - askedAt >= access.waitMs;
   const { busyAt } = access;
-  if (isOver() && busyAt > askedAt && performance.now() - busyAt < BUSY_RETRY_MS) throw stillBusy();
+  const isLocked = performance.now() - busyAt < BUSY_RETRY_MS || !access.hasCaller();
+  if (isOver() && busyAt > askedAt && isLocked) throw stillBusy();
   for (;;) {
     try {
       return await work();

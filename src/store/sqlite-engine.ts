@@ -34,6 +34,8 @@ export interface SqliteOptions {
   readonly dataDir: string;
   /** How long a write waits for the lock of another process, in ms. */
   readonly busyTimeoutMs: number;
+  /** False: nobody waits for the current work any more, so it does not wait for a lock either. Default: true. */
+  readonly hasCaller?: () => boolean;
   /** Connections for lists and searches. */
   readonly reading?: ReaderOptions;
   /** False: throws `database-missing` instead of creating a new database. Default: true. */
@@ -63,7 +65,7 @@ async function open(
   lock: DaemonLock | null,
 ): Promise<Engine> {
   // First, because no file must be created when the driver cannot be loaded. This does not open the file yet.
-  const db = connectSqlite(options.client, file, options.busyTimeoutMs);
+  const db = connectSqlite(options.client, file, options.busyTimeoutMs, options.hasCaller);
   const reading = options.reading ?? DEFAULT_READING;
   const reads = connectReaders(options.client, file, reading);
   const scans = connectReaders(options.client, file, { ...reading, readers: 1 });

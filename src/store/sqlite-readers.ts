@@ -72,6 +72,7 @@ export function connectReaders(
       refusal: null,
       opened: null,
       busyAt: Number.NEGATIVE_INFINITY,
+      hasCaller: () => true,
     },
     timeoutMs,
     // Without OPEN_CREATE: reading a missing database must fail.

@@ -28,7 +28,12 @@ interface RawConnection {
  * Waits up to `busyTimeoutMs` for the lock of another process.
  * @throws StartError `database-client-unusable`
  */
-export function connectSqlite(client: SqlitePackageChoice, file: string, busyTimeoutMs: number): Knex {
+export function connectSqlite(
+  client: SqlitePackageChoice,
+  file: string,
+  busyTimeoutMs: number,
+  hasCaller = () => true,
+): Knex {
   const settings = `
     pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
@@ -39,6 +44,7 @@ export function connectSqlite(client: SqlitePackageChoice, file: string, busyTim
     refusal: null,
     opened: null,
     busyAt: Number.NEGATIVE_INFINITY,
+    hasCaller,
   };
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,

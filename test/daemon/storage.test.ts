@@ -14,6 +14,7 @@ import { STORAGE_PROBLEMS } from '../../src/core/storage.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { basic } from '../helpers/http.js';
 import { loggedInClient } from '../helpers/socks-client.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 
@@ -156,6 +157,38 @@ test('while the database is locked, every change is answered 503 with the reason
     assert.equal((await daemon.api('GET', path)).status, 200, path);
   }
   await database.raw('rollback');
+});
+
+test('a write whose client has gone is not made when the lock of another program ends', async (t) => {
+  const daemon = await startTestDaemon(t, {
+    config: { ...config, database: { busyTimeout: '30s', checkInterval: '1h' } },
+  });
+  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 1000);
+  t.after(() => database.destroy());
+  await database.raw('begin immediate');
+  const send = (username: string, signal?: AbortSignal) =>
+    fetch(`${daemon.adminUrl}/api/v1/accounts`, {
+      method: 'POST',
+      headers: { authorization: basic(ADMIN.username, ADMIN.password), 'content-type': 'application/json' },
+      body: JSON.stringify({ username }),
+      ...(signal ? { signal } : {}),
+    });
+  const leaving = new AbortController();
+  const gone = ['first', 'second'].map((name) => send(name, leaving.signal));
+  // The daemon has this request after those two, and it waits behind them.
+  await fetch(`${daemon.adminUrl}/healthz`);
+  const stays = send('third');
+  await fetch(`${daemon.adminUrl}/healthz`);
+  leaving.abort();
+  await Promise.allSettled(gone);
+  await daemon.waitForLine(({ msg }) => msg.startsWith('request refused: database unavailable'));
+  await database.raw('rollback');
+  assert.equal((await stays).status, 201);
+  const { json } = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
+  assert.deepEqual(
+    (json as { Username: string }[]).map(({ Username }) => Username),
+    ['third'],
+  );
 });
 
 test('days from the first login begin with a login while the database is locked, also without another login', async (t) => {

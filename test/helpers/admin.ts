@@ -166,6 +166,7 @@ export async function startTestAdmin(
     agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
     tls: null,
     handshakeTimeoutMs: 10_000,
+    handleFor: (_request, handle) => handle(),
     isOwnOutbound: () => false,
     settle() {},
     trustedProxies: [],

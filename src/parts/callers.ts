@@ -1,0 +1,19 @@
+// Whether somebody still waits for the answer to the request in whose handler a function is called.
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** A request whose handler runs. */
+export interface PendingRequest {
+  /** Whether its client closed the connection before the answer. */
+  isAbandoned: boolean;
+}
+
+const pending = new AsyncLocalStorage<PendingRequest>();
+
+export function handleFor<Result>(request: PendingRequest, handle: () => Result): Result {
+  return pending.run(request, handle);
+}
+
+/** True outside of requests too. */
+export function hasCaller(): boolean {
+  return pending.getStore()?.isAbandoned !== true;
+}
