@@ -23,7 +23,9 @@ import { createOrderedIds } from '../core/ordered-id.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import type { NodePart } from './node.js';
 import type { OperatorSettings } from './settings.js';
+import { createStateAlerts } from './state-alerts.js';
 import { createTasks } from './tasks.js';
 
 export interface NoticesPart extends Part {
@@ -52,7 +54,8 @@ export interface NoticePreview {
 }
 
 export function createNoticesPart(deps: {
-  readonly config: Pick<Config, 'notices'>;
+  readonly config: Pick<Config, 'notices' | 'admin' | 'socks'>;
+  readonly node: Pick<NodePart, 'nodeName'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
   readonly settings: Pick<OperatorSettings, 'notices'>;
   readonly stats: { readonly changes: Pick<ChangeSignal, 'notify'> };
@@ -70,6 +73,9 @@ export function createNoticesPart(deps: {
     store,
     contactCodes,
     audit: core.store.audit,
+    stateAlerts: createStateAlerts({
+      ...{ config: deps.config, nodes: core.store.nodes, nodeName: deps.node.nodeName, now },
+    }),
     settings: setting.current,
     accounts: () => core.directory.all(),
     account: (id) => core.directory.byId(id),

@@ -33,6 +33,8 @@ export const notices = {
   'notices.type.quota': { en: '{name} has used {n} % of its traffic', zh: '{name} 已用流量 {n}%' },
   'notices.type.failing': { en: 'Many failed logins from {name}', zh: '{name} 多次登录失败' },
   'notices.type.run': { en: 'A run of {name} failed', zh: '{name} 运行失败' },
+  'notices.type.lost': { en: 'Node {name} is lost', zh: '节点 {name} 已失联' },
+  'notices.type.certificate': { en: 'The certificate {name} expires soon', zh: '证书 {name} 即将到期' },
   'notices.type.digest': {
     en: 'Digest of {n} {n:account|accounts}',
     zh: '{n} 个账号的提醒汇总',

@@ -223,7 +223,15 @@ function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void
 }
 
 function About({ notice: { type, accountId, data } }: { notice: Notice }) {
-  const name = String(data['username'] ?? data['client'] ?? data['agent'] ?? data['name'] ?? '');
+  const name = String(
+    data['username'] ??
+      data['client'] ??
+      data['agent'] ??
+      data['name'] ??
+      data['certificate'] ??
+      data['node'] ??
+      '',
+  );
   const counts = ['expiring', 'expired', 'quota'].map((part) => Number(data[part] ?? 0));
   const n = counts.reduce((sum, each) => sum + each, 0);
   const text = type === 'accounts.digest' ? t('notices.type.digest', { n }) : textOf(type, name);
@@ -244,6 +252,8 @@ function textOf(type: string, name: string): string {
   if (type === 'logins.failing') return t('notices.type.failing', { name });
   if (type === 'contact.code') return t('notices.type.code', { name });
   if (type === 'run.failed') return t('notices.type.run', { name });
+  if (type === 'node.lost') return t('notices.type.lost', { name });
+  if (type === 'certificate.expiring') return t('notices.type.certificate', { name });
   // The other alerts are entries of the audit log.
   const key = `audit.${type}`;
   const text = isTextKey(key) ? t(key) : type;

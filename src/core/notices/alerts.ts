@@ -19,7 +19,12 @@ export const ALERTED_ACTIONS = [
 ] as const satisfies readonly AuditAction[];
 
 export type AlertedAction = (typeof ALERTED_ACTIONS)[number];
-export type AlertType = 'logins.failing' | 'run.failed' | AlertedAction;
+export type AlertType =
+  | 'logins.failing'
+  | 'run.failed'
+  | 'node.lost'
+  | 'certificate.expiring'
+  | AlertedAction;
 
 export interface Alert {
   readonly type: AlertType;

@@ -36,6 +36,8 @@ export interface NoticeOptions {
   >;
   readonly contactCodes: Pick<ConfirmationStore, 'confirmed'>;
   readonly audit: Pick<AuditStore, 'list'>;
+  /** Returns the alerts of the state of the service: lost nodes, certificates. */
+  readonly stateAlerts: () => Promise<Alert[]>;
   readonly settings: () => NoticeSettings;
   readonly accounts: () => Iterable<Account>;
   readonly account: (id: string) => Account | undefined;
@@ -121,7 +123,12 @@ export function createNotices(options: NoticeOptions): Notices {
 
   /** Stores the alerts that are new. Returns their number. */
   async function alert(channels: readonly ChannelState[], at: number): Promise<number> {
-    const alerts = [...ofLogins(at), ...(await ofRuns()), ...(await ofAudit(at))];
+    const alerts = [
+      ...ofLogins(at),
+      ...(await ofRuns()),
+      ...(await ofAudit(at)),
+      ...(await options.stateAlerts()),
+    ];
     const ways = channels.filter(({ recipient }) => recipient === 'operator');
     const found = alerts.flatMap((each) =>
       ways.flatMap(({ channel, since }) => {

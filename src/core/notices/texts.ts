@@ -16,7 +16,7 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Kind = TemplateName | 'failing' | 'run' | 'test' | 'digest' | AlertedAction;
+type Kind = TemplateName | 'failing' | 'run' | 'lost' | 'certificate' | 'test' | 'digest' | AlertedAction;
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -28,6 +28,8 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   },
   failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
   run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
+  lost: { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
+  certificate: { zh: '证书 {certificate} 即将到期', en: 'The certificate {certificate} expires soon' },
   test: { zh: 'Pulsegate 测试消息', en: 'Pulsegate test message' },
   digest: { zh: '账号提醒：{summary}', en: 'Accounts: {summary}' },
   'token.create': { zh: '新建了 API 令牌 {name}', en: 'New API token {name}' },
@@ -89,6 +91,14 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
     en: '{failures} logins from {client} failed since {since}.',
   },
   run: { zh: '智能体 {agent} 的运行 {run} 失败：{error}', en: 'Run {run} of agent {agent} failed: {error}' },
+  lost: {
+    zh: '节点 {node} 自 {since}起没有再续约。请检查该机器及其与数据库的连接。',
+    en: 'Node {node} has not renewed its lease since {since}. Check its machine and its connection to the database.',
+  },
+  certificate: {
+    zh: '节点 {node} 的证书 {certificate} 将于 {expires}到期（{left}）。请续期后发送 SIGHUP。',
+    en: 'The certificate {certificate} of node {node} expires on {expires} ({left}). Renew it and send SIGHUP.',
+  },
   digest: { zh: '自 {since}起：{summary}。\n{lines}', en: 'Since {since}: {summary}.\n{lines}' },
   test: {
     zh: '这是一条测试消息：该通知渠道可以使用。',
@@ -106,6 +116,10 @@ function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
       return 'failing';
     case 'run.failed':
       return 'run';
+    case 'node.lost':
+      return 'lost';
+    case 'certificate.expiring':
+      return 'certificate';
     case 'accounts.digest':
       return 'digest';
     case 'test':

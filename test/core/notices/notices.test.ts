@@ -6,9 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connectPg } from '../../../src/store/pg.js';
 import { connectSqlite } from '../../../src/store/sqlite.js';
+import { makeCertificate } from '../../helpers/certificate.js';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { databaseOf } from '../../helpers/database.js';
 import { eventually } from '../../helpers/eventually.js';
+import { needs } from '../../helpers/programs.js';
 import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
@@ -193,6 +195,20 @@ test('a failed run causes a notice', async (t) => {
   const [failed] = await receiver.waitFor('run.failed');
   const { runId } = sent.json as { runId: string };
   assert.deepEqual([failed?.json.data['run'], failed?.json.data['agent']], [runId, 'broken']);
+});
+
+test('a certificate that expires soon causes a notice', needs('openssl'), async (t) => {
+  const receiver = await startReceiver(t);
+  const { certFile: cert, keyFile: key } = makeCertificate(t, { days: 13 });
+  const daemon = await startTestDaemon(t, {
+    config: {
+      notices: notices(receiver.url),
+      socks: { listeners: [{ host: '127.0.0.1', port: 0, tls: { cert, key } }] },
+    },
+  });
+  await firstAlert(daemon, receiver.received);
+  const [found] = await receiver.waitFor('certificate.expiring');
+  assert.equal(found?.json.data['certificate'], 'socks.listeners[0].tls');
 });
 
 test('a notice fails after maxTries attempts', async (t) => {

@@ -31,6 +31,7 @@ async function setUp(open: Open) {
       store: store.notices,
       contactCodes: store.contactCodes,
       audit: store.audit,
+      stateAlerts: async () => [],
       settings: () => state.settings,
       accounts: () => accounts.values(),
       account: (id) => accounts.get(id),
