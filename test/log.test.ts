@@ -42,7 +42,7 @@ describe('a log line', () => {
     log.info(
       {
         password: secret,
-        adminCharacters: secret,
+        adminPassword: secret,
         passwordHash: secret,
         secret: { a: secret },
         headers: { authorization: secret, cookie: secret, 'set-cookie': secret, host: 'shown' },

@@ -97,7 +97,7 @@ export type AccountUsage = {
   readonly totalBytesUp: Bytes;
   readonly totalBytesDown: Bytes;
 };
-export type AdminCharactersChange = {
+export type AdminPasswordChange = {
   readonly current: string;
   readonly next: string;
   readonly revokeTokens?: boolean | undefined;
@@ -1224,7 +1224,7 @@ export interface Operations {
   setNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticeSettings };
   previewNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticePreview };
   testNotice: { params: undefined; query: undefined; body: NoticeTest; answer: NoticeTestResult };
-  setAdminCharacters: { params: undefined; query: undefined; body: AdminCharactersChange; answer: undefined };
+  setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
   listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
@@ -1319,7 +1319,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setNoticeSettings: ['PUT', '/api/v1/settings/notices'],
   previewNoticeSettings: ['POST', '/api/v1/settings/notices/preview'],
   testNotice: ['POST', '/api/v1/settings/notices/test'],
-  setAdminCharacters: ['PUT', '/api/v1/settings/admin-password'],
+  setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   downloadBackup: ['GET', '/api/v1/backup'],
   listAudit: ['GET', '/api/v1/audit'],

@@ -124,7 +124,7 @@ describe('with the daemon running', () => {
     assert.equal((await run('session', 'end')).code, 2);
 
     const entries = (await run('audit', '--action', 'session.end', '--json')).json() as Json[];
-    assert.equal(entries.length, 3);
+    assert.equal(entries.length, 2);
     assert.deepEqual([entries[0]?.['via'], entries[0]?.['address']], ['cli', null]);
     const table = (await run('audit', '--account', 'ann', '--via', 'cli', '--since', '1h')).stdout;
     assert.match(

@@ -114,7 +114,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   setRetention: '修改保留时间；更早的数据几分钟内清除。',
   getPublicAddress: '玩家连接的服务器地址，即链接中的地址。',
   setPublicAddress: '设置链接中的主机和端口；null 恢复为配置中的值。',
-  setAdminCharacters: '修改管理员或操作员自己的密码；自己的其他控制台会话全部结束，API 令牌也随之吊销。',
+  setAdminPassword: '修改管理员或操作员自己的密码；自己的其他控制台会话全部结束，API 令牌也随之吊销。',
   listOperators: '管理员之外的操作员。',
   createOperator: '新建操作员，可以立即登录。',
   changeOperator: '修改给出的字段，立即生效。',

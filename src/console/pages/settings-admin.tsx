@@ -42,7 +42,7 @@ function PasswordForm() {
   const submit = () => {
     if (!ready) return;
     void run(async () => {
-      await call('setAdminCharacters', { body: { current, next, revokeTokens } });
+      await call('setAdminPassword', { body: { current, next, revokeTokens } });
       notify(t('admin.passwordChanged'));
       setCurrent('');
       setNext('');

@@ -30,7 +30,7 @@ import { type OperatorDeps, operatorRoutes } from './operators.js';
 import { type OverviewDeps, overviewRoutes } from './overview.js';
 import { type SecondFactorDeps, secondFactorRoutes } from './second-factor.js';
 import { type SessionDeps, sessionRoutes } from './session.js';
-import { type AdminCharactersDeps, adminCharactersRoutes } from './settings/admin-password.js';
+import { type AdminPasswordDeps, adminPasswordRoutes } from './settings/admin-password.js';
 import { type BackupDeps, backupRoutes } from './settings/backup.js';
 import { type Effective, effectiveRoutes } from './settings/effective.js';
 import { type GameRuleDeps, gameRuleRoutes } from './settings/games.js';
@@ -58,7 +58,7 @@ export interface RouteDeps
     NoticeSettingDeps,
     SecondFactorDeps,
     SessionDeps,
-    AdminCharactersDeps,
+    AdminPasswordDeps,
     GameRuleDeps,
     PublicAddressDeps,
     PlanDeps,
@@ -73,7 +73,7 @@ export interface RouteDeps
   readonly accounts: AccountDeps['accounts'];
   readonly usage: AccountDeps['usage'];
   readonly plans: PlanDeps['plans'];
-  readonly credentials: AdminCharactersDeps['credentials'];
+  readonly credentials: AdminPasswordDeps['credentials'];
   readonly consoleSessions: SessionDeps['consoleSessions'];
   readonly principals: SessionDeps['principals'];
   readonly operators: OperatorDeps['operators'];
@@ -121,7 +121,7 @@ export const routes: readonly Route<RouteDeps>[] = [
   ...planRoutes,
   ...pacRoutes,
   ...noticeSettingRoutes,
-  ...adminCharactersRoutes,
+  ...adminPasswordRoutes,
   ...effectiveRoutes,
   ...backupRoutes,
   ...auditRoutes,

@@ -25,7 +25,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   confirmTotp: 'own',
   renewRecoveryCodes: 'own',
   disableTotp: 'own',
-  setAdminCharacters: 'own',
+  setAdminPassword: 'own',
   listTokens: 'own',
   createToken: 'own',
   revokeToken: 'own',

@@ -100,7 +100,7 @@ describe('a seller', async () => {
       disableTotp: () => ({ code: '123456' }),
       renewRecoveryCodes: () => ({ code: '123456' }),
       createToken: () => ({ name: 't', scopes: ['accounts:read'] }),
-      setAdminCharacters: () => ({ current: 'x', next: 'another-password' }),
+      setAdminPassword: () => ({ current: 'x', next: 'another-password' }),
     };
     // Other tests cover these routes: they end or lock the session of the request, or their responses do not end.
     const excluded = ['signOut', 'signIn', 'streamEvents', 'enrolTotp'];

@@ -117,8 +117,8 @@ describe('account files', async () => {
     assert.deepEqual(
       history.items.map(({ action, import: source }) => [action, source]),
       [
-        ['account.limits', { id: entry?.['id'], name: 'players.csv' }],
-        ['account.create', { id: entry?.['id'], name: 'players.csv' }],
+        ['account.limits', { action: 'account.import', id: entry?.['id'], name: 'players.csv' }],
+        ['account.create', { action: 'account.import', id: entry?.['id'], name: 'players.csv' }],
       ],
     );
     assert.equal((await audit(`&importId=${entry?.['id']}`)).matched, 500);

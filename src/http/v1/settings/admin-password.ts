@@ -16,7 +16,7 @@ import { actorOf, keptSessionOf } from '../../caller.js';
 import type { AdminAttempts } from '../../guards/attempts.js';
 import { principalOf, refuseProof } from '../second-factor.js';
 
-export interface AdminCharactersDeps {
+export interface AdminPasswordDeps {
   readonly credentials: Pick<AdminCredentials, 'givenBy'>;
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
@@ -26,7 +26,7 @@ export interface AdminCharactersDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-const { route } = routesOf<AdminCharactersDeps>('Settings');
+const { route } = routesOf<AdminPasswordDeps>('Settings');
 
 const PASSWORD_FAULTS = {
   'wrong-password': invalid('body.current', 'present-password'),
@@ -34,12 +34,12 @@ const PASSWORD_FAULTS = {
   'short-password': invalid('body.next', 'short-password', { min: MIN_ADMIN_PASSWORD_CHARACTERS }),
 } as const;
 
-export const adminCharactersRoutes = [
+export const adminPasswordRoutes = [
   route(
     {
       method: 'PUT',
       path: '/api/v1/settings/admin-password',
-      operationId: 'setAdminCharacters',
+      operationId: 'setAdminPassword',
       summary:
         'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
       access: 'person',
@@ -50,7 +50,7 @@ export const adminCharactersRoutes = [
             next: z.string().min(1).max(255),
             revokeTokens: RevokeTokens,
           })
-          .meta({ id: 'AdminCharactersChange' }),
+          .meta({ id: 'AdminPasswordChange' }),
       },
       responses: { 204: { description: 'Changed.' } },
       problems: [409],
