@@ -1,4 +1,5 @@
 // kill -9 at any moment of accepting, running and delivering: no accepted run is lost, and no agent process keeps running.
+// Only by name: CI runs the kills themselves, with more rounds.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -30,7 +30,6 @@ const LONG_FILES = {
   'store/accounts.test.ts': 31,
   'socks/udp/hostile-upstream.test.ts': 30,
   'socks/lifetimes.test.ts': 28,
-  'agents/crash.test.ts': 28,
   'socks/listeners.test.ts': 27,
   'store/heartbeats.test.ts': 26,
   'store/migrations.test.ts': 26,

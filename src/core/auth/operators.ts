@@ -149,6 +149,7 @@ export function createOperators({
       if (typeof operator === 'string') return refused(operator);
       if (!operator) return refused('not-found');
       replace(operator);
+      if (password !== undefined) passwords.remember(credentialOf(operator), password);
       return { ok: true, operator };
     });
   };
@@ -162,9 +163,7 @@ export function createOperators({
 
     credential(name) {
       const operator = byName(name);
-      if (!operator?.isEnabled) return null;
-      const { id, passwordHash, role } = operator;
-      return { operatorId: id, passwordHash, state: `${role} ${name}` };
+      return operator?.isEnabled ? credentialOf(operator) : null;
     },
 
     async create({ name, role, password, budget = NO_BUDGET }, by) {
@@ -179,6 +178,7 @@ export function createOperators({
         const added = await unlessTaken(store.add(operator, recordOf(by, null, operator)));
         if (added === 'name-taken') return refused(added);
         hold([...byId.values(), operator]);
+        passwords.remember(credentialOf(operator), password);
         return { ok: true, operator };
       });
     },
@@ -209,6 +209,10 @@ export function createOperators({
       }),
   };
 }
+
+const credentialOf = ({ id, passwordHash, role, name }: Operator): Credential => ({
+  ...{ operatorId: id, passwordHash, state: `${role} ${name}` },
+});
 
 export const hasSameAccess = (a: Operator, b: Operator): boolean =>
   a.name === b.name && a.role === b.role && a.passwordHash === b.passwordHash && a.isEnabled === b.isEnabled;

@@ -67,6 +67,15 @@ describe('sign-ins', () => {
     assert.equal(recall('admin', 'kims password'), null);
   });
 
+  it('with a password that this process has just set cost none', async () => {
+    const { recall, operators, kim } = await world();
+    assert.ok((await operators.change(kim.id, { password: 'a new password' }, DAEMON)).ok);
+    assert.equal(recall('kim', 'a new password')?.name, 'kim');
+    assert.equal(recall('kim', 'kims password'), null);
+    await operators.change(kim.id, { isEnabled: false }, DAEMON);
+    assert.equal(recall('kim', 'a new password'), null);
+  });
+
   it('equal requests at the same time cost one derivation', async () => {
     const { verify, derivations } = await world();
     const before = derivations();
@@ -201,11 +210,11 @@ async function world() {
   const operators = operatorsOf(passwords);
   const credentials = createAdminCredentials({ settings: settingStore, passwords });
   await credentials.set('admin', 'admin password');
-  const created = await operators.create(
-    { name: 'kim', role: 'operator', password: 'kims password' },
-    DAEMON,
-  );
+  const other = operatorsOf(quickPasswords());
+  // Another process makes the operator, so that this one remembers no password.
+  const created = await other.create({ name: 'kim', role: 'operator', password: 'kims password' }, DAEMON);
   assert.ok(created.ok);
+  await operators.reload();
   const principals = await openPrincipals({
     ...{ credentials, operators, passwords, settings: settingStore },
     async open(setting) {
@@ -221,7 +230,7 @@ async function world() {
   });
   return {
     ...{ ...principals, operators, credentials, stored, settings, audits, kim: created.operator },
-    other: operatorsOf(quickPasswords()),
+    other,
     derivations: () => derivations,
   };
 }
