@@ -24,7 +24,10 @@ export interface SqliteCheck {
   close(): Promise<void>;
 }
 
-/** @param access refuses writes while another file, or none, is at the path of the open file */
+/**
+ * @param access refuses writes while another file, or none, is at the path of the open file; and once the file is known to be damaged,
+ *   because nobody knows whether it keeps what it accepts
+ */
 export async function createSqliteCheck(
   { db, reads }: { readonly db: Knex; readonly reads: Knex },
   file: string,
@@ -36,7 +39,9 @@ export async function createSqliteCheck(
   let queryFault: StorageFault | null = null;
   const recordFault = (error: unknown): void => {
     const problem = storageProblemOf(error);
-    if (problem && !FOUND_BY_CHECK.has(problem)) queryFault ??= { problem, error };
+    if (!problem || FOUND_BY_CHECK.has(problem)) return;
+    if (problem === 'database-corrupt') access.refusal = problem;
+    if (problem === 'database-corrupt' || queryFault === null) queryFault = { problem, error };
   };
   for (const connections of [db, reads]) connections.on('query-error', recordFault);
   const scan = createSqliteScan(reads, recordFault);
@@ -63,9 +68,11 @@ export async function createSqliteCheck(
   return {
     async run() {
       const misplaced = await checkPlace();
-      access.refusal = misplaced && misplaced.problem !== 'database-failing' ? misplaced.problem : null;
+      const isDamaged = queryFault?.problem === 'database-corrupt' || !(await hasSqliteHeader(handle));
+      access.refusal = isDamaged ? 'database-corrupt' : null;
+      if (misplaced && misplaced.problem !== 'database-failing') access.refusal = misplaced.problem;
       if (misplaced) return misplaced;
-      if (!(await hasSqliteHeader(handle))) return { problem: 'database-corrupt', error: undefined };
+      if (isDamaged) return queryFault ?? { problem: 'database-corrupt', error: undefined };
       scan.begin();
       const failed = await checkWrite();
       const fault = failed ?? queryFault;

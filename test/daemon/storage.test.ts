@@ -103,6 +103,8 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
   await handle.close();
   await ready(daemon, '503 not ready: database-corrupt');
+  const late = await daemon.api('POST', '/api/v1/accounts', { username: 'late', password: 'secret' });
+  assert.deepEqual([late.status, late.text.includes(STORAGE_PROBLEMS['database-corrupt'])], [503, true]);
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 3);
 });

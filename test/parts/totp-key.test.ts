@@ -43,7 +43,7 @@ async function world(t: TestContext) {
   const file = join(dataDir, 'config.yaml');
   await writeFile(file, `dataDir: ${dataDir}\n`);
   const loaded = await loadConfig({ file, env: {}, defaultFiles: [] });
-  const options = { client: 'sqlite3', dataDir, busyTimeoutMs: 5_000 } as const;
+  const options = { client: 'auto', dataDir, busyTimeoutMs: 5_000 } as const;
   let now = Date.now();
   const lines: Record<string, unknown>[] = [];
   return {
@@ -149,7 +149,7 @@ test('a key is taken from the configured file, or the systemd credential; Postgr
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-totp-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const open = (totpKeyFile: string | null, client: 'pg' | 'sqlite3' = 'sqlite3') =>
+  const open = (totpKeyFile: string | null, client: 'pg' | 'auto' = 'auto') =>
     openTotpKeys(
       {
         admin: { ...config.admin, totpKeyFile },

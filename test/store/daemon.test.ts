@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { storageProblemOf } from '../../src/core/storage.js';
 import { migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { type MigrationEvent, openDaemonStore, openStore } from '../../src/store/store.js';
@@ -131,4 +132,8 @@ test('the check of the database detects a damaged page that no query has read, a
 
   await eventually(async () => assert.equal((await daemon.check())?.problem, 'database-corrupt'));
   assert.equal((await daemon.check())?.problem, 'database-corrupt');
+  await assert.rejects(
+    daemon.settings.set('x', 'y'),
+    (error) => storageProblemOf(error) === 'database-corrupt',
+  );
 });
