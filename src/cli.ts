@@ -96,6 +96,11 @@ function report(error: unknown, { stderr }: CommandIo): number {
     stderr.write(`${error.message}\n`);
     return 1;
   }
-  stderr.write(`Unexpected error: ${error instanceof Error ? error.message : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  // A thread or a process could not be started (pthread_create(3), fork(2)).
+  const advice = /\bEAGAIN\b/.test(message)
+    ? '; raise the limit of threads (TasksMax=, ulimit -u), or of address space (LimitAS=, ulimit -v) to 4 GiB or more'
+    : '';
+  stderr.write(`Unexpected error: ${message}${advice}\n`);
   return 1;
 }

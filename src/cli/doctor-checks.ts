@@ -4,7 +4,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config, Loaded } from '../config.js';
 import { hasTls } from '../parts/capacity.js';
-import { connectionsFor, descriptorLimit } from '../parts/descriptors.js';
+import { connectionsFor, descriptorLimit, lowAddressSpace } from '../parts/descriptors.js';
 import { engineHere, workerCount } from '../parts/engine.js';
 import { checkCertificate } from './doctor-certificate.js';
 import { checkDatabase, checkDatabasePackage, isLoopback } from './doctor-database.js';
@@ -23,6 +23,7 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
     checkNode(),
     checkUser(),
     checkDescriptors(config),
+    checkAddressSpace(),
     checkDataDir(config),
     checkDisk(config.dataDir),
     checkDatabasePackage(loaded.config),
@@ -72,6 +73,13 @@ function checkDescriptors({ socks }: Config): Finding {
   if (limit < ENOUGH_DESCRIPTORS)
     return { check, state: 'warn', text: `${text}; raise it (LimitNOFILE, ulimit -n)` };
   return { check, state: 'ok', text };
+}
+
+function checkAddressSpace(): Finding[] {
+  const limit = lowAddressSpace();
+  if (limit === null) return [];
+  const text = `the limit of ${limit} bytes is too low for V8; raise it to 4 GiB or more (LimitAS, ulimit -v)`;
+  return [{ check: 'address space', state: 'warn', text }];
 }
 
 /** The known limitation of the node engine. */

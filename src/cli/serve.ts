@@ -8,6 +8,7 @@ import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js
 import { createRecentLog } from '../core/recent-log.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Daemon } from '../parts/daemon.js';
+import { lowAddressSpace } from '../parts/descriptors.js';
 import { readVersion } from '../program.js';
 import type { PlaneFailure } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
@@ -50,6 +51,9 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   const recentLog = createRecentLog({ ...loaded.config.log.recent, startedAt: Date.now() });
   const log = createLogger({ level: loaded.config.log.level, recent: recentLog });
   for (const warning of loaded.warnings) log.warn({}, warning);
+  const limitBytes = lowAddressSpace();
+  if (limitBytes !== null)
+    log.warn({ limitBytes }, 'address space too small for V8; raise ulimit -v or LimitAS= to 4 GiB or more');
   if (given.password !== undefined && [...given.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
     log.warn(
       { givenBy: given.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },

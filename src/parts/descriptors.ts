@@ -1,4 +1,4 @@
-// Derives the maximum number of connections from the file descriptor limit (RLIMIT_NOFILE).
+// The limits of this process (getrlimit(2)), and the maximum number of connections from that of file descriptors (RLIMIT_NOFILE).
 import { readFileSync } from 'node:fs';
 
 /** Reserved for the database, the admin API, agents and logs. */
@@ -6,19 +6,32 @@ const RESERVED = 64;
 /** A session needs a socket to the client and one to the destination; with TLS also both ends of a Unix socket. */
 const PER_CONNECTION = 2;
 const PER_TLS_CONNECTION = 4;
-/** Used where the limit cannot be read. */
+/** Used where the limit cannot be read: the lowest common one. */
 const DEFAULT_LIMIT = 1024;
 
 /** The soft limit of open file descriptors, which Node raises to the hard limit at start. */
 export function descriptorLimit(): number {
+  return limitOf('Max open files') ?? DEFAULT_LIMIT;
+}
+
+/** V8 reserves much more address space than it uses, and dies where it gets none. */
+const LEAST_ADDRESS_SPACE = 4 * 2 ** 30;
+
+/** Returns the limit of address space, in bytes, where it is too low for V8; null: it is not. */
+export function lowAddressSpace(): number | null {
+  const limit = limitOf('Max address space');
+  return limit !== null && limit < LEAST_ADDRESS_SPACE ? limit : null;
+}
+
+/** Returns a soft limit; null without /proc (not Linux). */
+function limitOf(name: string): number | null {
   try {
     const [, soft] =
-      /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    if (soft === 'unlimited') return Number.MAX_SAFE_INTEGER;
-    return Number(soft ?? DEFAULT_LIMIT);
+      new RegExp(`^${name}\\s+(\\d+|unlimited)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    if (soft === undefined) return null;
+    return soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft);
   } catch {
-    // No /proc (not Linux): assume the lowest common limit.
-    return DEFAULT_LIMIT;
+    return null;
   }
 }
 

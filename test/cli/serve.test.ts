@@ -12,6 +12,7 @@ import { describe, it } from 'node:test';
 import { commandLine, runCommand } from '../helpers/command.js';
 import { BIN, plainEnvironment, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
 
 // The control plane keeps the normal priority beside other tests.
@@ -232,6 +233,15 @@ describe('serve refuses to start, in one message without a stack', () => {
     assert.equal(code, 1);
     assert.match(stderr, /pulsegate\.db/);
     assert.doesNotMatch(stderr, /^ +at /m);
+  });
+
+  it('when threads get no address space, and says before what to raise', needs('prlimit'), async (t) => {
+    const cli = await commandLine(t, FREE_PORTS);
+    const args = ['--as=2000000000', process.execPath, BIN, 'serve', '--socks-host', '192.0.2.1'];
+    const child = spawn('prlimit', args, { cwd: cli.folder, env: plainEnvironment() });
+    const [stdout] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    assert.match(stdout, /address space too small for V8.*"limitBytes":2000000000/);
+    assert.notEqual(child.exitCode, 0);
   });
 
   it('when the password file is missing', async (t) => {
