@@ -32,7 +32,7 @@ interface Statement {
   readonly reader?: boolean;
   /** Not of better-sqlite3: returns integers as bigint. */
   setReadBigInts?(isOn: boolean): void;
-  /** Only of @photostructure/sqlite, and of node:sqlite from Node 22.16: the columns of the rows that the statement returns. */
+  /** The columns of the rows that the statement returns. Not in node:sqlite before Node 22.16; throws in better-sqlite3 for no rows. */
   columns?(): unknown[];
   all(...bindings: unknown[]): Record<string, unknown>[];
   run(...bindings: unknown[]): { lastInsertRowid: number | bigint; changes: number | bigint };
@@ -126,11 +126,15 @@ function prepared(from: Database, sql: string): Prepared {
   const known = statements.get(sql);
   if (known) return known;
   const statement = from.prepare(sql);
-  // Not `all` without rows: that of @photostructure/sqlite reports no code with its errors, but `run` does.
-  const columns = statement.columns?.();
-  const entry = { statement, hasRows: statement.reader ?? (columns && columns.length > 0) };
+  const entry = { statement, hasRows: statement.reader ?? hasColumns(statement) };
   statements.set(sql, entry);
   return entry;
+}
+
+/** Not `all` without rows: that of @photostructure/sqlite reports no code with its errors, but `run` does. */
+function hasColumns(statement: Statement): boolean | undefined {
+  const columns = statement.columns?.();
+  return columns && columns.length > 0;
 }
 
 /** Returns integers above 2^53 rounded, as sqlite3 and better-sqlite3 do: the others would throw. */
