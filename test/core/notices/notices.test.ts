@@ -149,9 +149,9 @@ test('alerts go out at once and signed, reminders of expiry and quota in one dig
 test('a notice that a killed daemon could not deliver is delivered once by the next one', async (t) => {
   const statuses: number[] = [];
   const receiver = await startReceiver(t, statuses);
-  // The third try is 1.5 s after the second: the daemon is killed between the two. One killed during a try leaves the notice to the
+  // The third try is seconds after the second: the daemon is killed between the two. One killed during a try leaves the notice to the
   // next daemon 30 s later.
-  const config = { notices: { ...notices(receiver.url), backoff: '500ms' } };
+  const config = { notices: { ...notices(receiver.url), backoff: '1500ms' } };
   const daemon = await startTestDaemon(t, { config });
   await firstAlert(daemon, receiver.received);
   await eventually(async () => {
