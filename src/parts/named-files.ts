@@ -2,15 +2,11 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
+import { tlsFilesOf } from './tls.js';
 
 /** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
-export function certificateProblems({ admin, socks }: Config): Problem[] {
-  return [
-    ...problemsOf(() => readTlsFiles(admin.tls)),
-    ...socks.listeners.flatMap(({ tls }, i) =>
-      tls === undefined ? [] : problemsOf(() => readTlsFiles(tls, `socks.listeners[${i}].tls`)),
-    ),
-  ];
+export function certificateProblems(config: Config): Problem[] {
+  return tlsFilesOf(config).flatMap(([where, tls]) => problemsOf(() => readTlsFiles(tls, where)));
 }
 
 /** Returns the problems of secret files that the daemon reads. Any of them prevents the start of the daemon. */

@@ -3,6 +3,7 @@ import { type Config, ConfigError, readTlsFiles, type TlsFiles } from '../config
 import { DAY_MS, HOUR_MS } from '../core/clock.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
 import type { Alert } from '../core/notices/alerts.js';
+import { tlsFilesOf } from './tls.js';
 
 /** ACME clients renew a certificate about 30 days before it expires. */
 const RENEW_MS = 14 * DAY_MS;
@@ -21,10 +22,7 @@ export function createStateAlerts(deps: {
   let ofCertificates: Alert[] = [];
 
   function readCertificates(at: number): Alert[] {
-    const files: [where: string, tls: TlsFiles][] = [['admin.tls', config.admin.tls]];
-    for (const [i, { tls }] of config.socks.listeners.entries())
-      if (tls !== undefined) files.push([`socks.listeners[${i}].tls`, tls]);
-    return files.flatMap(([where, tls]) => {
+    return tlsFilesOf(config).flatMap(([where, tls]) => {
       const expiresAt = expiryOf(tls, where);
       if (expiresAt === null || expiresAt - at > RENEW_MS) return [];
       const data = { certificate: where, node: nodeName, expiresAt: new Date(expiresAt).toISOString() };

@@ -1,5 +1,5 @@
 // Reads the certificate of the admin API or of a listener, at the start and on SIGHUP.
-import { readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
+import { type Config, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import type { Log } from '../core/log.js';
 
 /**
@@ -19,4 +19,15 @@ export function readCertificate(
     log.warn({ certificate: where, expiredAt: new Date(pair.expiresAt) }, 'certificate has expired');
   }
   return pair;
+}
+
+/** Returns the certificates of the admin port and of the listeners, each with the configuration key that contains its files. */
+export function tlsFilesOf({
+  admin,
+  socks,
+}: Pick<Config, 'admin' | 'socks'>): [where: string, tls: TlsFiles][] {
+  const ofListeners = socks.listeners.flatMap(({ tls }, i): [string, TlsFiles][] =>
+    tls === undefined ? [] : [[`socks.listeners[${i}].tls`, tls]],
+  );
+  return [['admin.tls', admin.tls], ...ofListeners];
 }
