@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import type { Knex } from 'knex';
 import { connectPg } from '../../../src/store/pg.js';
 import { connectSqlite } from '../../../src/store/sqlite.js';
 import { makeCertificate } from '../../helpers/certificate.js';
@@ -67,18 +68,24 @@ async function firstAlert(daemon: TestDaemon, received: readonly Received[]): Pr
   });
 }
 
-/** Lets days pass between the runs of a daemon, as the notices see it. */
-async function passDays(dataDir: string, days: number): Promise<void> {
+/** Changes the database of a daemon that has ended. */
+async function changeDatabase(dataDir: string, change: (db: Knex) => Promise<void>): Promise<void> {
   const options = await databaseOf(dataDir);
   const isPg = options.client === 'pg';
   const db = isPg
     ? connectPg(options.connection, 1)
     : connectSqlite(options.client, `${dataDir}/pulsegate.db`, 1_000);
-  const ms = days * 86_400_000;
-  await db('notice_channels').decrement('digested_at', ms);
-  await db('notices').where({ channel: 'digest' }).decrement('at', ms);
+  await change(db);
   await db.destroy();
 }
+
+/** Lets days pass between the runs of a daemon, as the notices see it. */
+const passDays = (dataDir: string, days: number): Promise<void> =>
+  changeDatabase(dataDir, async (db) => {
+    const ms = days * 86_400_000;
+    await db('notice_channels').decrement('digested_at', ms);
+    await db('notices').where({ channel: 'digest' }).decrement('at', ms);
+  });
 
 test('alerts go out at once and signed, reminders of expiry and quota in one digest', async (t) => {
   const receiver = await startReceiver(t, [500]);
@@ -149,35 +156,33 @@ test('alerts go out at once and signed, reminders of expiry and quota in one dig
 test('a notice that a killed daemon could not deliver is delivered once by the next one', async (t) => {
   const statuses: number[] = [];
   const receiver = await startReceiver(t, statuses);
-  // The third try is seconds after the second: the daemon is killed between the two. One killed during a try leaves the notice to the
-  // next daemon 30 s later.
-  const config = { notices: { ...notices(receiver.url), backoff: '1500ms' } };
+  // The next try is an hour away: the daemon is killed between two tries, however slow the machine is.
+  const config = { notices: { ...notices(receiver.url), backoff: '1h' } };
   const daemon = await startTestDaemon(t, { config });
   await firstAlert(daemon, receiver.received);
   await eventually(async () => {
     const { waiting } = (await daemon.api('GET', '/api/v1/notices')).json as { waiting: number };
     assert.equal(waiting, 0);
   });
-  const [earlier, last] = [receiver.received.length, await makeToken(daemon)];
+  const last = await makeToken(daemon);
   await eventually(() => assert.equal(receiver.received.at(-1)?.json.data['name'], last));
-  statuses.push(500, 503, ...Array(100).fill(500));
-  const before = receiver.received.length;
+  statuses.push(503);
   const lost = await makeToken(daemon);
-  await eventually(() => assert.ok(receiver.received.length >= before + 2));
   await eventually(async () => {
     const { items } = (await daemon.api('GET', '/api/v1/notices')).json as { items: { detail: string }[] };
-    assert.match(items[0]?.detail ?? '', /503/, 'the result of the second try is stored');
+    assert.match(items[0]?.detail ?? '', /503/, 'the result of the first try is stored');
   });
-  assert.ok(earlier < before);
   daemon.signal('SIGKILL');
   await daemon.exited();
-  statuses.length = 0;
+  await changeDatabase(daemon.dataDir, async (db) => {
+    assert.equal(await db('notices').whereNotNull('due_at').update({ due_at: Date.now() }), 1);
+  });
   const restarted = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
   const named = (name: string) => receiver.received.filter(({ json }) => json.data['name'] === name);
-  await eventually(() => assert.equal(named(lost).length, 3));
+  await eventually(() => assert.equal(named(lost).length, 2));
   const next = await makeToken(restarted);
   await eventually(() => assert.equal(named(next).length, 1));
-  assert.equal(named(lost).length, 3);
+  assert.equal(named(lost).length, 2);
   assert.equal(new Set(named(lost).map(({ json }) => json.id)).size, 1, 'each try has the same id');
 });
 
