@@ -6,6 +6,12 @@ import { DAY_MS } from './core/clock.js';
 /** The folder of package.json. The path is the same from dist/program (the built program) and from dist/src (modules for tests). */
 export const PROGRAM_FOLDER = resolve(import.meta.dirname, '../..');
 
+/**
+ * Returns the file of a thread, which starts from a file of its own.
+ * @param path below `src`, without extension: `proxy/worker/thread`. The bundle has the same paths (test/tools/rolldown.config.mjs).
+ */
+export const threadUrl = (path: string): URL => new URL(`./${path}.js`, import.meta.url);
+
 /** The version in package.json, such as `0.1.0`. After an upgrade it is the version of the new files, not of this process. */
 export function readVersion(): string {
   const { version } = JSON.parse(readFileSync(join(PROGRAM_FOLDER, 'package.json'), 'utf8')) as {

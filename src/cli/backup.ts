@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
 import type { Keep, RestoredContents } from '../store/restored-contents.js';
-import type { Restored } from '../store/sqlite-restore.js';
+import type { Restored } from '../store/sqlite/restore.js';
 import { type AddCommands, CommandError, type CommandIo, load, printLine } from './command.js';
 import { cannotWrite } from './output-file.js';
 import { confirm, isYes } from './prompt.js';
@@ -54,7 +54,7 @@ export const addRestore: AddCommands = (program, io) => {
       const { client } = config.database;
       if (client === 'pg') throw new CommandError(RESTORE_WITH_PG, 2);
       await confirm(io, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
-      const { restoreStore } = await import('../store/sqlite-restore.js');
+      const { restoreStore } = await import('../store/sqlite/restore.js');
       const keep = (found: RestoredContents) => choosePartsToRestore(io, options, found);
       const restore = (from: string) =>
         restoreStore({ client, dataDir: config.dataDir, from, now: Date.now, keep });

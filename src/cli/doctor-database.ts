@@ -15,7 +15,7 @@ import { withExistingCore } from './store.js';
 /** Checks that a SQLite package loads, and names it, even if no database exists yet. */
 export async function checkDatabasePackage({ database }: Config): Promise<Finding> {
   const check = 'database package';
-  const { sqlitePackage } = await import('../store/sqlite-package.js');
+  const { sqlitePackage } = await import('../store/sqlite/package.js');
   try {
     // With PostgreSQL, SQLite still locks the data folder.
     const { name, unusable } = sqlitePackage(database.client === 'pg' ? 'auto' : database.client);

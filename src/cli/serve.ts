@@ -10,7 +10,7 @@ import { createLogger, type Logger } from '../log.js';
 import type { Daemon } from '../parts/daemon.js';
 import { lowAddressSpace } from '../parts/descriptors.js';
 import { readVersion } from '../program.js';
-import type { PlaneFailure } from '../proxy/plane.js';
+import type { PlaneFailure } from '../proxy/plane/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
 import type { CommandIo } from './command.js';

@@ -3,7 +3,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { StartError } from '../core/errors.js';
 import { type Endpoint, formatHostPort } from '../core/ip.js';
-import type { ProxyPlane } from '../proxy/plane.js';
+import type { ProxyPlane } from '../proxy/plane/plane.js';
 import type { GivenSocket } from '../systemd-sockets.js';
 import type { Part } from './lifecycle.js';
 import { type Listening, listenOn, openServer } from './listen.js';

@@ -4,7 +4,7 @@ import type { Config } from '../config.js';
 import type { GivenCredentials } from '../core/auth/admin-credentials.js';
 import type { Log } from '../core/log.js';
 import type { RecentLog } from '../core/recent-log.js';
-import type { PlaneFailure } from '../proxy/plane.js';
+import type { PlaneFailure } from '../proxy/plane/plane.js';
 import type { GivenSocket } from '../systemd-sockets.js';
 import type { ConfigSource } from './settings.js';
 

@@ -3,7 +3,7 @@ import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
-import { type SqlitePackage, sqlitePackage } from '../store/sqlite-package.js';
+import { type SqlitePackage, sqlitePackage } from '../store/sqlite/package.js';
 import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
 import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
 import { hasCaller } from './callers.js';

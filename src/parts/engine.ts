@@ -4,7 +4,7 @@ import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
-import { MAX_WORKERS } from '../proxy/shared.js';
+import { MAX_WORKERS } from '../proxy/memory/shared.js';
 
 /** The engine to use on this machine. `reason`: why the native engine is not available; null: the configuration chose node. */
 export function engineHere(

@@ -2,8 +2,8 @@
 import { parseIp, unmap } from '../core/ip.js';
 import { createIsOwnOutbound } from '../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../http/guards/own-outbound.js';
-import { createIsLocalAddress } from '../proxy/local-addresses.js';
-import type { ProxyPlane } from '../proxy/plane.js';
+import type { ProxyPlane } from '../proxy/plane/plane.js';
+import { createIsLocalAddress } from '../proxy/worker/local-addresses.js';
 import { isConnectedHere } from './tcp-table.js';
 
 export function ownOutboundCheck(plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>): IsOwnOutbound {

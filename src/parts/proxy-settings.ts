@@ -2,7 +2,7 @@
 import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import { parsePortRange } from '../core/port-range.js';
-import type { ProxySettings } from '../proxy/settings.js';
+import type { ProxySettings } from '../proxy/plane-settings.js';
 import type { UpstreamRule } from '../proxy/upstreams/rules.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
 

@@ -6,7 +6,7 @@ import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { Libc } from '../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../proxy/messages.js';
-import type { ProxyPlane } from '../proxy/plane.js';
+import type { ProxyPlane } from '../proxy/plane/plane.js';
 import type { GivenSocket } from '../systemd-sockets.js';
 import type { Part } from './lifecycle.js';
 import { type Listening, listenOn, listenOnPath, type Opened } from './listen.js';

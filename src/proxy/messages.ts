@@ -12,8 +12,8 @@ import type {
   SessionEnd,
   SessionSummary,
 } from '../core/sessions/session.js';
-import type { AuthorizedAccount } from './authorized-clients.js';
-import type { AccountRecord, ProxySettings } from './settings.js';
+import type { AuthorizedAccount } from './connection/authorized-clients.js';
+import type { AccountRecord, ProxySettings } from './plane-settings.js';
 
 /** Parameters of a new worker. */
 export interface WorkerStart {

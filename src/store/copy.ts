@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { codeOf, StartError } from '../core/errors.js';
 import { COPIED_TABLES, type CopiedTable, type CopySide } from './copied-tables.js';
-import { openPgCopy } from './pg-copy.js';
-import type { PgOptions } from './pg-engine.js';
-import { explainPgError } from './pg-errors.js';
-import { openSqliteCopy } from './sqlite-copy.js';
-import type { SqliteOptions } from './sqlite-engine.js';
-import { toStartError } from './sqlite-errors.js';
-import { sqliteFile } from './sqlite-files.js';
+import { openPgCopy } from './pg/copy.js';
+import type { PgOptions } from './pg/database.js';
+import { explainPgError } from './pg/errors.js';
+import { openSqliteCopy } from './sqlite/copy.js';
+import type { SqliteOptions } from './sqlite/database.js';
+import { toStartError } from './sqlite/errors.js';
+import { sqliteFile } from './sqlite/files.js';
 
 export interface CopyOptions {
   readonly sqlite: SqliteOptions;

@@ -3,8 +3,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf, StartError } from '../core/errors.js';
 import { createPrivate, giveToFolderOwner } from './data-folder.js';
-import { connectSqlite } from './sqlite.js';
-import type { SqlitePackageChoice } from './sqlite-package.js';
+import { connectSqlite } from './sqlite/connect.js';
+import type { SqlitePackageChoice } from './sqlite/package.js';
 
 /** How long to wait for a daemon that was just killed, in ms. */
 const WAIT_MS = 1000;

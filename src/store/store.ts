@@ -27,32 +27,32 @@ import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { SampleStore } from '../core/stats/history.js';
 import type { StorageFault } from '../core/storage.js';
-import { createAccountStore } from './accounts.js';
-import { createAgentSessionStore } from './agent-sessions.js';
-import { createApiTokenStore } from './api-tokens.js';
-import { createAuditRecorder, createAuditStore } from './audit.js';
-import { createConsoleSessionStore } from './console-sessions.js';
-import { createConfirmationStore } from './contact-codes.js';
-import { createDeliveryStore } from './deliveries.js';
-import type { DaemonEvents, Engine, Opener } from './engine.js';
-import { createHeartbeatSumStore } from './heartbeat-sums.js';
-import { createLoginStore } from './logins.js';
-import { createNodeStore } from './nodes.js';
-import { createNoticeStore } from './notices.js';
-import { createOperatorStore } from './operators.js';
-import type { PgOptions } from './pg-engine.js';
-import { createPlayerLinkStore } from './player-links.js';
-import { createRunStore } from './runs.js';
-import { createSampleStore } from './samples.js';
-import { createSettingStore } from './settings.js';
-import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
-import { toStartError } from './sqlite-errors.js';
-import { sqliteFile } from './sqlite-files.js';
-import { createTrafficStore } from './traffic.js';
+import type { DaemonEvents, Engine, Opener } from './database.js';
+import type { PgOptions } from './pg/database.js';
+import { openSqlite, type SqliteOptions } from './sqlite/database.js';
+import { toStartError } from './sqlite/errors.js';
+import { sqliteFile } from './sqlite/files.js';
+import { createAccountStore } from './tables/accounts.js';
+import { createAgentSessionStore } from './tables/agent-sessions.js';
+import { createApiTokenStore } from './tables/api-tokens.js';
+import { createAuditRecorder, createAuditStore } from './tables/audit.js';
+import { createConsoleSessionStore } from './tables/console-sessions.js';
+import { createConfirmationStore } from './tables/contact-codes.js';
+import { createDeliveryStore } from './tables/deliveries.js';
+import { createHeartbeatSumStore } from './tables/heartbeat-sums.js';
+import { createLoginStore } from './tables/logins.js';
+import { createNodeStore } from './tables/nodes.js';
+import { createNoticeStore } from './tables/notices.js';
+import { createOperatorStore } from './tables/operators.js';
+import { createPlayerLinkStore } from './tables/player-links.js';
+import { createRunStore } from './tables/runs.js';
+import { createSampleStore } from './tables/samples.js';
+import { createSettingStore } from './tables/settings.js';
+import { createTrafficStore } from './tables/traffic.js';
 
-export type { MigrationEvent } from './engine.js';
+export type { MigrationEvent } from './database.js';
 export type { Keep, RestoredContents } from './restored-contents.js';
-export { type Restored, type RestoreOptions, restoreStore } from './sqlite-restore.js';
+export { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.js';
 
 export type StoreOptions = (SqliteOptions | PgOptions) & {
   /** The clock for the change log and the ids of runs. Default: the system clock. */
@@ -111,7 +111,7 @@ export interface DaemonStore extends Store {
 /** Converts an error of the database during the start into a StartError with instructions; returns other errors unchanged. */
 export async function explainStartError(error: unknown, options: StoreOptions): Promise<unknown> {
   if (options.client === 'pg')
-    return (await import('./pg-errors.js')).explainPgError(error, options.connection);
+    return (await import('./pg/errors.js')).explainPgError(error, options.connection);
   return codeOf(error)?.startsWith('SQLITE_') ? toStartError(error, sqliteFile(options.dataDir)) : error;
 }
 
@@ -137,7 +137,7 @@ export async function openDaemonStore(options: DaemonStoreOptions): Promise<Daem
 /** The PostgreSQL engine is loaded only when it is configured. */
 async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine> {
   if (options.client !== 'pg') return openSqlite(options, opener);
-  const { openPg } = await import('./pg-engine.js');
+  const { openPg } = await import('./pg/database.js');
   return openPg(options, opener);
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import ts from 'typescript';
-import { findSqlitePackage } from '../../src/store/sqlite-package.js';
+import { findSqlitePackage } from '../../src/store/sqlite/package.js';
 import { commandLine, runProcess } from '../helpers/command.js';
 import { PROJECT } from '../helpers/daemon.js';
 import type { Scope } from '../helpers/suite.js';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { exitCodeAfter } from '../../src/cli/serve.js';
-import { connectSqlite } from '../../src/store/sqlite.js';
-import { sqlitePackage } from '../../src/store/sqlite-package.js';
+import { connectSqlite } from '../../src/store/sqlite/connect.js';
+import { sqlitePackage } from '../../src/store/sqlite/package.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 

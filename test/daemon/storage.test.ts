@@ -11,7 +11,7 @@ import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
 import { DAY_MS, SECOND_MS } from '../../src/core/clock.js';
 import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
 import { STORAGE_PROBLEMS } from '../../src/core/storage.js';
-import { connectSqlite } from '../../src/store/sqlite.js';
+import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic } from '../helpers/http.js';

@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import type { Knex } from 'knex';
 import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
 import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
-import { connectPg } from '../../src/store/pg.js';
+import { connectPg } from '../../src/store/pg/connect.js';
 import { runProcess } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import { ADMIN, type ApiAnswer, type TestDaemon } from '../helpers/daemon.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
-import { connectPg } from '../../src/store/pg.js';
+import { connectPg } from '../../src/store/pg/connect.js';
 import { type Console, fetchFrom, signIn } from '../helpers/console.js';
 import { ADMIN, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';

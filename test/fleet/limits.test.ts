@@ -1,7 +1,7 @@
 // Limits of accounts hold over all nodes: sessions and client addresses, exactly, also when many log in at once or a node dies.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { connectPg } from '../../src/store/pg.js';
+import { connectPg } from '../../src/store/pg/connect.js';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';

@@ -1,7 +1,7 @@
 // Nodes: daemons on one database list one another, own their names, and can be drained one by one.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { connectPg } from '../../src/store/pg.js';
+import { connectPg } from '../../src/store/pg/connect.js';
 import { commandLine } from '../helpers/command.js';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';

@@ -3,12 +3,12 @@ import type { GameRules } from '../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createRecorder } from '../../src/core/heartbeats/heartbeat-recorder.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
-import type { PayloadInspector } from '../../src/proxy/game-watch.js';
-import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
-import type { WorkerAccount } from '../../src/proxy/worker-account.js';
-import type { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
-import { WorkerPermits } from '../../src/proxy/worker-permits.js';
-import { type LiveSession, WorkerSessions } from '../../src/proxy/worker-sessions.js';
+import type { PayloadInspector } from '../../src/proxy/connection/game-watch.js';
+import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/memory/session-counts.js';
+import type { WorkerAccount } from '../../src/proxy/worker/account.js';
+import type { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
+import { WorkerPermits } from '../../src/proxy/worker/permits.js';
+import { type LiveSession, WorkerSessions } from '../../src/proxy/worker/sessions.js';
 import type { FakeSession } from './fake-session.js';
 
 /** A destination `game:<id>` represents the game with this id. */

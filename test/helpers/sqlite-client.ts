@@ -1,5 +1,5 @@
 // The database package of SQLite for tests and benchmarks: TEST_DATABASE, if that names one.
-import type { SqlitePackageChoice } from '../../src/store/sqlite-package.js';
+import type { SqlitePackageChoice } from '../../src/store/sqlite/package.js';
 
 const NAMES: readonly SqlitePackageChoice[] = [
   'sqlite3',

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { connectSqlite } from '../../src/store/sqlite.js';
+import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { IPV6, needs } from '../helpers/programs.js';

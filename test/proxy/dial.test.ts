@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { dial, interleaveFamilies } from '../../src/proxy/dial.js';
+import { dial, interleaveFamilies } from '../../src/proxy/connection/dial.js';
 import type { Stream } from '../../src/proxy/io/io.js';
 import { createNodeIo } from '../../src/proxy/io/node/index.js';
 import { startBlackHole } from '../helpers/black-hole.js';

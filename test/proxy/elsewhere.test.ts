@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/schedule.js';
-import { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
+import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
 import { accountRecord } from './plane-world.js';
 
 const BYTES = 1_000_000;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { SessionSummary } from '../../src/core/sessions/session.js';
-import { Events } from '../../src/proxy/events.js';
 import type { SessionFacts, WorkerEvent } from '../../src/proxy/messages.js';
+import { Events } from '../../src/proxy/worker/events.js';
 
 const destination = { host: 'a.test', address: '192.0.2.1', port: 7 };
 const summary: SessionSummary = {

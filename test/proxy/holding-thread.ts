@@ -2,8 +2,8 @@
 // it until it gets game rules.
 import { workerData } from 'node:worker_threads';
 import type { WorkerMessage } from '../../src/proxy/messages.js';
-import type { ThreadStart } from '../../src/proxy/thread.js';
-import { ProxyWorker } from '../../src/proxy/worker.js';
+import type { ThreadStart } from '../../src/proxy/worker/thread.js';
+import { ProxyWorker } from '../../src/proxy/worker/worker.js';
 
 if ((workerData as ThreadStart).start.index === 0) {
   const { receive } = ProxyWorker.prototype;
@@ -18,4 +18,4 @@ if ((workerData as ThreadStart).start.index === 0) {
     if (message.kind === 'games') for (const each of held.splice(0)) receive.call(this, each);
   };
 }
-await import('../../src/proxy/thread.js');
+await import('../../src/proxy/worker/thread.js');

@@ -1,7 +1,7 @@
 // An HTTP exchange over fake streams: back pressure and rates, exact to the byte.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { HttpExchange } from '../../src/proxy/http-exchange.js';
+import { HttpExchange } from '../../src/proxy/connection/http-exchange.js';
 import type { Stream, StreamListener } from '../../src/proxy/io/io.js';
 import type { FlowShare, SharedRate } from '../../src/proxy/io/rates.js';
 import type { ForwardedRequest } from '../../src/proxy/protocols/http/forward.js';

@@ -1,10 +1,10 @@
 // What does not depend on the number of workers: the identity of an account after a change, and limits of all connections.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { allocateGauges, viewGauges } from '../../src/proxy/memory/shared.js';
+import type { AccountRecord } from '../../src/proxy/plane-settings.js';
 import { createFragmentMemory } from '../../src/proxy/protocols/fragments.js';
-import type { AccountRecord } from '../../src/proxy/settings.js';
-import { allocateGauges, viewGauges } from '../../src/proxy/shared.js';
-import { workerOf } from '../../src/proxy/worker-of.js';
+import { workerOf } from '../../src/proxy/worker/worker-of.js';
 import { eventually } from '../helpers/eventually.js';
 import {
   connectThrough,

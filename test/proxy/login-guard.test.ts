@@ -1,8 +1,12 @@
 // The limit of failed logins: counted per source and per name of a source, never per name alone, in bounded memory.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLoginGuard, type LoginGuard, type LoginGuardOptions } from '../../src/proxy/login-guard.js';
-import { allocateSourceTable, SourceTable } from '../../src/proxy/source-table.js';
+import {
+  createLoginGuard,
+  type LoginGuard,
+  type LoginGuardOptions,
+} from '../../src/proxy/connection/login-guard.js';
+import { allocateSourceTable, SourceTable } from '../../src/proxy/memory/source-table.js';
 
 const table = (rows: number) => new SourceTable(allocateSourceTable(rows), 1);
 const bytes = (name: string) => Buffer.from(name);

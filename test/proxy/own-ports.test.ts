@@ -1,7 +1,7 @@
 // The daemon's own ports: a port number may be open at several addresses, and those of a dead thread are removed.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { allocateOwnPorts, createOwnPorts } from '../../src/proxy/own-ports.js';
+import { allocateOwnPorts, createOwnPorts } from '../../src/proxy/memory/own-ports.js';
 
 it('a listener keeps its port number when a BIND on the same number ends', () => {
   const memory = allocateOwnPorts(1);

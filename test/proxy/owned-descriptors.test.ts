@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { allocateOwnedDescriptors, OwnedDescriptors } from '../../src/proxy/owned-descriptors.js';
+import { allocateOwnedDescriptors, OwnedDescriptors } from '../../src/proxy/memory/owned-descriptors.js';
 
 it('descriptors of a dead worker, and those being passed to it, are closed once', () => {
   const memory = allocateOwnedDescriptors(16);

@@ -1,8 +1,8 @@
 // Threads that die: a few deaths within a minute cause no delay, more do.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { PlaneRestarts, RecentDeaths } from '../../src/proxy/plane-restarts.js';
-import type { PlaneWorker } from '../../src/proxy/plane-worker.js';
+import { PlaneRestarts, RecentDeaths } from '../../src/proxy/plane/restarts.js';
+import type { PlaneWorker } from '../../src/proxy/plane/worker-handle.js';
 
 it('a thread is restarted at once three times within a minute, and then after a second', () => {
   const deaths = new RecentDeaths();

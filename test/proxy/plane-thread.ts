@@ -1,6 +1,7 @@
 // A worker's thread that breaks when a player with one of these names logs in, for the tests of plane.ts.
+
+import { Logins } from '../../src/proxy/connection/logins.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
-import { Logins } from '../../src/proxy/logins.js';
 
 const BLOCK_MS = 2_500;
 const libc = loadLibc();
@@ -15,4 +16,4 @@ Logins.prototype.logIn = function broken(client, username, password) {
   if (name.startsWith('block')) libc.epollWait(libc.epollCreate(), new Int32Array(8), 1, BLOCK_MS);
   return logIn.call(this, client, username, password);
 };
-await import('../../src/proxy/thread.js');
+await import('../../src/proxy/worker/thread.js');

@@ -7,8 +7,8 @@ import type { Session, SessionSummary } from '../../src/core/sessions/session.js
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
-import { type PlaneFailure, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
-import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
+import { type PlaneFailure, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane/plane.js';
+import type { AccountRecord, ProxySettings } from '../../src/proxy/plane-settings.js';
 import type { Scope } from '../helpers/suite.js';
 
 export const PASSWORD = 'secret';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/schedule.js';
-import type { AccountRecord } from '../../src/proxy/settings.js';
-import type { AccountSession } from '../../src/proxy/worker-account.js';
-import { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
+import type { AccountRecord } from '../../src/proxy/plane-settings.js';
+import type { AccountSession } from '../../src/proxy/worker/account.js';
+import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
 import { accountRecord } from './plane-world.js';
 
 function setUp() {

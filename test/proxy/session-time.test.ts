@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SessionSummary } from '../../src/core/sessions/session.js';
+import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/memory/session-counts.js';
 import type { SessionFacts } from '../../src/proxy/messages.js';
-import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
-import type { WorkerAccount } from '../../src/proxy/worker-account.js';
-import type { WorkerAccounts } from '../../src/proxy/worker-accounts.js';
-import { WorkerPermits } from '../../src/proxy/worker-permits.js';
-import { WorkerSessions } from '../../src/proxy/worker-sessions.js';
+import type { WorkerAccount } from '../../src/proxy/worker/account.js';
+import type { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
+import { WorkerPermits } from '../../src/proxy/worker/permits.js';
+import { WorkerSessions } from '../../src/proxy/worker/sessions.js';
 
 const FIVE_MINUTES = 300_000;
 

@@ -10,7 +10,7 @@ import type { Knex } from 'knex';
 import { COPIED_TABLES, NOT_COPIED } from '../../src/store/copied-tables.js';
 import { type CopyOptions, copyStore } from '../../src/store/copy.js';
 import { lockForDaemon } from '../../src/store/daemon-lock.js';
-import { connectPg } from '../../src/store/pg.js';
+import { connectPg } from '../../src/store/pg/connect.js';
 import { runCommand } from '../helpers/command.js';
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';

@@ -2,8 +2,8 @@
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import type { Clock } from '../../src/core/clock.js';
-import { connectPg } from '../../src/store/pg.js';
-import { connectSqlite } from '../../src/store/sqlite.js';
+import { connectPg } from '../../src/store/pg/connect.js';
+import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
-import { createSqliteHeartbeatStore } from '../../src/store/sqlite-heartbeats.js';
+import { createSqliteHeartbeatStore } from '../../src/store/sqlite/heartbeats.js';
 import { scaled } from '../helpers/scale.js';
 import { onEachEngine } from './engines.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Account } from '../../src/core/accounts/account.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
-import { connectSqlite } from '../../src/store/sqlite.js';
-import type { SqliteOptions } from '../../src/store/sqlite-engine.js';
+import { connectSqlite } from '../../src/store/sqlite/connect.js';
+import type { SqliteOptions } from '../../src/store/sqlite/database.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { StartError } from '../../src/core/errors.js';
-import { toStartError } from '../../src/store/sqlite-errors.js';
+import { toStartError } from '../../src/store/sqlite/errors.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';

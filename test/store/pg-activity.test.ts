@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
-import { connectPg } from '../../src/store/pg.js';
 import {
   createPgActivityFeed,
   createPgActivityRecorder,
   parseSnapshot,
-} from '../../src/store/pg-activity.js';
+} from '../../src/store/pg/activity.js';
+import { connectPg } from '../../src/store/pg/connect.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 
 async function connect(t: TestContext): Promise<Knex> {

@@ -11,7 +11,7 @@ import { inspect, promisify } from 'node:util';
 import type { Knex } from 'knex';
 import { StartError } from '../../src/core/errors.js';
 import { migratorConfig } from '../../src/store/migrate.js';
-import { connectPg, connectPgReaders, preparePg } from '../../src/store/pg.js';
+import { connectPg, connectPgReaders, preparePg } from '../../src/store/pg/connect.js';
 import { type MigrationEvent, openDaemonStore, openStore, type StoreOptions } from '../../src/store/store.js';
 import { makeCertificate } from '../helpers/certificate.js';
 import { freePort } from '../helpers/ports.js';

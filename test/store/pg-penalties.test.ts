@@ -1,9 +1,9 @@
 // The penalties of all nodes on PostgreSQL: a bounded table, whose ended penalties are ignored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectPg } from '../../src/store/pg.js';
-import { createPgChangeRecorder } from '../../src/store/pg-changes.js';
-import { createPgPenaltyStore } from '../../src/store/pg-penalties.js';
+import { createPgChangeRecorder } from '../../src/store/pg/changes.js';
+import { connectPg } from '../../src/store/pg/connect.js';
+import { createPgPenaltyStore } from '../../src/store/pg/penalties.js';
 import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 

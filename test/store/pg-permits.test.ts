@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import type { WantedPermit } from '../../src/core/accounts/permit-store.js';
-import { connectPg } from '../../src/store/pg.js';
-import { createPgChangeRecorder } from '../../src/store/pg-changes.js';
-import { createPgPermitStore } from '../../src/store/pg-permits.js';
+import { createPgChangeRecorder } from '../../src/store/pg/changes.js';
+import { connectPg } from '../../src/store/pg/connect.js';
+import { createPgPermitStore } from '../../src/store/pg/permits.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 
 const LEASE_MS = 600_000;

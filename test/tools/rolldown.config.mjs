@@ -29,13 +29,13 @@ const ONE_COPY = ['mime-db', 'mime-types'];
 export default defineConfig({
   platform: 'node',
   logLevel: 'warn',
-  // The program starts each thread by the path of its file, relative to the starting file.
+  // Each thread starts from a file of its own, which program.ts finds by its path below src.
   input: {
     cli: 'src/cli.ts',
-    thread: 'src/proxy/thread.ts',
-    'dns/thread': 'src/proxy/dns/thread.ts',
-    'tls-thread': 'src/proxy/tls/tls-thread.ts',
-    'sqlite-thread': 'src/store/sqlite-thread.ts',
+    'proxy/worker/thread': 'src/proxy/worker/thread.ts',
+    'proxy/dns/thread': 'src/proxy/dns/thread.ts',
+    'proxy/tls/tls-thread': 'src/proxy/tls/tls-thread.ts',
+    'store/sqlite/thread': 'src/store/sqlite/thread.ts',
   },
   external: (name, file = '') =>
     OUTSIDE.test(name) ||

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
-import { ClientFormats } from '../pages/client-formats.js';
+import { ClientFormats } from '../pages/accounts/client-formats.js';
 import { Button, CopyButton } from '../ui/basics.js';
 import { Field, Input } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';

@@ -5,7 +5,7 @@ import type { FieldError } from '../api-types.js';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { detailText, fieldText } from '../lib/server-texts.js';
-import { fieldLabel } from '../pages/field-words.js';
+import { fieldLabel } from '../pages/accounts/fields/field-words.js';
 import { Button } from './basics.js';
 import { RefusedFields } from './form.js';
 import { Icon, type IconName } from './icons.js';

@@ -1,8 +1,8 @@
 // The resolver's thread: serves the lookups of all workers, so that neither the admin API nor a worker delays a lookup.
 import { parentPort, workerData } from 'node:worker_threads';
-import { viewGauges } from '../shared.js';
+import { viewGauges } from '../memory/shared.js';
+import { wake } from '../memory/wake.js';
 import { prioritizeThread } from '../thread-priority.js';
-import { wake } from '../wake.js';
 import { openHostsFile } from './hosts-file.js';
 import type { Answer, Question, ResolverMessage, ResolverStart } from './messages.js';
 import { createResolver } from './resolver.js';

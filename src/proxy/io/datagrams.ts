@@ -4,7 +4,7 @@
 // (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
 import type { Endpoint } from '../../core/ip.js';
 import type { PortRange } from '../../core/port-range.js';
-import type { OwnPorts } from '../own-ports.js';
+import type { OwnPorts } from '../memory/own-ports.js';
 import type { QuotaHolder } from './quota.js';
 import type { AccountRates } from './rates.js';
 

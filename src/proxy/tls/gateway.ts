@@ -2,7 +2,8 @@
 // listeners.
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
-import { ListenRetries } from '../listen-retries.js';
+import { threadUrl } from '../../program.js';
+import { ListenRetries } from '../plane/listen-retries.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 export interface TlsGatewayOptions extends TlsThreadStart {
@@ -73,7 +74,7 @@ export class TlsGateway {
 
   #start(): Worker {
     const { log, ...start } = this.#options;
-    const thread = new Worker(new URL('./tls-thread.js', import.meta.url), {
+    const thread = new Worker(threadUrl('proxy/tls/tls-thread'), {
       workerData: start satisfies TlsThreadStart,
       name: 'tls',
     });

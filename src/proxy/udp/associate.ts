@@ -2,10 +2,10 @@
 import { isIPv6 } from 'node:net';
 import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/ip.js';
 import type { OpenedRelay } from '../io/datagrams.js';
-import { replyForRefusal } from '../places.js';
+import { replyForRefusal } from '../memory/places.js';
+import type { UdpSettings } from '../plane-settings.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
-import type { UdpSettings } from '../settings.js';
 import { type AssociateRequest, Association, type AssociationContext } from './association.js';
 
 /** Serves one UDP ASSOCIATE of a logged-in client, or refuses it. */

@@ -1,7 +1,7 @@
 // Limits the decisions per second of an account: new destinations, unknown senders, fragments. Datagrams with a route, a
 // source or a recent verdict need no decision. A flood to or from an account therefore costs at most this many decisions.
 import type { Io } from '../io/io.js';
-import type { WorkerAccount } from '../worker-account.js';
+import type { WorkerAccount } from '../worker/account.js';
 
 /** The burst after a pause, as part of a second. */
 const BURST_S = 0.25;

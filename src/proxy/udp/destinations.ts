@@ -2,12 +2,12 @@
 // time. A permitted direct destination becomes a route of the engine until its verdict expires.
 
 import { type Endpoint, parseIp } from '../../core/ip.js';
-import type { ConnectionHost } from '../connection-host.js';
+import { permittedAddresses } from '../connection/egress.js';
+import type { PayloadInspector } from '../connection/game-watch.js';
+import type { ConnectionHost } from '../connection/host.js';
+import { readTarget } from '../connection/target.js';
 import type { ResolveResult } from '../dns/resolve.js';
-import { permittedAddresses } from '../egress.js';
-import type { PayloadInspector } from '../game-watch.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
-import { readTarget } from '../target.js';
 import type { Upstream } from '../upstreams/rules.js';
 import { Backlog } from './backlog.js';
 import { Peers } from './peers.js';

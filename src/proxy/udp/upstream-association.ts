@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
-import type { ConnectionHost } from '../connection-host.js';
+import type { ConnectionHost } from '../connection/host.js';
 import type { ResolveClient } from '../dns/resolve.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
 import type { Attempt, Stream } from '../io/io.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connectSqlite } from '../../../src/store/sqlite.js';
+import { connectSqlite } from '../../../src/store/sqlite/connect.js';
 import { startTestAdmin, type TestAdmin } from '../../helpers/admin.js';
 import { sqliteClient } from '../../helpers/sqlite-client.js';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { connectSqlite } from '../../../src/store/sqlite.js';
+import { connectSqlite } from '../../../src/store/sqlite/connect.js';
 import { runCommand } from '../../helpers/command.js';
 import { fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';

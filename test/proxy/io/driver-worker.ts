@@ -1,6 +1,6 @@
 // Runs a driver in its own thread for a test, because the native driver never returns to Node's event loop.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { allocateOwnedDescriptors, OwnedDescriptors } from '../../../src/proxy/owned-descriptors.js';
+import { allocateOwnedDescriptors, OwnedDescriptors } from '../../../src/proxy/memory/owned-descriptors.js';
 import { type Call, createObjects, type Report } from './driver-objects.js';
 
 export interface DriverWorkerData {

@@ -5,7 +5,7 @@ import type { SessionEnd } from '../../../src/core/sessions/session.js';
 import type { DatagramRelay } from '../../../src/proxy/io/datagrams.js';
 import { createFragmentMemory } from '../../../src/proxy/protocols/fragments.js';
 import { Association, type AssociationOptions } from '../../../src/proxy/udp/association.js';
-import type { WorkerSession } from '../../../src/proxy/worker-session.js';
+import type { WorkerSession } from '../../../src/proxy/worker/session.js';
 import { datagram } from '../../helpers/udp-client.js';
 import { accountRecord, SETTINGS } from '../plane-world.js';
 

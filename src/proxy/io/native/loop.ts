@@ -1,7 +1,7 @@
 // The native event loop of a worker: epoll, timers, and queued work. It is synchronous: while it runs it never returns to Node's
 // own event loop.
 import type { Timer } from '../../../core/timers.js';
-import type { OwnedDescriptors } from '../../owned-descriptors.js';
+import type { OwnedDescriptors } from '../../memory/owned-descriptors.js';
 import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
 import { Pace, REST_US } from './pace.js';
 import { TimerWheel } from './timers.js';

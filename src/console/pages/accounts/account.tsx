@@ -1,0 +1,179 @@
+// One account. Its first part explains why a player cannot connect.
+import { useState } from 'preact/hooks';
+import type { Account, CredentialsInFormats } from '../../api-types.js';
+import { ApiError, call } from '../../lib/api.js';
+import { listAddress } from '../../lib/arrival.js';
+import { bytes } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { go, href } from '../../lib/router.js';
+import { Button, State } from '../../ui/basics.js';
+import { Confirm } from '../../ui/dialog.js';
+import { Icon } from '../../ui/icons.js';
+import { Permitted } from '../../ui/permitted.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
+import { AccountActivity } from './activity.js';
+import { BulkDialog } from './bulk/bulk-dialog.js';
+import { accountState } from './columns.js';
+import { CredentialsDialog } from './credentials.js';
+import { Diagnosis } from './diagnosis.js';
+import { EditDialog } from './edit.js';
+import { Facts } from './facts.js';
+import { usePlans } from './fields/plans.js';
+import { PasswordDialog } from './password-dialog.js';
+import { PlayerLinks } from './player-link.js';
+
+type Asking = 'edit' | 'extend' | 'plan' | 'enable' | 'disable' | 'password' | 'usage' | 'delete' | null;
+
+export function AccountPage({ id }: { id: string }) {
+  const {
+    data: account,
+    error,
+    reload,
+  } = useLoad('getAccount', { params: { id } }, { topics: ['accounts', 'sessions'], everyMs: 5_000 });
+  const [asking, setAsking] = useState<Asking>(null);
+  const plans = usePlans();
+  const [credentials, setCredentials] = useState<CredentialsInFormats | null>(null);
+  if (!account) {
+    if (error instanceof ApiError && error.code === 'not-found') return <Gone />;
+    return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
+  }
+  const state = accountState(account);
+  const done = () => {
+    setAsking(null);
+    reload();
+  };
+  return (
+    <>
+      <header class="page-head with-actions">
+        <a class="button quiet icon-only" href={listAddress(['accounts'])} aria-label={t('nav.accounts')}>
+          <Icon name="back" />
+        </a>
+        <h1 class="whole">{account.username}</h1>
+        <State tone={state.tone}>{state.text}</State>
+        <span class="grow" />
+        <Permitted to="changeAccounts">
+          <Button onClick={() => setAsking('extend')}>{t('bulk.extend')}</Button>
+          {plans.length > 0 && <Button onClick={() => setAsking('plan')}>{t('bulk.plan')}</Button>}
+          <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
+            {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
+          </Button>
+        </Permitted>
+        <Permitted to="resetPassword">
+          <Button onClick={() => setAsking('password')}>{t('account.passwordAndLink')}</Button>
+        </Permitted>
+        <Permitted to="changeAccount">
+          <Button kind="primary" onClick={() => setAsking('edit')}>
+            {t('account.edit')}
+          </Button>
+        </Permitted>
+      </header>
+      {error && <Failure error={error} retry={reload} />}
+      <div class="columns wide-last">
+        <Diagnosis account={account} onReset={() => setAsking('usage')} />
+        <Facts account={account} />
+      </div>
+      <AccountActivity account={account} />
+      <PlayerLinks account={account} />
+      <Permitted to="deleteAccount">
+        <section class="card danger-zone">
+          <h2>{t('account.dangerZone')}</h2>
+          <div class="row wrap">
+            <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
+            <Button kind="danger" onClick={() => setAsking('delete')}>
+              {t('account.delete')}
+            </Button>
+          </div>
+        </section>
+      </Permitted>
+      {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
+      {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (
+        <BulkDialog
+          type={asking}
+          target={{ ids: [account.id] }}
+          onClose={() => setAsking(null)}
+          onDone={done}
+        />
+      )}
+      {asking === 'password' && (
+        <PasswordDialog
+          account={account}
+          onClose={() => setAsking(null)}
+          onShown={(shown) => {
+            setCredentials(shown);
+            done();
+          }}
+        />
+      )}
+      {asking === 'usage' && (
+        <Confirm
+          title={t('account.resetUsage')}
+          action={t('account.resetUsage')}
+          onClose={() => setAsking(null)}
+          act={async () => {
+            await call('resetAccountUsage', { params: { id } });
+            notify(t('account.usageReset'));
+            reload();
+          }}
+        >
+          <p>
+            {t('account.resetUsage.text', {
+              name: account.username,
+              used: bytes(account.usage.periodBytes),
+              period: t(`limits.period.${account.limits.quotaPeriod}`),
+            })}
+          </p>
+        </Confirm>
+      )}
+      {asking === 'delete' && <DeleteDialog account={account} onClose={() => setAsking(null)} />}
+      {credentials && (
+        <CredentialsDialog
+          title={t('credentials.of', { name: credentials.username })}
+          credentials={credentials}
+          onClose={() => setCredentials(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function Gone() {
+  return (
+    <Empty
+      icon="accounts"
+      title={t('account.gone')}
+      action={
+        <a class="button" href={href(['accounts'])}>
+          {t('account.gone.back')}
+        </a>
+      }
+    >
+      {t('account.gone.text')}
+    </Empty>
+  );
+}
+
+function DeleteDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+  return (
+    <Confirm
+      title={t('account.delete')}
+      action={t('account.delete')}
+      danger
+      typed={account.username}
+      onClose={onClose}
+      act={async () => {
+        await call('deleteAccount', { params: { id: account.id }, etag: account.etag });
+        notify(t('account.deleted', { name: account.username }));
+        go(['accounts']);
+      }}
+    >
+      <p>{t('account.delete.goes')}</p>
+      <ul>
+        <li>{t('account.delete.heartbeats', { n: account.dataCount })}</li>
+        <li>{t('account.delete.sessions', { n: account.usage.sessions })}</li>
+        <li>{t('account.delete.history')}</li>
+      </ul>
+    </Confirm>
+  );
+}

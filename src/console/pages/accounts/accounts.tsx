@@ -1,0 +1,201 @@
+// All accounts in one dense table, and bulk actions on the selected ones.
+import { useEffect, useState } from 'preact/hooks';
+import type { AccountSort } from '../../api-types.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { useMay, useUser } from '../../lib/rights.js';
+import { go, patchQuery, usePlace } from '../../lib/router.js';
+import { Button, useWidth } from '../../ui/basics.js';
+import { ColumnChooser } from '../../ui/columns.js';
+import { DayRange } from '../../ui/day-range.js';
+import { Counts, Pager, SearchBox } from '../../ui/list.js';
+import { Permitted } from '../../ui/permitted.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { BulkBar } from './bulk/bulk.js';
+import { accountColumns, narrowAccountColumns, wordsOf } from './columns.js';
+import { AccountDialogs } from './dialogs.js';
+import { OwnBudget } from './fields/budget.js';
+import { useSellers } from './fields/owner-choice.js';
+import { AccountFilters, filterOf, OwnerFilter, PlanFilter, TagFilter } from './filters.js';
+
+const PAGE_SIZES = ['100', '500', '1000'];
+
+export function AccountsPage() {
+  const { query } = usePlace();
+  const width = useWidth();
+  const filter = filterOf(query);
+  const sort = (query.get('sort') ?? 'username') as AccountSort;
+  const limit = Number(query.get('limit') ?? 100);
+  const list = useLoad(
+    'listAccounts',
+    { query: { ...filter, sort, limit, cursor: query.get('cursor') ?? undefined } },
+    { topics: ['accounts'], everyMs: 15_000 },
+  );
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [allMatching, setAllMatching] = useState(false);
+  const question = JSON.stringify(filter);
+  // A selection belongs to one filter. A changed filter clears the selection. `question` represents the filter.
+  useEffect(() => {
+    setIds(new Set());
+    setAllMatching(false);
+  }, [question]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !document.querySelector('dialog[open], details[open] > .menu'))
+        setIds(new Set());
+    };
+    // Before the menu closes, which Esc closes first.
+    document.addEventListener('keydown', onKey, true);
+    return () => document.removeEventListener('keydown', onKey, true);
+  }, []);
+  const select = (next: ReadonlySet<string>) => {
+    setIds(next);
+    setAllMatching(false);
+  };
+  const canSelect = useMay('changeAccounts');
+  const page = list.data;
+  const narrow = width < 640;
+  const user = useUser();
+  // A seller sees only its own accounts.
+  const showsOwner = useSellers().length > 0 || page?.items.some(({ owner }) => owner !== null) === true;
+  const shown = {
+    owner: showsOwner && user?.role !== 'seller',
+    words: wordsOf(filter.search),
+  };
+  const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
+  return (
+    <>
+      <header class="page-head">
+        <div class="title">
+          <h1>{t('nav.accounts')}</h1>
+          {page && <Counts matched={page.matched} total={page.total} />}
+        </div>
+        <span class="grow" />
+        <Permitted to="importAccounts">
+          <Button
+            icon="upload"
+            onClick={() => patchQuery({ new: 'import' }, 'push')}
+            {...(narrow ? { label: t('accounts.import') } : {})}
+          >
+            {narrow ? null : t('accounts.import')}
+          </Button>
+        </Permitted>
+        <Permitted to="exportAccounts">
+          <Button
+            icon="download"
+            onClick={() => patchQuery({ new: 'export' }, 'push')}
+            {...(narrow ? { label: t('accounts.export') } : {})}
+          >
+            {narrow ? null : t('accounts.export')}
+          </Button>
+        </Permitted>
+        <Permitted to="createAccount">
+          <Button icon="plus" kind="primary" onClick={() => patchQuery({ new: 'one' }, 'push')}>
+            {t(narrow ? 'accounts.newShort' : 'accounts.new')}
+          </Button>
+        </Permitted>
+      </header>
+      <OwnBudget />
+      <div class="toolbar">
+        <SearchBox placeholder={t('accounts.search')} />
+        <AccountFilters game={filter.game} />
+        <div class="menus">
+          <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
+          <TagFilter />
+          <PlanFilter />
+          <OwnerFilter />
+        </div>
+        {!narrow && <ColumnChooser table="accounts" columns={accountColumns(shown)} />}
+      </div>
+      {canSelect && page && (
+        <BulkBar
+          ids={[...ids]}
+          filter={filter}
+          matched={page.matched}
+          pageFull={page.items.every((one) => ids.has(one.id)) && page.matched > page.items.length}
+          allMatching={allMatching}
+          onAllMatching={setAllMatching}
+          onClear={() => select(new Set())}
+          onDone={() => {
+            select(new Set());
+            list.reload();
+          }}
+        />
+      )}
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={14} />}
+      {page && page.total === 0 && <NoAccounts />}
+      {page && page.total > 0 && page.matched === 0 && (
+        <Empty
+          icon="search"
+          title={t('accounts.noMatch')}
+          action={<Button onClick={() => go(['accounts'])}>{t('list.clearFilters')}</Button>}
+        >
+          {isFiltered && t('accounts.noMatch.text', { n: page.total })}
+        </Empty>
+      )}
+      {page && page.matched > 0 && (
+        <>
+          <Table
+            label={t('nav.accounts')}
+            rows={page.items}
+            columns={narrow ? narrowAccountColumns(shown.words) : accountColumns(shown)}
+            table="accounts"
+            rowHeight={narrow ? (shown.words.length > 0 ? 64 : 56) : 36}
+            id={(one) => one.id}
+            name={(one) => one.username}
+            open={(one) => go(['accounts', one.id])}
+            sort={sort}
+            {...(canSelect ? { selection: { ids, change: select } } : {})}
+            pending={list.pending}
+          />
+          <div class="row wrap list-foot">
+            <label class="row soft">
+              {t('list.perPage')}
+              <select
+                value={String(limit)}
+                onChange={(event) =>
+                  patchQuery({ limit: event.currentTarget.value, cursor: null, back: null })
+                }
+              >
+                {PAGE_SIZES.map((size) => (
+                  <option key={size}>{size}</option>
+                ))}
+              </select>
+            </label>
+            <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />
+          </div>
+        </>
+      )}
+      <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
+    </>
+  );
+}
+
+function NoAccounts() {
+  // A seller has no shell on the server.
+  const isSeller = useUser()?.role === 'seller';
+  if (!useMay('createAccount')) return <Empty icon="accounts" title={t('accounts.empty')} />;
+  return (
+    <Empty
+      icon="accounts"
+      title={t('accounts.empty')}
+      action={
+        <>
+          <Button kind="primary" icon="plus" onClick={() => patchQuery({ new: 'one' }, 'push')}>
+            {t('accounts.new')}
+          </Button>
+          <Permitted to="importAccounts">
+            <Button icon="upload" onClick={() => patchQuery({ new: 'import' }, 'push')}>
+              {t('accounts.import')}
+            </Button>
+          </Permitted>
+        </>
+      }
+    >
+      {t(isSeller ? 'accounts.empty.seller' : 'accounts.empty.text')}
+      {!isSeller && <pre>pulsegate account add player01 --expires 30d</pre>}
+    </Empty>
+  );
+}

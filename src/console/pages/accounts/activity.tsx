@@ -1,0 +1,234 @@
+// What an account did: live sessions, games over time, traffic per day, logins, and who changed it.
+import { useState } from 'preact/hooks';
+import type { Account, Range } from '../../api-types.js';
+import { call } from '../../lib/api.js';
+import { bytes, localTime } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { href, usePlace } from '../../lib/router.js';
+import { Ago, Button, useWidth } from '../../ui/basics.js';
+import { Chart } from '../../ui/chart.js';
+import { Confirm } from '../../ui/dialog.js';
+import { Permitted } from '../../ui/permitted.js';
+import { RangeChoice, rangeOf } from '../../ui/range.js';
+import { Failure, Skeleton } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { notify } from '../../ui/toast.js';
+import { Outcome } from '../sessions/logins.js';
+import { areAtSeveralNodes, narrowSessionColumns, sessionColumns } from '../sessions/session-columns.js';
+import { AuditList } from '../settings/audit.js';
+
+export function AccountActivity({ account }: { account: Account }) {
+  return (
+    <>
+      <LiveSessions account={account} />
+      <GameTimeline id={account.id} />
+      <div class="columns wide-last">
+        <TrafficPerDay id={account.id} />
+        <Logins account={account} />
+      </div>
+      <section class="card">
+        <h2>{t('account.audit')}</h2>
+        <AuditList objectId={account.id} />
+      </section>
+    </>
+  );
+}
+
+function LiveSessions({ account }: { account: Account }) {
+  const narrow = useWidth() < 640;
+  const [asking, setAsking] = useState(false);
+  const { data, error, reload } = useLoad(
+    'listSessions',
+    { query: { accountId: account.id, limit: 200 } },
+    { topics: ['sessions'], everyMs: 3_000 },
+  );
+  const endAll = async () => {
+    const { ended } = await call('endSessions', { body: { accountId: account.id } });
+    notify(t('sessions.ended', { n: ended }));
+    reload();
+  };
+  return (
+    <section class="card flush">
+      <header class="row">
+        <h2>{t('account.liveSessions', { n: data?.matched ?? account.usage.sessions })}</h2>
+        <span class="grow" />
+        {(data?.items.length ?? 0) > 0 && (
+          <Permitted to="endSessions">
+            <Button kind="danger" onClick={() => setAsking(true)}>
+              {t('sessions.endAll')}
+            </Button>
+          </Permitted>
+        )}
+      </header>
+      {error && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={2} />}
+      {data?.items.length === 0 && (
+        <p class="soft pad">
+          {account.lastLoginAt === null ? t('account.neverOnline') : t('account.notOnline')}{' '}
+          {account.lastLoginAt !== null && <Ago at={account.lastLoginAt} />}
+        </p>
+      )}
+      {data && data.items.length > 0 && (
+        <Table
+          label={t('nav.sessions')}
+          rows={data.items}
+          columns={
+            narrow
+              ? narrowSessionColumns(reload, false)
+              : sessionColumns(reload, { account: false, node: areAtSeveralNodes(data?.items ?? []) })
+          }
+          rowHeight={narrow ? 56 : 36}
+          id={(one) => one.id}
+        />
+      )}
+      {asking && (
+        <Confirm
+          title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
+          action={t('sessions.endAll')}
+          danger
+          onClose={() => setAsking(false)}
+          act={endAll}
+        >
+          <p>{t('sessions.endText')}</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function GameTimeline({ id }: { id: string }) {
+  const { query } = usePlace();
+  const range: Range = rangeOf(query.get('range'), 'day');
+  const { data, error, reload } = useLoad(
+    'getTimeline',
+    { params: { id }, query: { range } },
+    { everyMs: 60_000 },
+  );
+  const games = [...new Set(data?.stretches.map((one) => one.gameId))];
+  const colour = (game: string | null) =>
+    game === null ? 'c0' : `c${(games.filter((one) => one !== null).indexOf(game) % 7) + 1}`;
+  const start = data ? Date.parse(data.from) : 0;
+  const length = data ? Date.parse(data.to) - start : 1;
+  return (
+    <section class="card">
+      <header class="row wrap">
+        <h2>{t('account.timeline')}</h2>
+        <span class="row wrap keys-inline">
+          {games.map((game) => (
+            <span key={game ?? ''} class="key">
+              <i class={`swatch ${colour(game)}`} aria-hidden="true" />
+              {game ?? t('heartbeats.noGame')}
+            </span>
+          ))}
+        </span>
+        <span class="grow" />
+        <RangeChoice value={range} />
+      </header>
+      {error && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={1} />}
+      {data && data.stretches.length === 0 && <p class="soft">{t('account.timeline.empty')}</p>}
+      {data && data.stretches.length > 0 && (
+        <>
+          <ol class="timeline">
+            {data.stretches.map((one) => {
+              const text = `${one.gameId ?? t('heartbeats.noGame')}: ${localTime(one.from)} – ${localTime(one.to)}, ${t('heartbeats.entries', { n: one.heartbeats })}`;
+              return (
+                <li
+                  key={one.from}
+                  class={colour(one.gameId)}
+                  title={text}
+                  style={{
+                    left: `${Math.min(99.4, ((Date.parse(one.from) - start) / length) * 100)}%`,
+                    width: `${Math.max(0.6, ((Date.parse(one.to) - Date.parse(one.from)) / length) * 100)}%`,
+                  }}
+                >
+                  <span>{one.gameId}</span>
+                  <span class="sr-only">{text}</span>
+                </li>
+              );
+            })}
+          </ol>
+          <div class="row soft number timeline-ends">
+            <span>{localTime(data.from)}</span>
+            <span class="grow" />
+            <span>{localTime(data.to)}</span>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function TrafficPerDay({ id }: { id: string }) {
+  const { data, error, reload } = useLoad(
+    'getTraffic',
+    { params: { id }, query: { days: 30 } },
+    { everyMs: 60_000 },
+  );
+  return (
+    <section class="card">
+      {error && <Failure error={error} retry={reload} />}
+      {(data || !error) && (
+        <Chart
+          title={t('account.trafficPerDay', { zone: zoneOf(data?.days ?? []) })}
+          {...(data ? { at: data.days.map((one) => one.day) } : {})}
+          show={bytes}
+          kind="bars"
+          days
+          height={188}
+          series={[
+            { label: t('traffic.down'), values: data?.days.map((one) => one.bytesDown) ?? [] },
+            { label: t('traffic.up'), values: data?.days.map((one) => one.bytesUp) ?? [] },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+/** The time zone of the newest days and, if it has changed, that of the days before. */
+function zoneOf(days: readonly { readonly day: string; readonly zone: string }[]): string {
+  const zone = days.at(-1)?.zone ?? '';
+  const before = days.findLast((one) => one.zone !== zone);
+  return before ? t('account.zoneUntil', { zone, day: before.day, before: before.zone }) : zone;
+}
+
+function Logins({ account }: { account: Account }) {
+  const { data, error, reload } = useLoad(
+    'listLogins',
+    { query: { accountId: account.id, limit: 8 } },
+    { topics: ['accounts', 'sessions'] },
+  );
+  return (
+    <section class="card">
+      <header class="row">
+        <h2>{t('account.logins')}</h2>
+        <span class="grow" />
+        <a href={href(['sessions', 'logins'], { account: account.id })}>{t('list.more')}</a>
+      </header>
+      {error && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={4} />}
+      {data?.items.length === 0 && <p class="soft">{t('logins.empty')}</p>}
+      {data && data.items.length > 0 && (
+        <table class="small">
+          <tbody>
+            {data.items.map((one) => (
+              <tr key={`${one.at}${one.client}`}>
+                <td>
+                  <Outcome login={one} />
+                </td>
+                <td>
+                  <code>{one.client}</code>
+                </td>
+                <td class="end soft">
+                  <Ago at={one.at} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

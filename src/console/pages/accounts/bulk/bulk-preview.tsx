@@ -1,0 +1,205 @@
+// Shows the changes of a bulk action account by account before it runs.
+import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } from '../../../api-types.js';
+import { expiry, expiryShort, localTime } from '../../../lib/format.js';
+import { t } from '../../../lib/i18n.js';
+import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
+import { ACCESS_NAMES, accessWords } from '../fields/access-fields.js';
+import { BudgetWords } from '../fields/budget.js';
+import { showField } from '../fields/field-words.js';
+import { LIMIT_NAMES, limitWords } from '../fields/limits.js';
+import { expiryOf } from '../fields/plans.js';
+
+export type BulkActionType = BulkRequest['action']['type'];
+
+const SHOWN_CHANGES = 50;
+
+export function Preview({ type, preview }: { type: BulkActionType; preview: BulkResult }) {
+  const listed = preview.changes.slice(0, SHOWN_CHANGES);
+  const heading = t(type === 'delete' ? 'bulk.preview.delete' : 'bulk.preview', { n: preview.count });
+  return (
+    <div class="preview">
+      <p>
+        <strong>{heading}</strong>{' '}
+        {preview.skippedCount > 0 && (
+          <span class="soft">{t('bulk.skipped', { n: preview.skippedCount })}</span>
+        )}
+      </p>
+      {(preview.stayingExpired > 0 || preview.shortened > 0) && (
+        <p class="row wrap">
+          {preview.stayingExpired > 0 && (
+            <State tone="bad">{t('bulk.stayingExpired', { n: preview.stayingExpired })}</State>
+          )}
+          {preview.shortened > 0 && <State tone="bad">{t('bulk.shortened', { n: preview.shortened })}</State>}
+        </p>
+      )}
+      <BudgetWords budget={preview.budget} />
+      {(preview.sessionsEnded > 0 || preview.heartbeatsRemoved > 0) && (
+        <p class="warn-text">
+          {preview.sessionsEnded > 0 && t('bulk.sessionsEnd', { n: preview.sessionsEnded })}{' '}
+          {preview.heartbeatsRemoved > 0 && t('bulk.heartbeatsGo', { n: preview.heartbeatsRemoved })}
+        </p>
+      )}
+      {listed.length > 0 && (
+        <ScrollBox label={heading}>
+          <table class="small before-after">
+            <tbody>
+              {listed.map((one) => (
+                <tr key={one.id}>
+                  <td class="whole">{one.username}</td>
+                  <Change type={type} before={one.before} after={one.after} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollBox>
+      )}
+      {preview.count > listed.length && listed.length > 0 && (
+        <p class="soft">{t('bulk.notListed', { n: preview.count - listed.length })}</p>
+      )}
+      <Skipped list={preview.skipped} />
+    </div>
+  );
+}
+
+interface ChangeProps {
+  readonly type: BulkActionType;
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+function Change({ type, before, after }: ChangeProps) {
+  if (type === 'reset-password' || after === null) return <td />;
+  if (type === 'plan') return <PlanChange before={before} after={after} />;
+  if (type === 'set-limits')
+    return (
+      <td>
+        <LimitWords before={toTerms(before)} after={toTerms(after)} />
+      </td>
+    );
+  if (type === 'set-access')
+    return (
+      <td>
+        <AccessChange before={toTerms(before)} after={toTerms(after)} />
+      </td>
+    );
+  if ('expiresAt' in after)
+    return (
+      <td>
+        <ExpiryWords before={toTerms(before).expiresAt} after={toTerms(after).expiresAt} />
+      </td>
+    );
+  return (
+    <td>
+      <span class="soft">{show(before)}</span> → {show(after)}
+    </td>
+  );
+}
+
+/** Shows every value after the action: plan, expiry and limits. */
+function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Record<string, unknown>>>) {
+  const [old, now] = [before, after].map(toTerms) as [Terms, Terms];
+  const waits = old.daysFromFirstLogin !== null || now.daysFromFirstLogin !== null;
+  return (
+    <td>
+      <p>
+        {old.plan !== now.plan && old.plan !== null && <del>{old.plan}</del>} <strong>{now.plan}</strong>
+      </p>
+      {waits ? (
+        <p>
+          <span class="soft">{expiryOf(old, true)}</span> → <strong>{expiryOf(now, true)}</strong>
+        </p>
+      ) : (
+        <ExpiryWords before={old.expiresAt} after={now.expiresAt} />
+      )}
+      <LimitWords before={old} after={now} />
+    </td>
+  );
+}
+
+type Terms = AccountLimits &
+  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'allowedClients' | 'schedule'>;
+const toTerms = (fields: Readonly<Record<string, unknown>>): Terms => fields as unknown as Terms;
+
+/** `344 days → 29 days`: the time from now, and the exact moment. */
+function ExpiryWords({ before, after }: { before: string | null; after: string | null }) {
+  const at = (iso: string | null) => (iso === null ? Number.POSITIVE_INFINITY : Date.parse(iso));
+  const staysExpired = at(after) <= Date.now();
+  const isShortened = at(after) < at(before);
+  if (before === after) return <p class="soft">{expiry(after)}</p>;
+  return (
+    <p>
+      <span class="soft">{expiryShort(before)}</span> →{' '}
+      <span class={staysExpired || isShortened ? 'bad-text strong' : 'good-text strong'}>
+        {expiryShort(after)}
+      </span>{' '}
+      {after !== null && <span class="soft">{localTime(after)}</span>}{' '}
+      {staysExpired ? (
+        <State tone="bad">{t('bulk.stayExpired')}</State>
+      ) : (
+        isShortened && <State tone="bad">{t('bulk.shorter')}</State>
+      )}
+    </p>
+  );
+}
+
+/** Shows every limit after the action: changed limits with their former values, and the unchanged ones. */
+function LimitWords({ before, after }: { before: AccountLimits; after: AccountLimits }) {
+  const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
+  if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
+    changed.add('quotaBytes');
+  const old = new Map(limitWords(before, changed));
+  const now = limitWords(after, changed);
+  return (
+    <div class="changes">
+      {now.map(([name, word]) => (
+        <span key={name} class={changed.has(name) ? '' : 'soft'}>
+          {t('bulk.field', { field: t(`limits.${name}`) })}
+          {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
+          {changed.has(name) ? <ins>{word}</ins> : word}
+        </span>
+      ))}
+      <span class="soft">{t('limits.othersNone')}</span>
+    </div>
+  );
+}
+
+/** Shows from where and when an account may log in after the action, also what stays. */
+function AccessChange({ before, after }: Record<'before' | 'after', Terms>) {
+  return (
+    <div class="changes">
+      {ACCESS_NAMES.map((name) => {
+        const [old, now] = [accessWords(name, before), accessWords(name, after)];
+        return (
+          <span key={name} class={old === now ? 'soft' : 'break'}>
+            {t('bulk.field', { field: t(`account.${name}`) })}
+            {old !== now && <del>{old}</del>} {old === now ? now : <ins>{now}</ins>}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
+
+/** Lists the skipped accounts, grouped by the reason. */
+export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
+  const groups = new Map<SkippedAccount['reason'], string[]>();
+  for (const one of list) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one.username]);
+  return (
+    <>
+      {[...groups].map(([reason, names]) => (
+        <details key={reason}>
+          <summary>{t('bulk.skippedFor', { n: names.length, reason: t(`skipped.${reason}`) })}</summary>
+          <ScrollBox look="soft names" label={t(`skipped.${reason}`)}>
+            <Pieces of={names} between=", " />
+          </ScrollBox>
+        </details>
+      ))}
+    </>
+  );
+}
+
+function show(fields: Readonly<Record<string, unknown>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => showField(name, value))
+    .join(' · ');
+}

@@ -1,0 +1,111 @@
+// The selected accounts of the list, and the bulk actions on them.
+import { useEffect, useState } from 'preact/hooks';
+import type { AccountFilterBody, Credentials } from '../../../api-types.js';
+import { t } from '../../../lib/i18n.js';
+import { Button } from '../../../ui/basics.js';
+import { MoreActions, SelectionBar } from '../../../ui/selection-bar.js';
+import { ManyCredentialsDialog } from '../credentials.js';
+import { useSellers } from '../fields/owner-choice.js';
+import { usePlans } from '../fields/plans.js';
+import { BulkDialog } from './bulk-dialog.js';
+import type { BulkActionType } from './bulk-preview.js';
+
+interface BarProps {
+  readonly ids: readonly string[];
+  readonly filter: AccountFilterBody;
+  readonly matched: number;
+  /** The whole page is selected, and the list has more pages. */
+  readonly pageFull: boolean;
+  readonly allMatching: boolean;
+  readonly onAllMatching: (all: boolean) => void;
+  readonly onClear: () => void;
+  readonly onDone: () => void;
+}
+
+/** The first four that are offered stand in the bar, the others below "More". */
+const ACTIONS: readonly BulkActionType[] = [
+  'extend',
+  'plan',
+  'disable',
+  'enable',
+  'set-expiry',
+  'reset-password',
+  'set-limits',
+  'tag',
+  'set-contacts',
+  'set-access',
+  'hand-over',
+  'delete',
+];
+const IN_BAR = 4;
+
+/** Reads which actions it offers before the first selection, because a button that appears later would move the others. */
+export function BulkBar({
+  ids,
+  filter,
+  matched,
+  pageFull,
+  allMatching,
+  onAllMatching,
+  onClear,
+  onDone,
+}: BarProps) {
+  const [action, setAction] = useState<BulkActionType | null>(null);
+  const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
+  const plans = usePlans();
+  const sellers = useSellers();
+  const isOffered = (type: BulkActionType): boolean =>
+    (type !== 'plan' || plans.length > 0) && (type !== 'hand-over' || sellers.length > 0);
+  const offered = ACTIONS.filter(isOffered);
+  const chosen = allMatching ? matched : ids.length;
+  useEffect(() => {
+    if (chosen === 0) setAction(null);
+  }, [chosen]);
+  if (chosen === 0) return null;
+  return (
+    <SelectionBar text={t('bulk.selected', { n: chosen })} onClear={onClear}>
+      {pageFull && !allMatching && (
+        <button type="button" class="link" onClick={() => onAllMatching(true)}>
+          {t('bulk.selectAll', { n: matched })}
+        </button>
+      )}
+      <div class="bulk-actions">
+        {offered.slice(0, IN_BAR).map((type) => (
+          <Button key={type} onClick={() => setAction(type)}>
+            {t(`bulk.${type}`)}
+          </Button>
+        ))}
+        <MoreActions
+          actions={offered.slice(IN_BAR).map((type) => ({
+            text: t(`bulk.${type}`),
+            danger: type === 'delete',
+            act: () => setAction(type),
+          }))}
+        />
+      </div>
+      {action && (
+        <BulkDialog
+          type={action}
+          target={allMatching ? { filter } : { ids }}
+          onClose={() => setAction(null)}
+          onDone={(result) => {
+            setAction(null);
+            // The bar disappears together with the selection, so the passwords are shown first.
+            if (result.credentials.length > 0) setCredentials(result.credentials);
+            else onDone();
+          }}
+        />
+      )}
+      {credentials.length > 0 && (
+        <ManyCredentialsDialog
+          list={credentials}
+          title={t('credentials.reset', { n: credentials.length })}
+          onClose={() => {
+            setCredentials([]);
+            onDone();
+          }}
+        />
+      )}
+    </SelectionBar>
+  );
+}

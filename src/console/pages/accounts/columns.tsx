@@ -1,0 +1,277 @@
+// The columns of the list of accounts, and an account's state in one word.
+import type { Account } from '../../api-types.js';
+import { count, percent } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { href } from '../../lib/router.js';
+import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../../ui/basics.js';
+import type { Column } from '../../ui/table.js';
+import { expiryOf } from './fields/plans.js';
+
+/** Returns the state of an account in one word, with its tone. */
+export function accountState(account: Account): { tone: Tone; text: string } {
+  const { limits, usage } = account;
+  if (!account.isEnabled) return { tone: 'none', text: t('account.state.disabled') };
+  if (account.isExpired) return { tone: 'bad', text: t('account.state.expired') };
+  if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes) {
+    return { tone: 'bad', text: t('account.state.overQuota') };
+  }
+  if (usage.sessions > 0) return { tone: 'good', text: t('account.state.online') };
+  return {
+    tone: 'none',
+    text: account.lastLoginAt === null ? t('account.state.unused') : t('account.state.offline'),
+  };
+}
+
+function AccountState({ account }: { account: Account }) {
+  const { tone, text } = accountState(account);
+  return <State tone={tone}>{text}</State>;
+}
+
+/** Shows when the account expires, or that it waits for its first login. */
+function AccountExpiry({ account, short = false }: { account: Account; short?: boolean }) {
+  if (account.daysFromFirstLogin === null) return <Expiry at={account.expiresAt} short={short} />;
+  return <span title={expiryOf(account)}>{expiryOf(account, short)}</span>;
+}
+
+function Quota({ account }: { account: Account }) {
+  const { limits, usage } = account;
+  if (limits.quotaBytes === null) return <span class="faint">—</span>;
+  return (
+    <span class="quota number">
+      <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
+      {percent(usage.periodBytes, limits.quotaBytes)}
+    </span>
+  );
+}
+
+/** Returns the words of a search. Each is somewhere in an account that was found. */
+export const wordsOf = (search = ''): readonly string[] =>
+  search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+
+/** The texts in which the daemon searches, besides the user name. */
+function searched({
+  remarks,
+  tags,
+  latestGameId,
+  contacts,
+  id,
+}: Account): readonly (readonly [string, string])[] {
+  return [
+    [t('account.remarks'), remarks ?? ''],
+    ...tags.map((tag) => [t('tags.title'), tag] as const),
+    [t('account.game'), latestGameId ?? ''],
+    [t('contacts.email'), contacts.email ?? ''],
+    [t('contacts.telegram'), contacts.telegram ?? ''],
+    [t('account.id'), id],
+  ];
+}
+
+/** The text from shortly before the word on, since a column shows only its beginning. */
+function around(text: string, word: string): string {
+  const from = text.toLowerCase().indexOf(word) - 8;
+  return from > 0 ? `…${text.slice(from)}` : text;
+}
+
+/** Shows why a search found the account: the texts with words that its user name does not have. */
+function FoundBy({ account, words }: { account: Account; words: readonly string[] }) {
+  const has = (text: string, word: string) => text.toLowerCase().includes(word);
+  const found = new Map<string, string>();
+  for (const word of words) {
+    if (has(account.username, word)) continue;
+    const field = searched(account).find(([, text]) => has(text, word));
+    if (field) found.set(field[1], t('unit.note', { text: around(field[1], word), note: field[0] }));
+  }
+  if (found.size === 0) return null;
+  return <span class="found-by soft">{[...found.values()].join(' · ')}</span>;
+}
+
+export interface ShownColumns {
+  /** Whether accounts of sellers are shown. */
+  readonly owner: boolean;
+  /** The words of the search. */
+  readonly words: readonly string[];
+}
+
+export function accountColumns({ owner, words }: ShownColumns): readonly Column<Account>[] {
+  return [
+    {
+      key: 'username',
+      head: t('account.username'),
+      sort: 'username',
+      cell: (one) => (
+        <div class="name-cell">
+          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
+            {one.username}
+          </a>
+          <FoundBy account={one} words={words} />
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      head: t('account.state'),
+      sort: 'sessions',
+      largestFirst: true,
+      width: '116px',
+      cell: (one) => <AccountState account={one} />,
+    },
+    {
+      key: 'expires',
+      head: t('account.expiresAt'),
+      sort: 'expiresAt',
+      width: '112px',
+      cell: (one) => <AccountExpiry account={one} short />,
+    },
+    {
+      key: 'sessions',
+      head: t('account.sessions'),
+      width: '72px',
+      from: 1100,
+      align: 'end',
+      cell: (one) => (
+        <span class="number">
+          {one.usage.sessions}
+          <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
+        </span>
+      ),
+    },
+    {
+      key: 'today',
+      head: t('account.today'),
+      sort: 'todayBytes',
+      largestFirst: true,
+      width: '184px',
+      from: 800,
+      align: 'end',
+      cell: (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
+    },
+    {
+      key: 'quota',
+      head: t('account.quota'),
+      sort: 'periodBytes',
+      largestFirst: true,
+      width: '128px',
+      from: 960,
+      cell: (one) => <Quota account={one} />,
+    },
+    {
+      key: 'login',
+      head: t('account.lastLoginAt'),
+      sort: 'lastLoginAt',
+      largestFirst: true,
+      width: '104px',
+      from: 720,
+      cell: (one) => <Ago at={one.lastLoginAt} />,
+    },
+    {
+      key: 'data',
+      head: t('account.dataCount'),
+      sort: 'dataCount',
+      largestFirst: true,
+      width: '84px',
+      from: 1300,
+      align: 'end',
+      cell: (one) => (
+        <span class="number">
+          {one.dataCount === 0 ? <span class="faint">—</span> : count(one.dataCount)}
+        </span>
+      ),
+    },
+    {
+      key: 'game',
+      head: t('account.game'),
+      sort: 'latestGameId',
+      width: '104px',
+      from: 1200,
+      cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
+    },
+    ...(owner ? [OWNER()] : []),
+    {
+      key: 'plan',
+      head: t('plans.choose'),
+      width: '104px',
+      from: 1280,
+      cell: (one) => one.plan ?? <span class="faint">—</span>,
+    },
+    {
+      key: 'tags',
+      head: t('tags.title'),
+      width: '136px',
+      from: 1250,
+      cell: (one) =>
+        one.tags.length === 0 ? (
+          <span class="faint">—</span>
+        ) : (
+          <span class="tags" title={one.tags.join(', ')}>
+            {one.tags.map((tag) => (
+              <Tag key={tag}>{tag}</Tag>
+            ))}
+          </span>
+        ),
+    },
+    {
+      key: 'remarks',
+      head: t('account.remarks'),
+      from: 700,
+      cell: (one) => <span class="soft">{one.remarks}</span>,
+    },
+  ];
+}
+
+const OWNER = (): Column<Account> => ({
+  key: 'owner',
+  head: t('operators.owner'),
+  width: '100px',
+  from: 1050,
+  cell: (one) =>
+    one.owner === null ? (
+      <span class="faint">—</span>
+    ) : (
+      <a class="plain" href={href(['accounts'], { owner: one.owner.id })} tabIndex={-1}>
+        {one.owner.name}
+      </a>
+    ),
+});
+
+/** For narrow screens: two lines per row. */
+export function narrowAccountColumns(words: readonly string[]): readonly Column<Account>[] {
+  return [
+    {
+      key: 'username',
+      head: t('account.username'),
+      sort: 'username',
+      cell: (one) => (
+        <div class="two-lines">
+          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
+            {one.username}
+          </a>
+          <span class="soft">
+            <AccountExpiry account={one} />
+            {one.latestGameId && ` · ${one.latestGameId}`}
+            {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
+          </span>
+          <FoundBy account={one} words={words} />
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      head: t('account.state'),
+      sort: 'sessions',
+      largestFirst: true,
+      width: '128px',
+      align: 'end',
+      cell: (one) => (
+        <div class="two-lines end">
+          <AccountState account={one} />
+          <span class="soft">
+            <Ago at={one.lastLoginAt} />
+          </span>
+        </div>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,260 @@
+// The part of the dialog that creates many accounts: their names by a pattern or a list, with a preview.
+import { useEffect, useState } from 'preact/hooks';
+import type { NewAccounts, NewAccountsResult } from '../../api-types.js';
+import { call } from '../../lib/api.js';
+import { type TextKey, t } from '../../lib/i18n.js';
+import {
+  FIELD_NAMES,
+  type Pasted,
+  type PastedLine,
+  readPasted,
+  SEPARATORS,
+  type Separator,
+} from '../../lib/paste.js';
+import { ScrollBox, useSettled } from '../../ui/basics.js';
+import { Area, Checkbox, Field, Input, Segments } from '../../ui/form.js';
+import { Failure } from '../../ui/states.js';
+import { Skipped } from './bulk/bulk-preview.js';
+
+export interface ManyTexts {
+  readonly source: 'pattern' | 'list';
+  readonly pattern: string;
+  readonly list: string;
+  /** '': recognised. */
+  readonly separator: Separator | '';
+  /** Whether the first line of the list is a heading; '': recognised. */
+  readonly heading: '' | 'yes' | 'no';
+}
+
+interface Preview {
+  readonly result: NewAccountsResult | null;
+  readonly error: unknown;
+}
+
+export function ManyNames({
+  values,
+  onChange,
+  preview,
+}: {
+  readonly values: ManyTexts;
+  readonly onChange: (changes: Partial<ManyTexts>) => void;
+  readonly preview: Preview;
+}) {
+  const { source, pattern, list } = values;
+  return (
+    <>
+      <Segments
+        value={source}
+        label={t('create.source')}
+        onChange={(next) => onChange({ source: next })}
+        options={[
+          { value: 'pattern', label: t('create.pattern') },
+          { value: 'list', label: t('create.list') },
+        ]}
+      />
+      {source === 'pattern' ? (
+        <Field path="pattern" label={t('create.pattern')} hint={t('create.pattern.hint')}>
+          <Input value={pattern} onInput={(text) => onChange({ pattern: text })} autoFocus />
+        </Field>
+      ) : (
+        <>
+          <Field label={t('create.list')} hint={t('create.list.hint')}>
+            <Area
+              value={list}
+              onInput={(text) => onChange({ list: text })}
+              rows={6}
+              mono
+              placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
+            />
+          </Field>
+          <HowRead values={values} onChange={onChange} skipped={preview.result?.skipped ?? []} />
+        </>
+      )}
+      {preview.error ? (
+        <Failure error={preview.error} />
+      ) : (
+        <NewPreview result={preview.result} isList={source === 'list'} />
+      )}
+    </>
+  );
+}
+
+/** Reads the list as it was pasted, and as the operator says that it is to be read. */
+export const readList = ({ list, separator, heading }: ManyTexts): Pasted =>
+  readPasted(list, {
+    separator: SEPARATORS.find((each) => each === separator),
+    heading: heading === '' ? undefined : heading === 'yes',
+  });
+
+/** The lines that can be accounts. */
+export function accountsOf({ lines }: Pasted): NonNullable<NewAccounts['list']> {
+  return lines
+    .filter(({ wrong }) => wrong === null)
+    .map(({ username, password, remarks, email, telegram }) => ({
+      username,
+      ...(password ? { password } : {}),
+      ...(remarks ? { remarks } : {}),
+      ...(email || telegram
+        ? { contacts: { ...(email ? { email } : {}), ...(telegram ? { telegram } : {}) } }
+        : {}),
+    }));
+}
+
+const FIELD_LABELS = {
+  username: 'account.username',
+  password: 'account.password',
+  remarks: 'account.remarks',
+  email: 'contacts.email',
+  telegram: 'contacts.telegram',
+} as const satisfies Record<(typeof FIELD_NAMES)[number], TextKey>;
+
+const SEPARATOR_TEXTS = {
+  '\t': 'create.separator.tab',
+  ',': 'create.separator.comma',
+  ';': 'create.separator.semicolon',
+  ':': 'create.separator.colon',
+  ' ': 'create.separator.blank',
+} as const satisfies Record<Separator, TextKey>;
+
+/** How the list was read: what separates its fields, whether it has a heading, the lines that are left out, and the fields of the first ones. */
+function HowRead({
+  values,
+  onChange,
+  skipped,
+}: {
+  readonly values: ManyTexts;
+  readonly onChange: (changes: Partial<ManyTexts>) => void;
+  readonly skipped: NewAccountsResult['skipped'];
+}) {
+  const pasted = readList(values);
+  if (pasted.lines.length === 0 && pasted.hasHeading === null) return null;
+  const refusals = new Map(skipped.map(({ username, reason }) => [username, reason]));
+  const reasonOf = ({ wrong, username }: PastedLine) => wrong ?? refusals.get(username);
+  const refused = pasted.lines.filter((each) => reasonOf(each) !== undefined);
+  const names = FIELD_NAMES.filter(
+    (name) => name === 'username' || name === 'password' || pasted.lines.some((each) => each[name] !== ''),
+  );
+  return (
+    <>
+      <div class="row wrap">
+        <label class="row soft">
+          {t('create.separator')}
+          <select
+            value={values.separator}
+            onChange={(event) => onChange({ separator: event.currentTarget.value as Separator | '' })}
+          >
+            <option value="">
+              {t('create.separator.found', { separator: t(SEPARATOR_TEXTS[pasted.separator]) })}
+            </option>
+            {SEPARATORS.map((each) => (
+              <option key={each} value={each}>
+                {t(SEPARATOR_TEXTS[each])}
+              </option>
+            ))}
+          </select>
+        </label>
+        {pasted.hasHeading !== null && (
+          <Checkbox
+            checked={pasted.hasHeading}
+            onChange={(isHeading) => onChange({ heading: isHeading ? 'yes' : 'no' })}
+          >
+            {t('create.heading')}
+          </Checkbox>
+        )}
+      </div>
+      {refused.length > 0 && (
+        <div class="refused-lines" role="status">
+          <strong class="bad-text">{t('create.refused', { n: refused.length })}</strong>
+          <ScrollBox look="names" label={t('create.refused', { n: refused.length })}>
+            <ul>
+              {refused.slice(0, SHOWN_REFUSED).map((each) => (
+                <li key={each.line}>
+                  {t('create.refused.line', {
+                    line: each.line,
+                    name: each.username || '—',
+                    reason: t(`skipped.${reasonOf(each) ?? 'failed'}`),
+                  })}
+                </li>
+              ))}
+            </ul>
+            {refused.length > SHOWN_REFUSED && t('bulk.notListed', { n: refused.length - SHOWN_REFUSED })}
+          </ScrollBox>
+        </div>
+      )}
+      <ScrollBox label={t('create.read')}>
+        <table class="small">
+          <thead>
+            <tr>
+              {names.map((name) => (
+                <th key={name} scope="col">
+                  {t(FIELD_LABELS[name])}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {pasted.lines.slice(0, SHOWN_READ).map((each) => (
+              <tr key={each.line} class={reasonOf(each) === undefined ? '' : 'refused'}>
+                {names.map((name) => (
+                  <td key={name} class={name === 'remarks' ? '' : 'whole'}>
+                    {each[name] || (
+                      <span class="faint">{name === 'password' ? t('create.random') : '—'}</span>
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+    </>
+  );
+}
+
+const SHOWN_READ = 8;
+const SHOWN_REFUSED = 100;
+
+/** What creating the accounts of `body` would do; nothing is written. */
+export function usePreview(body: NewAccounts | null): Preview {
+  const current = JSON.stringify(body);
+  const question = useSettled(current, 300);
+  const [state, setState] = useState<Preview & { readonly question: string }>({
+    question: '',
+    result: null,
+    error: null,
+  });
+  useEffect(() => {
+    const asked = JSON.parse(question) as NewAccounts | null;
+    if (!asked || (asked.pattern ?? '') === '' ? (asked?.list?.length ?? 0) === 0 : false) return;
+    const abort = new AbortController();
+    call('createAccounts', { body: { ...asked, dryRun: true }, signal: abort.signal }).then(
+      (result) => setState({ question, result, error: null }),
+      (error: unknown) => abort.signal.aborted || setState({ question, result: null, error }),
+    );
+    return () => abort.abort();
+  }, [question]);
+  // A result of another text does not apply to this one.
+  return state.question === current ? state : { result: null, error: null };
+}
+
+/** `result`: null while the text is typed and read. The preview keeps its place then, so that no field below it moves. */
+function NewPreview({ result, isList }: { result: NewAccountsResult | null; isList: boolean }) {
+  const names = result?.usernames ?? [];
+  if (!result)
+    return (
+      <div class="preview" aria-busy="true">
+        <span class="soft">…</span> <span class="soft">…</span>
+      </div>
+    );
+  return (
+    <div class="preview">
+      <strong>{t('create.preview', { n: result.count })}</strong>{' '}
+      <span class="soft">
+        {names.slice(0, 3).join(', ')}
+        {names.length > 3 && ` … ${names.at(-1)}`}
+      </span>
+      {/* The lines of a list are named above. */}
+      {!isList && <Skipped list={result.skipped} />}
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+// Shows a password once: as text, and in the formats that the players' programs read.
+import type { Credentials, CredentialsInFormats } from '../../api-types.js';
+import { t } from '../../lib/i18n.js';
+import { saveFile } from '../../lib/save.js';
+import { Button, CopyButton, ScrollBox } from '../../ui/basics.js';
+import { Dialog } from '../../ui/dialog.js';
+import { LinkNotice } from '../settings/public-address.js';
+import { ClientFormats } from './client-formats.js';
+
+/** @param title left out: says that the account was created */
+export function CredentialsDialog({
+  credentials,
+  title = t('credentials.title'),
+  onClose,
+}: {
+  credentials: CredentialsInFormats;
+  title?: string;
+  onClose: () => void;
+}) {
+  const { username, password, formats } = credentials;
+  return (
+    <Dialog
+      title={title}
+      wide
+      onClose={onClose}
+      unsaved="secret"
+      footer={
+        <Button kind="primary" onClick={onClose}>
+          {t('credentials.kept')}
+        </Button>
+      }
+    >
+      <p class="warn-text">{t('credentials.once')}</p>
+      <LinkNotice />
+      <dl class="facts">
+        <dt>{t('account.username')}</dt>
+        <dd>
+          <code class="whole">{username}</code> <CopyButton text={username} />
+        </dd>
+        <dt>{t('account.password')}</dt>
+        <dd>
+          <code class="whole" data-password>
+            {password}
+          </code>{' '}
+          <CopyButton text={password} />
+        </dd>
+      </dl>
+      <ClientFormats formats={formats} />
+    </Dialog>
+  );
+}
+
+/** @param title left out: says that the accounts were created */
+export function ManyCredentialsDialog({
+  list,
+  title = t('credentials.many', { n: list.length }),
+  onClose,
+}: {
+  list: readonly Credentials[];
+  title?: string;
+  onClose: () => void;
+}) {
+  const text = list.map((one) => `${one.username}\t${one.password}\t${one.link}`).join('\n');
+  // An account whose values this format cannot carry appears as a link, which carries every value.
+  const plain = list.map((one) => one.plain ?? one.link).join('\n');
+  return (
+    <Dialog
+      title={title}
+      wide
+      onClose={onClose}
+      unsaved="secret"
+      footer={
+        <>
+          <Button icon="download" onClick={() => save(list)}>
+            {t('credentials.save')}
+          </Button>
+          <Button kind="primary" onClick={onClose}>
+            {t('credentials.kept')}
+          </Button>
+        </>
+      }
+    >
+      <p class="warn-text">{t('credentials.once')}</p>
+      <LinkNotice />
+      <div class="row wrap">
+        <CopyButton text={text} label={t('credentials.copyAll')} />
+        <CopyButton text={plain} label={t('credentials.copyPlain')} />
+      </div>
+      <ScrollBox label={title}>
+        <table class="small">
+          <thead>
+            <tr>
+              <th scope="col">{t('account.username')}</th>
+              <th scope="col">{t('account.password')}</th>
+              <th scope="col">{t('credentials.link')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((one) => (
+              <tr key={one.id}>
+                <td class="whole">{one.username}</td>
+                <td class="whole">
+                  <code>{one.password}</code>
+                </td>
+                <td class="soft break">{one.link}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+    </Dialog>
+  );
+}
+
+/** Matches a character that could begin a formula, for every separator that spreadsheets use. */
+const FORMULA = /(^|[,;|\s])(["']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+
+/** Returns a quoted cell. A cell that begins like a formula gets an apostrophe, so that no spreadsheet runs it. */
+function csvCell(text: string): string {
+  return `"${text.replace(FORMULA, "$1$2'").replaceAll('"', '""')}"`;
+}
+
+function save(list: readonly Credentials[]): void {
+  const lines = [
+    ['username', 'password', 'link', 'plain'],
+    ...list.map((one) => [one.username, one.password, one.link, one.plain ?? '']),
+  ];
+  const text = lines.map((line) => line.map(csvCell).join(',')).join('\r\n');
+  saveFile('accounts.csv', `\ufeff${text}\r\n`, 'text/csv');
+}

@@ -1,0 +1,201 @@
+// Describes changed fields in words, for previews and for the audit log.
+import type { Plan } from '../../../api-types.js';
+import { bytes, count, expiry, localTime, rate } from '../../../lib/format.js';
+import { isTextKey, type TextKey, t } from '../../../lib/i18n.js';
+import { scheduleWords } from '../../../lib/schedule.js';
+import { daysWords, planLimitWords } from './plans.js';
+
+const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
+  maxSessions: 'limits.maxSessions',
+  maxClientAddresses: 'limits.maxClientAddresses',
+  bytesPerSecondUp: 'limits.bytesPerSecondUp',
+  bytesPerSecondDown: 'limits.bytesPerSecondDown',
+  quotaBytes: 'limits.quotaBytes',
+  quotaPeriod: 'limits.quotaPeriod',
+  egressClass: 'limits.egressClass',
+  isEnabled: 'account.state',
+  expiresAt: 'account.expiresAt',
+  remarks: 'account.remarks',
+  tags: 'tags.title',
+  authorizedAddresses: 'account.authorizedAddresses',
+  allowedClients: 'account.allowedClients',
+  schedule: 'account.schedule',
+  plan: 'plans.choose',
+  contacts: 'contacts.title',
+  email: 'contacts.email',
+  telegram: 'contacts.telegram',
+  language: 'contacts.language',
+  daysFromFirstLogin: 'plans.daysField',
+  owner: 'operators.owner',
+  gameId: 'account.game',
+  url: 'notices.url',
+  baseUrl: 'notices.baseUrl',
+  timeZone: 'notices.timeZone',
+  expiryDays: 'notices.expiryDays',
+  quotaPercent: 'notices.quotaPercent',
+  chatId: 'notices.chatId',
+  secret: 'notices.secret',
+  token: 'notices.token',
+  key: 'notices.key',
+  operator: 'notices.toOperator',
+  players: 'notices.toPlayers',
+  security: 'notices.security',
+  digestHour: 'notices.digestHour',
+  trustSellers: 'notices.trustSellers',
+  perMinute: 'notices.perMinute',
+  historyDays: 'notices.historyDays',
+  templates: 'notices.templates',
+  host: 'publicAddress.host',
+  port: 'publicAddress.port',
+  recoveryCodes: 'recovery.title',
+  from: 'notices.from',
+  to: 'notices.mailTo',
+  user: 'notices.user',
+  zh: 'contacts.language.zh',
+  en: 'contacts.language.en',
+  current: 'admin.current',
+  next: 'admin.next',
+  username: 'account.username',
+  whitelist: 'settings.whitelist',
+  password: 'account.password',
+  secondFactor: 'totp.title',
+  name: 'tokens.name',
+  scopes: 'tokens.scopes',
+  heartbeatDays: 'retention.heartbeatDays',
+  heartbeatsPerAccount: 'retention.heartbeatsPerAccount',
+  runDays: 'retention.runDays',
+  loginDays: 'retention.loginDays',
+  auditDays: 'retention.auditDays',
+  rules: 'audit.rules',
+  otherwise: 'pac.otherwise',
+  kind: 'audit.address',
+  role: 'operators.role',
+  budgetAccounts: 'audit.budget.accounts',
+  budgetDays: 'audit.budget.days',
+  budgetBytes: 'audit.budget.bytes',
+  client: 'sessions.client',
+  code: 'login.code',
+  days: 'bulk.days',
+  accounts: 'audit.budget.accounts',
+  bytes: 'audit.budget.bytes',
+  match: 'audit.rules',
+  message: 'run.message',
+  sessionKey: 'run.session',
+  pattern: 'create.pattern',
+  destination: 'sessions.destination',
+  read: 'import.count.read',
+  added: 'import.outcome.added',
+  replaced: 'import.outcome.replaced',
+  kept: 'import.outcome.kept',
+  skipped: 'import.outcome.skipped',
+  failed: 'import.outcome.failed',
+  bulk: 'audit.bulk',
+  count: 'audit.bulk.count',
+};
+
+/** By field, then by value. */
+const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
+  quotaPeriod: {
+    day: 'limits.period.day',
+    week: 'limits.period.week',
+    month: 'limits.period.month',
+    never: 'limits.period.never',
+  },
+  role: {
+    viewer: 'operators.role.viewer',
+    seller: 'operators.role.seller',
+    operator: 'operators.role.operator',
+  },
+  otherwise: { proxy: 'pac.proxy', direct: 'pac.direct' },
+  security: {
+    tls: 'notices.security.tls',
+    starttls: 'notices.security.starttls',
+    none: 'notices.security.none',
+  },
+  operator: { true: 'audit.on', false: 'audit.off' },
+  players: { true: 'audit.on', false: 'audit.off' },
+  bulk: {
+    create: 'audit.account.create',
+    enable: 'bulk.enable',
+    disable: 'bulk.disable',
+    delete: 'bulk.delete',
+    extend: 'bulk.extend',
+    plan: 'bulk.plan',
+    tag: 'bulk.tag',
+    'reset-password': 'bulk.reset-password',
+    'hand-over': 'bulk.hand-over',
+    'set-limits': 'bulk.set-limits',
+    'set-contacts': 'bulk.set-contacts',
+    'set-access': 'bulk.set-access',
+    'set-expiry': 'bulk.set-expiry',
+  },
+  kind: { page: 'audit.address.page', pac: 'audit.address.pac' },
+};
+
+/** Returns the interface's word for a value that is not a user's text. */
+function wordFor(name: string, value: unknown): TextKey | undefined {
+  const known = WORDS[name]?.[String(value)];
+  if (known) return known;
+  if (name === 'language' && (value === 'zh' || value === 'en')) return `contacts.language.${value}`;
+  if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
+  if (name === 'owner' && value === null) return 'operators.administrator';
+  // The audit log never contains a password, only the fact that it changed, or that there is one.
+  if (value === '(hidden)') return 'audit.hidden';
+  if ((name === 'password' || name === 'templates') && value !== null) return 'audit.changed';
+  return undefined;
+}
+
+function isPlan(value: unknown): value is Plan {
+  return typeof value === 'object' && value !== null && 'startsAtFirstLogin' in value && 'limits' in value;
+}
+
+/** Describes one changed field. */
+export function showField(name: string, value: unknown): string {
+  if (name === 'isEnabled' || name === 'expiresAt') return fieldValue(name, value);
+  return t('audit.field', { field: fieldLabel(name), value: fieldValue(name, value) });
+}
+
+/** `email.port` is a field of a channel of notices. */
+export function fieldLabel(name: string): string {
+  const [channel = '', field] = name.split('.');
+  const channelText = `notices.channel.${channel}`;
+  if (field !== undefined && isTextKey(channelText)) {
+    // The host of a channel is not the one of links.
+    const label = field === 'host' ? t('notices.host') : fieldLabel(field);
+    return `${t(channelText)} · ${label}`;
+  }
+  const known = FIELD_TEXTS[name];
+  return known ? t(known) : name;
+}
+
+export function fieldValue(path: string, value: unknown): string {
+  const name = path.split('.').at(-1) ?? path;
+  if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
+  if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
+  if (name === 'expiresAt')
+    return typeof value === 'string'
+      ? t('unit.note', { text: localTime(value), note: expiry(value) })
+      : expiry(null);
+  if (name === 'schedule' && typeof value === 'string' && value !== '') return scheduleWords(value);
+  const word = wordFor(name, value);
+  if (word) return t(word);
+  if (value === null || value === '') return '—';
+  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(itemWords).join(', ');
+  if (typeof value === 'number') return numberWords(name, value);
+  if (isPlan(value)) return `${daysWords(value)} · ${planLimitWords(value.limits)}`;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** An item of a list. A game rule is named by its GameID, or by the pattern that finds it. */
+function itemWords(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item);
+  const { id, gameId } = item as { readonly id?: unknown; readonly gameId?: unknown };
+  return String(id ?? gameId ?? JSON.stringify(item));
+}
+
+function numberWords(name: string, value: number): string {
+  // The number of a port is no quantity.
+  if (name === 'port') return String(value);
+  if (name.includes('PerSecond')) return rate(value);
+  return name.toLowerCase().includes('bytes') ? bytes(value) : count(value);
+}

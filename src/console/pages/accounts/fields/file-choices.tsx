@@ -1,0 +1,63 @@
+// The choices for an accounts file: its format, and the time zone of dates without one.
+import type { FileFormat } from '../../../api-types.js';
+import { t } from '../../../lib/i18n.js';
+import { Field, Segments, Select } from '../../../ui/form.js';
+
+export function FormatChoice({
+  value,
+  onChange,
+}: {
+  value: FileFormat;
+  onChange: (format: FileFormat) => void;
+}) {
+  return (
+    <div class="field">
+      <span>{t('file.format')}</span>
+      <Segments
+        value={value}
+        onChange={onChange}
+        label={t('file.format')}
+        options={[
+          { value: 'csv', label: 'CSV' },
+          { value: 'json', label: 'JSON' },
+          { value: 'ccproxy', label: 'CCProxy' },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Returns the name of the viewer's time zone. */
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** `Asia/Shanghai (GMT+8)`. */
+export function zoneLabel(zone: string): string {
+  if (zone === 'UTC') return zone;
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts();
+  return t('unit.note', { text: zone, note: parts.find(({ type }) => type === 'timeZoneName')?.value ?? '' });
+}
+
+interface ZoneProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onChange: (zone: string) => void;
+}
+
+export function ZoneChoice({ label, hint, value, onChange }: ZoneProps) {
+  return (
+    <Field label={label} hint={hint}>
+      <Select
+        value={value}
+        onChange={onChange}
+        options={[...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])].map((zone) => ({
+          value: zone,
+          label: zoneLabel(zone),
+        }))}
+      />
+    </Field>
+  );
+}

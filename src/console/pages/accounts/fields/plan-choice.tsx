@@ -1,0 +1,25 @@
+// Chooses the plan of new accounts among the existing plans, with their terms. Renders nothing when there is no plan.
+import { t } from '../../../lib/i18n.js';
+import { Field, Select } from '../../../ui/form.js';
+import { daysWords, planLimitWords, usePlans } from './plans.js';
+
+export function PlanChoice({ value, onChange }: { value: string; onChange: (plan: string) => void }) {
+  const plans = usePlans();
+  if (plans.length === 0) return null;
+  const plan = plans.find(({ name }) => name === value);
+  return (
+    <Field
+      label={t('plans.choose')}
+      hint={plan ? `${daysWords(plan)} · ${planLimitWords(plan.limits)}` : undefined}
+    >
+      <Select
+        value={value}
+        onChange={onChange}
+        options={[
+          { value: '', label: t('plans.none') },
+          ...plans.map(({ name }) => ({ value: name, label: name })),
+        ]}
+      />
+    </Field>
+  );
+}

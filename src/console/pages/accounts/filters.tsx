@@ -1,0 +1,132 @@
+// The filters of the list of accounts: chips, and a range of expiry days. The address contains all of them.
+import { useRef } from 'preact/hooks';
+import type { AccountFilterBody } from '../../api-types.js';
+import { count } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { patchQuery, usePlace } from '../../lib/router.js';
+import { dayRangeOf } from '../../ui/day-range.js';
+import { FilterChip } from '../../ui/list.js';
+import { useMenu } from '../../ui/menu.js';
+import { useSellers } from './fields/owner-choice.js';
+import { usePlans } from './fields/plans.js';
+
+/** Returns the filter of an address. The address uses short names. */
+export function filterOf(query: URLSearchParams): AccountFilterBody {
+  const flag = (name: string) => (query.has(name) ? query.get(name) === 'true' : undefined);
+  const { from, to } = dayRangeOf(query);
+  const within = Number(query.get('within'));
+  return {
+    search: query.get('search') ?? undefined,
+    online: flag('online'),
+    enabled: flag('enabled'),
+    expired: flag('expired'),
+    neverUsed: flag('unused'),
+    overQuota: flag('over'),
+    tag: query.get('tag') ?? undefined,
+    game: query.get('game') ?? undefined,
+    plan: query.get('plan') ?? undefined,
+    owner: query.get('owner') ?? undefined,
+    expiringWithinDays: within > 0 ? within : undefined,
+    expiresFrom: from,
+    expiresBefore: to,
+  };
+}
+
+export function AccountFilters({ game }: { game: string | undefined }) {
+  return (
+    <fieldset class="chips" aria-label={t('list.filters')}>
+      <FilterChip name="online" value="true">
+        {t('account.state.online')}
+      </FilterChip>
+      <FilterChip name="within" value="7">
+        {t('accounts.filter.within', { n: 7 })}
+      </FilterChip>
+      <FilterChip name="expired" value="true">
+        {t('account.state.expired')}
+      </FilterChip>
+      <FilterChip name="enabled" value="false">
+        {t('account.state.disabled')}
+      </FilterChip>
+      <FilterChip name="over" value="true">
+        {t('account.state.overQuota')}
+      </FilterChip>
+      <FilterChip name="unused" value="true">
+        {t('accounts.filter.unused')}
+      </FilterChip>
+      {game !== undefined && (
+        <FilterChip name="game" value={game}>
+          {t('accounts.filter.game', { game })} ×
+        </FilterChip>
+      )}
+    </fieldset>
+  );
+}
+
+/** Chooses among the tags in use. */
+export function TagFilter() {
+  const { data } = useLoad('listTags', {}, { topics: ['accounts'] });
+  const items = data?.items.map(({ tag, accounts }) => ({ value: tag, label: tag, note: count(accounts) }));
+  return <MenuFilter name="tag" title={t('tags.title')} items={items ?? []} />;
+}
+
+export function PlanFilter() {
+  const items = usePlans().map(({ name }) => ({ value: name, label: name }));
+  return <MenuFilter name="plan" title={t('plans.choose')} items={items} />;
+}
+
+/** Chooses among the sellers and the administrator. A user who may not list sellers has no choice, but sees the filter of a link. */
+export function OwnerFilter() {
+  const sellers = useSellers().map(({ id, name }) => ({ value: id, label: name }));
+  const administrator = { value: NO_OWNER, label: t('operators.administrator') };
+  const items = sellers.length === 0 ? [] : [...sellers, administrator];
+  return <MenuFilter name="owner" title={t('operators.owner')} items={items} />;
+}
+
+/** The value of the API for accounts of the administrator. */
+const NO_OWNER = 'none';
+
+/** A filter by one of many values. The address holds it. Renders nothing when there is no choice. */
+function MenuFilter({
+  name,
+  title,
+  items,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly items: readonly { readonly value: string; readonly label: string; readonly note?: string }[];
+}) {
+  const { query } = usePlace();
+  const box = useRef<HTMLDetailsElement>(null);
+  useMenu(box);
+  const chosen = query.get(name);
+  if (items.length === 0 && chosen === null) return null;
+  const choose = (next: string | null) => {
+    if (box.current) box.current.open = false;
+    patchQuery({ [name]: next, cursor: null, back: null }, 'push');
+  };
+  const label = items.find(({ value }) => value === chosen)?.label ?? chosen;
+  return (
+    <details class={`menu-filter ${name}-filter`} ref={box}>
+      <summary class={chosen === null ? 'chip' : 'chip chosen'}>
+        {label === null ? t('list.filter', { title }) : t('audit.field', { field: title, value: label })}
+      </summary>
+      <div class="menu tall">
+        {items.map((each) => (
+          <button
+            key={each.value}
+            type="button"
+            class="link row"
+            aria-pressed={each.value === chosen}
+            onClick={() => choose(each.value)}
+          >
+            <span class="grow break">{each.label}</span> <span class="soft number">{each.note}</span>
+          </button>
+        ))}
+        <button type="button" class="link" disabled={chosen === null} onClick={() => choose(null)}>
+          {t('list.filter.any')}
+        </button>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,248 @@
+// Imports accounts from a file: a dry run first, then the import, with the outcome of each line.
+import { useState } from 'preact/hooks';
+import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../api-types.js';
+import { call, me } from '../../lib/api.js';
+import { useCell } from '../../lib/cell.js';
+import { bytes, localTime, utcTime } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { lineReason } from '../../lib/server-texts.js';
+import { Button, ScrollBox, State } from '../../ui/basics.js';
+import { Dialog, useAction } from '../../ui/dialog.js';
+import { Field, Select } from '../../ui/form.js';
+import { Icon } from '../../ui/icons.js';
+import { Failure, Skeleton } from '../../ui/states.js';
+import { BudgetWords } from './fields/budget.js';
+import { showField } from './fields/field-words.js';
+import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './fields/file-choices.js';
+
+const MEDIA: Readonly<Record<FileFormat, string>> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  ccproxy: 'text/plain',
+};
+
+const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
+  'utf-8': 'UTF-8',
+  gb18030: 'GBK / GB 18030',
+  'utf-16le': 'UTF-16 LE',
+  'utf-16be': 'UTF-16 BE',
+};
+
+const TONES = { added: 'good', replaced: 'info', kept: 'none', skipped: 'warn', failed: 'bad' } as const;
+
+/** Maximum number of lines of a report that the page lists. */
+const MAX_LISTED = 200;
+
+export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [format, setFormat] = useState<FileFormat>('csv');
+  const [existing, setExisting] = useState<OnExisting>('skip');
+  const [encoding, setEncoding] = useState<FileEncoding | 'auto'>('auto');
+  const [zone, setZone] = useState(ownZone());
+  const [report, setReport] = useState<ImportReport | null>(null);
+  const { busy, error, run } = useAction();
+  const maxBytes = useCell(me)?.maxImportBytes ?? 0;
+  /** Sets an option, and discards the report of the dry run, which was made with the former one. */
+  const clearingReport =
+    <Option,>(set: (option: Option) => void) =>
+    (option: Option) => {
+      set(option);
+      setReport(null);
+    };
+  const choose = (chosen: File | undefined) => {
+    if (!chosen) return;
+    setFile(chosen);
+    setReport(null);
+    if (/\.json$/i.test(chosen.name)) setFormat('json');
+    else if (/\.(ini|txt)$/i.test(chosen.name)) setFormat('ccproxy');
+    else if (/\.csv$/i.test(chosen.name)) setFormat('csv');
+  };
+  const send = (dryRun: boolean) =>
+    run(async () => {
+      if (!file) return;
+      setReport(
+        await call('importAccounts', {
+          query: {
+            format,
+            existing,
+            zone,
+            encoding: encoding === 'auto' ? undefined : encoding,
+            fileName: file.name,
+            dryRun,
+          },
+          body: file,
+          type: MEDIA[format],
+        }),
+      );
+      if (!dryRun) onDone();
+    });
+  const tried = report?.dryRun === true;
+  const done = report?.dryRun === false;
+  const willWrite = report ? report.added + report.replaced + report.kept : 0;
+  const mayImport = willWrite > 0 && !report?.budget?.isShort;
+  return (
+    <Dialog
+      title={t('accounts.import')}
+      wide
+      onClose={onClose}
+      unsaved={null}
+      onSubmit={() => void send(!tried)}
+      footer={
+        done ? (
+          <Button kind="primary" onClick={onClose}>
+            {t('dialog.close')}
+          </Button>
+        ) : (
+          <>
+            <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+            <Button type="submit" kind="primary" disabled={!file || busy || (tried && !mayImport)}>
+              {tried ? t('import.apply', { n: willWrite }) : t('import.try')}
+            </Button>
+          </>
+        )
+      }
+    >
+      <label
+        class="drop"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          choose(event.dataTransfer?.files[0]);
+        }}
+      >
+        <input
+          type="file"
+          class="sr-only"
+          accept=".csv,.json,.txt,.ini"
+          onChange={(event) => choose(event.currentTarget.files?.[0])}
+        />
+        <Icon name="upload" />
+        <span>
+          {file
+            ? t('unit.note', { text: file.name, note: bytes(file.size) })
+            : t('import.choose', { size: bytes(maxBytes) })}
+        </span>
+      </label>
+      <div class="grid-2">
+        <FormatChoice value={format} onChange={clearingReport(setFormat)} />
+        <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
+          <Select
+            value={existing}
+            onChange={clearingReport(setExisting)}
+            options={(['skip', 'keep', 'replace'] as const).map((one) => ({
+              value: one,
+              label: t(`import.${one}`),
+            }))}
+          />
+        </Field>
+      </div>
+      <div class="grid-2">
+        <ZoneChoice
+          label={t('import.zone')}
+          hint={t('import.zone.hint')}
+          value={zone}
+          onChange={clearingReport(setZone)}
+        />
+        {format !== 'json' && (
+          <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
+            <Select
+              value={encoding}
+              onChange={clearingReport(setEncoding)}
+              options={[
+                { value: 'auto', label: t('import.encoding.auto') },
+                ...(Object.keys(ENCODINGS) as FileEncoding[]).map((one) => ({
+                  value: one,
+                  label: ENCODINGS[one],
+                })),
+              ]}
+            />
+          </Field>
+        )}
+      </div>
+      {busy && <Skeleton rows={3} />}
+      {error ? <Failure error={error} /> : null}
+      {report && !busy && <Report report={report} />}
+    </Dialog>
+  );
+}
+
+/** Shows the moment that the daemon read from the file's date. */
+function Expires({ at }: { at: string | null }) {
+  if (at === null) return <span class="faint">{t('expiry.never')}</span>;
+  return (
+    <span class="number" title={utcTime(at)}>
+      {localTime(at)}
+    </span>
+  );
+}
+
+function Report({ report }: { report: ImportReport }) {
+  return (
+    <div class="preview">
+      <p>
+        <strong>{report.dryRun ? t('import.wouldBe') : t('import.done')}</strong>
+        {t('import.summary', {
+          read: report.read,
+          added: report.added,
+          replaced: report.replaced,
+          kept: report.kept,
+          skipped: report.skipped,
+          failed: report.failed,
+        })}
+      </p>
+      {report.encoding !== null && (
+        <p class="soft">
+          {t('import.readAs', { encoding: ENCODINGS[report.encoding], zone: zoneLabel(report.zone) })}
+        </p>
+      )}
+      <BudgetWords budget={report.budget} />
+      {report.lost.length > 0 && (
+        <div class="notice">
+          <div>
+            <strong>{t(report.dryRun ? 'import.willBeLost' : 'import.lost')}</strong>
+            <ul class="plain">
+              {report.lost.map(({ setting, accounts }) => (
+                <li key={setting}>
+                  {t(`import.lost.${setting}`)} · {t('import.lost.accounts', { n: accounts })}
+                </li>
+              ))}
+            </ul>
+          </div>
+        </div>
+      )}
+      <ScrollBox label={t('import.lines')}>
+        <table class="small lines">
+          <tbody>
+            {report.lines.slice(0, MAX_LISTED).map((line) => (
+              <tr key={line.line}>
+                <td class="end number soft">{t('import.line', { n: line.line })}</td>
+                <td>{line.username ?? '—'}</td>
+                <td>
+                  <State tone={TONES[line.outcome]}>{t(`import.outcome.${line.outcome}`)}</State>
+                </td>
+                <td>
+                  {line.account === null ? (
+                    <span class="soft">{lineReason(line)}</span>
+                  ) : (
+                    <>
+                      <Expires at={line.account.expiresAt} />{' '}
+                      <span class="soft break">{line.account.remarks}</span>
+                      {(['authorizedAddresses', 'allowedClients'] as const).map((name) =>
+                        line.account && line.account[name].length > 0 ? (
+                          <p key={name} class="soft break">
+                            {showField(name, line.account[name])}
+                          </p>
+                        ) : null,
+                      )}
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+      {report.read > MAX_LISTED && <p class="soft">{t('import.leftOut', { n: report.read - MAX_LISTED })}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+// Shows or sets the password of an account, and the texts to send to the player: a generated password, a chosen one, or the present
+// one if it is known.
+import { useState } from 'preact/hooks';
+import type { Account, CredentialsInFormats } from '../../api-types.js';
+import { call } from '../../lib/api.js';
+import { lengthError, tooManyBytes } from '../../lib/credential-text.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { Button } from '../../ui/basics.js';
+import { Dialog, useAction } from '../../ui/dialog.js';
+import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
+
+type Way = 'random' | 'chosen' | 'known';
+const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
+
+export function PasswordDialog({
+  account,
+  onClose,
+  onShown,
+}: {
+  account: Account;
+  onClose: () => void;
+  onShown: (credentials: CredentialsInFormats) => void;
+}) {
+  const { id, username, usage } = account;
+  const link = useLoad('getPlayerLink', { params: { id } }).data;
+  const [revokePlayerLink, setRevokePlayerLink] = useState(false);
+  const [way, setWay] = useState<Way>('random');
+  const [password, setPassword] = useState('');
+  const { busy, error, run, clear } = useAction();
+  const ready = way === 'random' || (password !== '' && !tooManyBytes(password));
+  const ask = (): Promise<CredentialsInFormats> => {
+    const params = { id };
+    if (way === 'known') return call('getCredentials', { params, body: { password } });
+    const body = way === 'chosen' ? { password } : {};
+    return call('resetPassword', { params, body: { ...body, revokePlayerLink } });
+  };
+  const submit = () => {
+    if (ready && !busy) void run(async () => onShown(await ask()));
+  };
+  return (
+    <Dialog
+      title={t('account.password.title', { name: username })}
+      wide
+      onClose={onClose}
+      error={error}
+      onSubmit={submit}
+      unsaved={password === '' ? null : 'typed'}
+      footer={(close) => (
+        <>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!ready || busy}>
+            {t(way === 'known' ? 'account.password.show' : 'account.password.set')}
+          </Button>
+        </>
+      )}
+    >
+      <Segments
+        value={way}
+        label={t('account.password')}
+        onChange={(next) => {
+          setWay(next);
+          clear();
+        }}
+        options={WAYS.map((each) => ({ value: each, label: t(`account.password.${each}`) }))}
+      />
+      <p>{t(`account.password.${way}.text`, { name: username, n: usage.sessions })}</p>
+      {way !== 'random' && (
+        <Field path="password" label={t('account.password')} error={lengthError(password)}>
+          <Input value={password} onInput={setPassword} autoFocus />
+        </Field>
+      )}
+      {way !== 'known' && link && link.createdAt !== null && (
+        <div class="stack tight">
+          <Checkbox checked={revokePlayerLink} onChange={setRevokePlayerLink}>
+            {t('account.password.revokeLink')}
+          </Checkbox>
+          {!revokePlayerLink && <small class="warn-text">{t('account.password.linkStays')}</small>}
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,90 @@
+// Conversations with agents, sorted by last use, newest first.
+import type { AgentSession } from '../../api-types.js';
+import { bytes, count } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { go, href, usePlace } from '../../lib/router.js';
+import { Ago } from '../../ui/basics.js';
+import { Pager, SearchBox } from '../../ui/list.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { type Column, Table } from '../../ui/table.js';
+
+export function AgentSessionList() {
+  const { query } = usePlace();
+  const list = useLoad(
+    'listAgentSessions',
+    {
+      query: {
+        search: query.get('search') ?? undefined,
+        cursor: query.get('cursor') ?? undefined,
+        limit: 100,
+      },
+    },
+    { topics: ['runs'] },
+  );
+  const page = list.data;
+  return (
+    <>
+      <div class="toolbar">
+        <SearchBox placeholder={t('agentSessions.search')} />
+      </div>
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={6} />}
+      {page?.items.length === 0 && (
+        <Empty icon="agents" title={t('agentSessions.empty')}>
+          {t('agentSessions.empty.text')}
+        </Empty>
+      )}
+      {page && page.items.length > 0 && (
+        <>
+          <Table
+            label={t('agents.sessions')}
+            rows={page.items}
+            columns={sessionListColumns()}
+            id={(one) => one.key}
+            open={(one) => go(['agents', 'sessions', one.key])}
+          />
+          <Pager nextCursor={page.nextCursor} shown={page.items.length} />
+        </>
+      )}
+    </>
+  );
+}
+
+function sessionListColumns(): readonly Column<AgentSession>[] {
+  return [
+    {
+      key: 'key',
+      head: t('run.session'),
+      cell: (one) => (
+        <a class="strong" href={href(['agents', 'sessions', one.key])} tabIndex={-1}>
+          {one.key}
+        </a>
+      ),
+    },
+    { key: 'agent', head: t('agents.agent'), width: '128px', from: 520, cell: (one) => one.agent },
+    {
+      key: 'messages',
+      head: t('agentSessions.messages'),
+      width: '96px',
+      align: 'end',
+      from: 560,
+      cell: (one) => <span class="number">{count(one.messages)}</span>,
+    },
+    {
+      key: 'bytes',
+      head: t('agentSessions.size'),
+      width: '96px',
+      align: 'end',
+      from: 720,
+      cell: (one) => <span class="number">{bytes(one.bytes)}</span>,
+    },
+    {
+      key: 'used',
+      head: t('agentSessions.used'),
+      width: '112px',
+      align: 'end',
+      cell: (one) => <Ago at={one.lastUsedAt} />,
+    },
+  ];
+}

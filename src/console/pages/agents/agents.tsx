@@ -1,0 +1,102 @@
+// The agents: their states, the queue of runs, conversations, and a form that sends a message.
+import { useState } from 'preact/hooks';
+import type { Agent } from '../../api-types.js';
+import { me } from '../../lib/api.js';
+import { useCell } from '../../lib/cell.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { href } from '../../lib/router.js';
+import { Ago, Button, State, Tag } from '../../ui/basics.js';
+import { Permitted } from '../../ui/permitted.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Tabs } from '../../ui/tabs.js';
+import { SendDialog } from './agent-send.js';
+import { AgentSessionList } from './agent-sessions.js';
+import { RunList } from './runs.js';
+
+export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
+  const agents = useLoad('listAgents', {}, { topics: ['agents', 'runs'], everyMs: 5_000 });
+  const [sendTo, setSendTo] = useState<Agent | null>(null);
+  return (
+    <>
+      <header class="page-head">
+        <h1>{t('nav.agents')}</h1>
+        <Tabs
+          label={t('nav.agents')}
+          tabs={[
+            { text: t('agents.runs'), link: href(['agents']), current: tab === 'runs' },
+            { text: t('agents.sessions'), link: href(['agents', 'sessions']), current: tab === 'sessions' },
+          ]}
+        />
+      </header>
+      {agents.error && !agents.data && <Failure error={agents.error} retry={agents.reload} />}
+      {!agents.data && !agents.error && <Skeleton rows={3} />}
+      {agents.data?.items.length === 0 && <NoAgents />}
+      {agents.data && agents.data.items.length > 0 && (
+        <>
+          {tab === 'runs' && (
+            <ul class="agent-cards">
+              {agents.data.items.map((agent) => (
+                <AgentCard key={agent.name} agent={agent} onSend={() => setSendTo(agent)} />
+              ))}
+            </ul>
+          )}
+          {tab === 'runs' ? <RunList /> : <AgentSessionList />}
+        </>
+      )}
+      {sendTo && <SendDialog agent={sendTo} onClose={() => setSendTo(null)} />}
+    </>
+  );
+}
+
+function AgentCard({ agent, onSend }: { agent: Agent; onSend: () => void }) {
+  return (
+    <li class="card">
+      <div class="row">
+        <h2 class="break">{agent.name}</h2>
+        <Tag>{agent.type}</Tag>
+        <span class="grow" />
+        <State tone={agent.state === 'active' ? 'good' : 'none'}>{t(`agent.state.${agent.state}`)}</State>
+      </div>
+      <p class="soft">
+        {t('agent.queue', { running: agent.running, queued: agent.queued })} ·{' '}
+        {agent.channel === 'none' ? t('agent.noChannel') : t('agent.channel', { channel: agent.channel })}
+        {agent.sessionKey !== null && (
+          <>
+            {' · '}
+            {t('agent.fixedSession')} <code>{agent.sessionKey}</code>
+          </>
+        )}
+        {!agent.webhook && ` · ${t('agent.noWebhook')}`}
+      </p>
+      <div class="row">
+        <span class="soft">
+          {t('agent.lastActive')} <Ago at={agent.lastActiveAt} />
+        </span>
+        <span class="grow" />
+        <Permitted to="sendMessage">
+          <Button onClick={onSend}>{t('agent.send')}</Button>
+        </Permitted>
+      </div>
+    </li>
+  );
+}
+
+const EXAMPLE = `agents:
+  reporter:
+    type: command
+    command: [node, reporter.js]
+webhooks:
+  enabled: true
+  secretFile: webhook-secret
+  agents: { reporter: {} }`;
+
+function NoAgents() {
+  const who = useCell(me);
+  return (
+    <Empty icon="agents" title={t('agents.empty')}>
+      {t(who?.webhooksEnabled ? 'agents.empty.text' : 'agents.empty.off')}
+      <pre>{EXAMPLE}</pre>
+    </Empty>
+  );
+}

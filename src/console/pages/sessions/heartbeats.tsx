@@ -1,0 +1,232 @@
+// Heartbeat data over time, by game or by account.
+import type { HeartbeatEntry, HeartbeatSum } from '../../api-types.js';
+import { count, duration } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { go, href, patchQuery, usePlace } from '../../lib/router.js';
+import { Ago, Tag, Traffic } from '../../ui/basics.js';
+import { Chart } from '../../ui/chart.js';
+import { Segments } from '../../ui/form.js';
+import { Permitted } from '../../ui/permitted.js';
+import { RangeChoice, rangeOf } from '../../ui/range.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { type Column, Table } from '../../ui/table.js';
+
+type By = 'game' | 'account';
+
+export function HeartbeatsPage() {
+  const { query } = usePlace();
+  const range = rangeOf(query.get('range'), 'day');
+  const by: By = query.get('by') === 'account' ? 'account' : 'game';
+  const series = useLoad('getHeartbeatSeries', { query: { range, by, limit: 6 } }, { everyMs: 30_000 });
+  const sums = useLoad('getHeartbeatSums', { query: { range, by, limit: 200 } }, { everyMs: 30_000 });
+  const nameOf = (label: string | null) => label ?? t('heartbeats.noGame');
+  const error = series.error ?? sums.error;
+  // Names of games wrap to any number of lines above the plot: what is below waits for them, so that nothing jumps.
+  const totals = series.data || error ? sums.data?.items : undefined;
+  return (
+    <>
+      <header class="page-head">
+        <h1>{t('nav.heartbeats')}</h1>
+        <Segments
+          value={by}
+          label={t('heartbeats.by')}
+          onChange={(next) => patchQuery({ by: next === 'game' ? null : next }, 'push')}
+          options={[
+            { value: 'game', label: t('heartbeats.byGame') },
+            { value: 'account', label: t('heartbeats.byAccount') },
+          ]}
+        />
+        <span class="grow" />
+        <Permitted to="getGameRules">
+          <a class="button" href={href(['settings', 'games'])}>
+            {t('heartbeats.rules')}
+          </a>
+        </Permitted>
+        <RangeChoice value={range} />
+      </header>
+      {error && (
+        <Failure
+          error={error}
+          retry={() => {
+            series.reload();
+            sums.reload();
+          }}
+        />
+      )}
+      {!series.data && !error && <Skeleton rows={9} />}
+      {series.data && (
+        <section class="card">
+          <Chart
+            title={t('heartbeats.perStep', { step: stepText(series.data.stepSeconds) })}
+            at={series.data.at}
+            show={count}
+            height={240}
+            series={series.data.series.map((one) => ({
+              label: one.isOthers ? t('heartbeats.others') : nameOf(one.label),
+              values: one.counts,
+            }))}
+          />
+        </section>
+      )}
+      {totals?.length === 0 && (
+        <Empty icon="heartbeats" title={t('heartbeats.empty')}>
+          {t('heartbeats.empty.text')}
+        </Empty>
+      )}
+      {totals && totals.length > 0 && (
+        <Table
+          label={t('nav.heartbeats')}
+          rows={totals}
+          columns={sumColumns(by, nameOf, (series.data?.stepSeconds ?? 0) * 1_000)}
+          id={(one) => one.key ?? ''}
+          open={(one) => {
+            if (one.key === null) return;
+            if (by === 'account') go(['accounts', one.key]);
+            else patchQuery({ game: one.key }, 'push');
+          }}
+        />
+      )}
+      {(totals || error) && query.has('game') && <Newest game={query.get('game') ?? ''} />}
+    </>
+  );
+}
+
+function stepText(seconds: number): string {
+  return seconds < 3_600 ? t('unit.minutes', { n: seconds / 60 }) : t('unit.hours', { n: seconds / 3_600 });
+}
+
+function sumColumns(
+  by: By,
+  nameOf: (label: string | null) => string,
+  stepMs: number,
+): readonly Column<HeartbeatSum>[] {
+  return [
+    {
+      key: 'key',
+      head: by === 'game' ? t('account.game') : t('account.username'),
+      cell: (one) => {
+        const name = nameOf(one.label);
+        if (one.key === null) return <span class="soft">{name}</span>;
+        return (
+          <a
+            class="strong"
+            href={by === 'account' ? href(['accounts', one.key]) : href(['accounts'], { game: one.key })}
+          >
+            {name}
+          </a>
+        );
+      },
+    },
+    {
+      key: 'heartbeats',
+      head: t('account.dataCount'),
+      width: '120px',
+      align: 'end',
+      cell: (one) => <span class="number">{count(one.heartbeats)}</span>,
+    },
+    ...(by === 'game'
+      ? [
+          {
+            key: 'accounts',
+            head: t('nav.accounts'),
+            width: '96px',
+            align: 'end' as const,
+            from: 560,
+            cell: (one: HeartbeatSum) => <span class="number">{count(one.accounts)}</span>,
+          },
+        ]
+      : []),
+    {
+      key: 'traffic',
+      head: t('sessions.bytes'),
+      width: '200px',
+      align: 'end',
+      from: 720,
+      cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
+    },
+    {
+      key: 'last',
+      head: t('heartbeats.last'),
+      width: '128px',
+      align: 'end',
+      from: 480,
+      cell: (one) => <Last at={one.lastAt} stepMs={stepMs} />,
+    },
+  ];
+}
+
+/** Sums know only the step of the newest entry: an entry of the current step may have come just now. */
+function Last({ at, stepMs }: { at: string; stepMs: number }) {
+  const passedMs = Date.now() - Date.parse(at);
+  if (passedMs >= stepMs) return <Ago at={at} />;
+  return <time dateTime={at}>{t('heartbeats.within', { time: duration(Math.max(1_000, passedMs)) })}</time>;
+}
+
+/** The newest entries of one game, below the table. */
+function Newest({ game }: { game: string }) {
+  const { data, error, reload } = useLoad(
+    'listHeartbeats',
+    { query: { game, limit: 50 } },
+    { everyMs: 10_000 },
+  );
+  return (
+    <section class="card flush">
+      <header class="row">
+        <h2>{t('heartbeats.newest', { game })}</h2>
+        <span class="grow" />
+        <button type="button" class="link" onClick={() => patchQuery({ game: null }, 'push')}>
+          {t('dialog.close')}
+        </button>
+      </header>
+      {error && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={6} />}
+      {data && (
+        <Table
+          label={t('nav.heartbeats')}
+          rows={data.items}
+          columns={entryColumns()}
+          id={(one) => `${one.at}${one.sessionId}${one.kind}`}
+        />
+      )}
+    </section>
+  );
+}
+
+function entryColumns(): readonly Column<HeartbeatEntry>[] {
+  return [
+    { key: 'at', head: t('logins.at'), width: '112px', cell: (one) => <Ago at={one.at} /> },
+    {
+      key: 'kind',
+      head: t('heartbeats.kind'),
+      width: '88px',
+      from: 400,
+      cell: (one) => <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>,
+    },
+    {
+      key: 'username',
+      head: t('account.username'),
+      cell: (one) => (
+        <a class="strong" href={href(['accounts', one.accountId])}>
+          {one.username}
+        </a>
+      ),
+    },
+    { key: 'destination', head: t('sessions.destination'), from: 700, cell: (one) => one.destination },
+    {
+      key: 'client',
+      head: t('sessions.client'),
+      width: '136px',
+      from: 900,
+      cell: (one) => <code>{one.client}</code>,
+    },
+    {
+      key: 'traffic',
+      head: t('sessions.bytes'),
+      width: '176px',
+      align: 'end',
+      from: 560,
+      cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
+    },
+  ];
+}

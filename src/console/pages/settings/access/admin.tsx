@@ -1,0 +1,183 @@
+// The signed-in user's settings: password, second factor, display settings of this browser, signing out.
+import { useState } from 'preact/hooks';
+import type { TotpEnrolment } from '../../../api-types.js';
+import { call, me, signOut } from '../../../lib/api.js';
+import { useCell } from '../../../lib/cell.js';
+import { t } from '../../../lib/i18n.js';
+import { leave, useUnsaved } from '../../../lib/unsaved.js';
+import { Button, CopyButton, State } from '../../../ui/basics.js';
+import { useAction } from '../../../ui/dialog.js';
+import { Field, Input } from '../../../ui/form.js';
+import { Icon } from '../../../ui/icons.js';
+import { QrCode } from '../../../ui/qr.js';
+import { Failure, FormErrors } from '../../../ui/states.js';
+import { notify } from '../../../ui/toast.js';
+import { LanguageChoice, ThemeChoice } from '../display.js';
+import { CodeDialog } from './code-dialog.js';
+import { NewRecoveryCodes, RecoveryCodes } from './recovery-codes.js';
+import { RevokeTokens } from './revoke-tokens.js';
+
+export function AdminSettings() {
+  return (
+    <div class="columns">
+      <PasswordForm />
+      <div class="stack">
+        <Totp />
+        <Here />
+      </div>
+    </div>
+  );
+}
+
+function PasswordForm() {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [again, setAgain] = useState('');
+  const [revokeTokens, setRevokeTokens] = useState(true);
+  const { busy, error, run } = useAction();
+  const isGiven = useCell(me)?.isPasswordGiven === true;
+  useUnsaved(current !== '' || next !== '' || again !== '' ? 'typed' : null);
+  const differs = again !== '' && again !== next;
+  const ready = current !== '' && next !== '' && next === again && !busy;
+  const submit = () => {
+    if (!ready) return;
+    void run(async () => {
+      await call('setAdminPassword', { body: { current, next, revokeTokens } });
+      notify(t('admin.passwordChanged'));
+      setCurrent('');
+      setNext('');
+      setAgain('');
+    });
+  };
+  return (
+    <form
+      class="card stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <h2>{t('admin.password')}</h2>
+      <p class="soft">{t('admin.password.text')}</p>
+      {isGiven && (
+        <p class="notice" role="note">
+          <Icon name="warn" />
+          <span>{t('admin.password.given')}</span>
+        </p>
+      )}
+      <FormErrors error={error}>
+        <Field path="current" label={t('admin.current')}>
+          <Input value={current} onInput={setCurrent} type="password" autocomplete="current-password" />
+        </Field>
+        <Field path="next" label={t('admin.next')}>
+          <Input value={next} onInput={setNext} type="password" autocomplete="new-password" maxLength={255} />
+        </Field>
+        <Field label={t('admin.again')} error={differs ? t('admin.differs') : undefined}>
+          <Input
+            value={again}
+            onInput={setAgain}
+            type="password"
+            autocomplete="new-password"
+            maxLength={255}
+          />
+        </Field>
+      </FormErrors>
+      <RevokeTokens label={t('admin.revokeTokens')} checked={revokeTokens} onChange={setRevokeTokens} />
+      <div class="row">
+        <Button type="submit" kind="primary" disabled={!ready}>
+          {t('admin.change')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Totp() {
+  const who = useCell(me);
+  const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
+  const [turningOff, setTurningOff] = useState(false);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const { busy, error, run } = useAction();
+  const isOn = who?.totpEnabled === true;
+  const turnOn = async (code: string) => {
+    const made = await call('confirmTotp', { body: { code } });
+    me.set(await call('getMe'));
+    setCodes(made.codes);
+  };
+  const turnOff = async (code: string) => {
+    await call('disableTotp', { body: { code } });
+    me.set(await call('getMe'));
+  };
+  return (
+    <section class="card stack">
+      <h2>
+        {t('totp.title')} <State tone={isOn ? 'good' : 'none'}>{t(isOn ? 'totp.on' : 'totp.off')}</State>
+      </h2>
+      <p class="soft">{t('totp.text')}</p>
+      <p class="soft">{t('totp.basic')}</p>
+      {error ? <Failure error={error} /> : null}
+      <div class="row">
+        {isOn ? (
+          <Button onClick={() => setTurningOff(true)}>{t('totp.turnOff')}</Button>
+        ) : (
+          <Button disabled={busy} onClick={() => void run(async () => setEnrolment(await call('enrolTotp')))}>
+            {t('totp.turnOn')}
+          </Button>
+        )}
+      </div>
+      {isOn && <RecoveryCodes show={setCodes} />}
+      {enrolment && (
+        <CodeDialog
+          title={t('totp.turnOn.title')}
+          action={t('totp.turnOn')}
+          act={turnOn}
+          onClose={() => setEnrolment(null)}
+        >
+          <div class="credentials">
+            <QrCode text={enrolment.uri} label={t('totp.qr')} />
+            <div class="stack">
+              <p>{t('totp.scan')}</p>
+              <p>
+                <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
+              </p>
+            </div>
+          </div>
+        </CodeDialog>
+      )}
+      {turningOff && (
+        <CodeDialog
+          title={t('totp.turnOff.title')}
+          action={t('totp.turnOff')}
+          acceptsRecovery
+          act={turnOff}
+          onClose={() => setTurningOff(false)}
+        />
+      )}
+      {codes && <NewRecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
+    </section>
+  );
+}
+
+function Here() {
+  const who = useCell(me);
+  const { busy, run } = useAction();
+  const out = () => leave(() => void run(signOut));
+  return (
+    <section class="card stack">
+      <h2>{t('display.title')}</h2>
+      <div class="row wrap">
+        <LanguageChoice />
+        <ThemeChoice />
+      </div>
+      <div class="row">
+        <span class="soft grow">
+          {t('display.signedInAs', { name: who?.username ?? '', address: who?.address ?? '' })} · v
+          {who?.version}
+        </span>
+        <Button icon="exit" disabled={busy} onClick={out}>
+          {t('display.signOut')}
+        </Button>
+      </div>
+    </section>
+  );
+}

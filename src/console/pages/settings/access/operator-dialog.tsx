@@ -1,0 +1,199 @@
+// The dialog for a new operator, and for changing one: only the fields that were changed are sent.
+import { useState } from 'preact/hooks';
+import type { Operator, Role } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { bytes, count } from '../../../lib/format.js';
+import { t } from '../../../lib/i18n.js';
+import { numberText, readNumber } from '../../../lib/number-text.js';
+import { Button } from '../../../ui/basics.js';
+import { Dialog, useAction } from '../../../ui/dialog.js';
+import { Checkbox, Field, Input, Segments } from '../../../ui/form.js';
+import { RevokeTokens } from './revoke-tokens.js';
+
+/** Roles other than the administrator's, from the fewest rights on. */
+const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
+type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+const GIGA = 1_000_000_000;
+const BOUNDS = { accounts: 1, days: 1, bytes: GIGA } as const;
+type BoundName = keyof typeof BOUNDS;
+const BOUND_NAMES = Object.keys(BOUNDS) as BoundName[];
+
+interface Fields {
+  readonly name: string;
+  readonly password: string;
+  readonly revokeTokens: boolean;
+  readonly role: OperatorRole;
+  readonly isEnabled: boolean;
+  readonly bounds: Readonly<Record<BoundName, string>>;
+}
+
+function fieldsOf(operator: Operator | null): Fields {
+  const bounds = Object.fromEntries(
+    BOUND_NAMES.map((name) => [name, numberText(operator?.budget[name] ?? null, BOUNDS[name])]),
+  ) as Fields['bounds'];
+  return {
+    name: operator?.name ?? '',
+    password: '',
+    revokeTokens: true,
+    role: (operator?.role ?? 'seller') as OperatorRole,
+    isEnabled: operator?.isEnabled ?? true,
+    bounds,
+  };
+}
+
+/** Reads a bound; null for an empty text, undefined for an invalid one. */
+const readBound = (name: BoundName, text: string): number | null | undefined =>
+  readNumber(text, { scale: BOUNDS[name], min: 0, max: Number.MAX_SAFE_INTEGER });
+
+/** @param operator null: a new one */
+export function OperatorDialog({
+  operator,
+  onClose,
+  onSaved,
+}: {
+  operator: Operator | null;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
+  const [saved] = useState(() => fieldsOf(operator));
+  const [fields, setFields] = useState(saved);
+  const set = (patch: Partial<Fields>) => setFields((before) => ({ ...before, ...patch }));
+  const { busy, error, run } = useAction();
+  const budget = Object.fromEntries(BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]));
+  const isSeller = fields.role === 'seller';
+  const isBudgetRead = !isSeller || BOUND_NAMES.every((name) => budget[name] !== undefined);
+  const changes = changesOf(saved, fields, budget as Record<BoundName, number | null>);
+  const isReady =
+    isBudgetRead &&
+    !busy &&
+    fields.name.trim() !== '' &&
+    (operator ? Object.keys(changes).length > 0 : fields.password !== '');
+  const submit = () => {
+    if (!isReady) return;
+    void run(async () => {
+      if (operator) await call('changeOperator', { params: { id: operator.id }, body: changes });
+      else await create(fields, isSeller ? (budget as Record<BoundName, number | null>) : undefined);
+      onSaved();
+    });
+  };
+  return (
+    <Dialog
+      title={operator ? t('operators.edit', { name: operator.name }) : t('operators.new')}
+      onClose={onClose}
+      error={error}
+      onSubmit={submit}
+      unsaved={Object.keys(changes).length > 0 ? 'typed' : null}
+      footer={(close) => (
+        <>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!isReady}>
+            {t(operator ? 'settings.save' : 'operators.create')}
+          </Button>
+        </>
+      )}
+    >
+      <Field path="name" label={t('operators.name')}>
+        <Input value={fields.name} onInput={(name) => set({ name })} autoFocus={!operator} />
+      </Field>
+      <Field
+        path="password"
+        label={t(operator ? 'operators.newPassword' : 'operators.password')}
+        hint={operator ? t('operators.newPassword.hint') : undefined}
+      >
+        <Input
+          type="password"
+          autocomplete="new-password"
+          value={fields.password}
+          onInput={(password) => set({ password })}
+        />
+      </Field>
+      {operator && fields.password !== '' && (
+        <RevokeTokens
+          label={t('operators.revokeTokens')}
+          checked={fields.revokeTokens}
+          onChange={(revokeTokens) => set({ revokeTokens })}
+        />
+      )}
+      <Field label={t('operators.role')} hint={t(`operators.role.${fields.role}.text`)}>
+        <Segments
+          value={fields.role}
+          label={t('operators.role')}
+          onChange={(role) => set({ role })}
+          options={OPERATOR_ROLES.map((value) => ({ value, label: t(`operators.role.${value}`) }))}
+        />
+      </Field>
+      {operator && (
+        <Checkbox checked={fields.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
+          {t('operators.enabled')}
+        </Checkbox>
+      )}
+      {isSeller && (
+        <BudgetFields
+          bounds={fields.bounds}
+          used={operator?.used ?? null}
+          onInput={(bounds) => set({ bounds })}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function BudgetFields({
+  bounds,
+  used,
+  onInput,
+}: {
+  bounds: Fields['bounds'];
+  used: Operator['used'] | null;
+  onInput: (bounds: Fields['bounds']) => void;
+}) {
+  return (
+    <fieldset class="field">
+      <legend>{t('operators.budget')}</legend>
+      <p class="soft">{t('operators.budget.text')}</p>
+      <div class="grid-2">
+        {BOUND_NAMES.map((name) => (
+          <Field
+            path={`budget.${name}`}
+            key={name}
+            label={t(`operators.budget.${name}`)}
+            hint={used ? t('operators.budget.used', { used: amount(name, used[name]) }) : undefined}
+            error={readBound(name, bounds[name]) === undefined ? t('operators.budget.wrong') : undefined}
+          >
+            <Input
+              value={bounds[name]}
+              inputMode="numeric"
+              placeholder="∞"
+              onInput={(text) => onInput({ ...bounds, [name]: text })}
+            />
+          </Field>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** An amount of a budget in words. */
+export const amount = (name: BoundName, value: number): string =>
+  name === 'bytes' ? bytes(value) : count(value);
+
+function changesOf(saved: Fields, fields: Fields, budget: Record<BoundName, number | null>) {
+  const changed = BOUND_NAMES.filter((name) => fields.bounds[name] !== saved.bounds[name]);
+  return {
+    ...(fields.name === saved.name ? {} : { name: fields.name }),
+    ...(fields.password === '' ? {} : { password: fields.password, revokeTokens: fields.revokeTokens }),
+    ...(fields.role === saved.role ? {} : { role: fields.role as Role }),
+    ...(fields.isEnabled === saved.isEnabled ? {} : { isEnabled: fields.isEnabled }),
+    ...(fields.role !== 'seller' || changed.length === 0
+      ? {}
+      : { budget: Object.fromEntries(changed.map((name) => [name, budget[name]])) }),
+  };
+}
+
+async function create(
+  { name, password, role }: Fields,
+  budget: Record<BoundName, number | null> | undefined,
+): Promise<void> {
+  await call('createOperator', { body: { name, password, role, ...(budget ? { budget } : {}) } });
+}

@@ -1,0 +1,193 @@
+// Operators besides the administrator: their roles, budgets and second factors.
+import { useState } from 'preact/hooks';
+import type { Operator } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { t } from '../../../lib/i18n.js';
+import { useLoad } from '../../../lib/load.js';
+import { href } from '../../../lib/router.js';
+import { Button, State, useWidth } from '../../../ui/basics.js';
+import { Confirm } from '../../../ui/dialog.js';
+import { Empty, Failure, Skeleton } from '../../../ui/states.js';
+import { type Column, Table } from '../../../ui/table.js';
+import { notify } from '../../../ui/toast.js';
+import { amount, OperatorDialog } from './operator-dialog.js';
+
+/** What is open over the page. */
+interface Open {
+  readonly what: 'new' | 'edit' | 'factor' | 'remove';
+  readonly operator: Operator | null;
+}
+
+export function OperatorSettings() {
+  const { data, error, reload } = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
+  const [open, setOpen] = useState<Open | null>(null);
+  const narrow = useWidth() < 640;
+  const close = () => setOpen(null);
+  const saved = () => {
+    close();
+    notify(t('operators.saved'));
+    reload();
+  };
+  return (
+    <>
+      <div class="row wrap">
+        <p class="soft grow">{t('operators.text')}</p>
+        <Button kind="primary" icon="plus" onClick={() => setOpen({ what: 'new', operator: null })}>
+          {t('operators.new')}
+        </Button>
+      </div>
+      {error && !data && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={4} />}
+      {data?.items.length === 0 && (
+        <Empty icon="accounts" title={t('operators.empty')}>
+          {t('operators.empty.text')}
+        </Empty>
+      )}
+      {data && data.items.length > 0 && (
+        <Table
+          label={t('operators.title')}
+          rows={data.items}
+          columns={columns((what, operator) => setOpen({ what, operator }), narrow)}
+          rowHeight={narrow ? 76 : 36}
+          id={(one) => one.id}
+        />
+      )}
+      {(open?.what === 'new' || open?.what === 'edit') && (
+        <OperatorDialog operator={open.operator} onClose={close} onSaved={saved} />
+      )}
+      {open?.what === 'factor' && open.operator && (
+        <ResetFactor operator={open.operator} onClose={close} onDone={reload} />
+      )}
+      {open?.what === 'remove' && open.operator && (
+        <Remove operator={open.operator} onClose={close} onDone={reload} />
+      )}
+    </>
+  );
+}
+
+interface ConfirmProps {
+  readonly operator: Operator;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function ResetFactor({ operator: { id, name }, onClose, onDone }: ConfirmProps) {
+  return (
+    <Confirm
+      title={t('operators.factor.reset')}
+      action={t('operators.factor.reset')}
+      danger
+      onClose={onClose}
+      act={async () => {
+        await call('resetOperatorTotp', { params: { id } });
+        notify(t('operators.factor.resetDone'));
+        onDone();
+      }}
+    >
+      <p>{t('operators.factor.reset.text', { name })}</p>
+    </Confirm>
+  );
+}
+
+function Remove({ operator: { id, name }, onClose, onDone }: ConfirmProps) {
+  return (
+    <Confirm
+      title={t('operators.remove.title', { name })}
+      action={t('operators.remove')}
+      danger
+      onClose={onClose}
+      act={async () => {
+        await call('deleteOperator', { params: { id } });
+        notify(t('operators.removed'));
+        onDone();
+      }}
+    >
+      <p>{t('operators.remove.text')}</p>
+    </Confirm>
+  );
+}
+
+/** `12 / 50`; a bound that there is not is ∞. The number of accounts leads to them. */
+function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: keyof Operator['budget'] }) {
+  if (role !== 'seller') return <span class="faint">—</span>;
+  const bound = budget[name];
+  const text = `${amount(name, used[name])} / ${bound === null ? '∞' : amount(name, bound)}`;
+  return name === 'accounts' ? <a href={href(['accounts'], { owner: id })}>{text}</a> : <span>{text}</span>;
+}
+
+const BUDGETS = ['accounts', 'days', 'bytes'] as const;
+
+function columns(
+  open: (what: 'edit' | 'factor' | 'remove', operator: Operator) => void,
+  narrow: boolean,
+): readonly Column<Operator>[] {
+  const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
+    key: name,
+    head: t(`audit.budget.${name}`),
+    width: '136px',
+    from,
+    cell: (one) => <Budget of={one} name={name} />,
+  });
+  return [
+    {
+      key: 'name',
+      head: t('operators.name'),
+      cell: (one) => (
+        <div class={narrow ? 'two-lines' : ''}>
+          <button type="button" class="link name" onClick={() => open('edit', one)}>
+            {one.name}
+          </button>
+          {narrow &&
+            one.role === 'seller' &&
+            BUDGETS.map((name) => (
+              <span key={name} class="soft number">
+                {t('bulk.field', { field: t(`budget.${name}`) })}
+                <Budget of={one} name={name} />
+              </span>
+            ))}
+        </div>
+      ),
+    },
+    {
+      key: 'role',
+      head: t('operators.role'),
+      width: narrow ? '72px' : '104px',
+      cell: (one) =>
+        one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
+    },
+    ...(narrow ? [] : [budget('accounts', 800), budget('days', 1000), budget('bytes', 1200)]),
+    {
+      key: 'factor',
+      head: t('operators.factor'),
+      width: '120px',
+      from: 560,
+      cell: (one) =>
+        one.totpEnabled ? (
+          <button
+            type="button"
+            class="link"
+            title={t('operators.factor.reset')}
+            aria-label={t('operators.factor.reset')}
+            onClick={() => open('factor', one)}
+          >
+            {t('operators.factor.on')}
+          </button>
+        ) : (
+          <span class="soft">{t('operators.factor.off')}</span>
+        ),
+    },
+    {
+      key: 'remove',
+      head: '',
+      width: '80px',
+      align: 'end',
+      cell: (one) => (
+        <button type="button" class="link danger" onClick={() => open('remove', one)}>
+          {t('operators.remove')}
+        </button>
+      ),
+    },
+  ];
+}
+
+const roleText = (role: Operator['role']): string => t(`operators.role.${role}`);

@@ -1,0 +1,205 @@
+// The audit log: who changed what, from where, with before and after.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AuditEntry, Operations } from '../../api-types.js';
+import { type TextKey, t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { href, usePlace } from '../../lib/router.js';
+import { Ago, Button, Tag } from '../../ui/basics.js';
+import { DayRange, dayRangeOf } from '../../ui/day-range.js';
+import { Counts, FilterChip, Pager, SearchBox } from '../../ui/list.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { showField } from '../accounts/fields/field-words.js';
+
+const VIAS = ['console', 'api', 'token', 'cli', 'player', 'daemon'] as const;
+
+export function AuditPage() {
+  const { query } = usePlace();
+  const list = useLoad(
+    'listAudit',
+    {
+      query: {
+        search: query.get('search') ?? undefined,
+        via: VIAS.find((via) => via === query.get('via')),
+        importId: query.get('import') ?? undefined,
+        ...dayRangeOf(query),
+        cursor: query.get('cursor') ?? undefined,
+        limit: 100,
+      },
+    },
+    { topics: ['audit', 'accounts', 'settings'] },
+  );
+  const page = list.data;
+  return (
+    <>
+      <div class="toolbar">
+        <SearchBox placeholder={t('audit.search')} />
+        <fieldset class="chips" aria-label={t('list.filters')}>
+          {VIAS.map((via) => (
+            <FilterChip key={via} name="via" value={via}>
+              {t(`audit.via.${via}`)}
+            </FilterChip>
+          ))}
+          {query.has('import') && (
+            <FilterChip name="import" value={query.get('import') ?? ''}>
+              {t('audit.onePart')} ×
+            </FilterChip>
+          )}
+        </fieldset>
+        <DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />
+        {page && <Counts matched={page.matched} total={page.total} />}
+      </div>
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={12} />}
+      {page && <Entries items={page.items} />}
+      {page && <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />}
+    </>
+  );
+}
+
+/** The changes of one object, newest first. */
+export function AuditList({ objectId }: { objectId: string }) {
+  const [limit, setLimit] = useState(10);
+  const { data, error, reload } = useLoad(
+    'listAudit',
+    { query: { objectId, limit } },
+    { topics: ['audit', 'accounts'] },
+  );
+  if (error && !data) return <Failure error={error} retry={reload} />;
+  if (!data) return <Skeleton rows={3} />;
+  return (
+    <>
+      <Entries items={data.items} />
+      {data.nextCursor !== null && <Button onClick={() => setLimit(limit + 50)}>{t('list.more')}</Button>}
+    </>
+  );
+}
+
+function Entries({ items }: { items: Operations['listAudit']['answer']['items'] }) {
+  if (items.length === 0) {
+    return (
+      <Empty icon="check" title={t('audit.empty')}>
+        {t('audit.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <ol class="audit">
+      {items.map((entry) => (
+        <li key={entry.id}>
+          <div class="row wrap">
+            <strong>{actionText(entry.action)}</strong>
+            <ObjectName entry={entry} />
+            <ImportName entry={entry} />
+            <span class="grow" />
+            <span class="soft">
+              {entry.actor} <Tag>{t(`audit.via.${entry.via}`)}</Tag>{' '}
+              {entry.address !== null && <code>{entry.address}</code>}
+            </span>
+            <span class="soft when">
+              <Ago at={entry.at} />
+            </span>
+          </div>
+          <Changes entry={entry} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const ACTIONS: Readonly<Record<string, TextKey>> = {
+  'account.create': 'audit.account.create',
+  'account.update': 'audit.account.update',
+  'account.delete': 'audit.account.delete',
+  'account.password': 'audit.account.password',
+  'account.limits': 'audit.account.limits',
+  'account.reset-usage': 'audit.account.reset-usage',
+  'account.player-link': 'audit.account.player-link',
+  'account.player-link-revoke': 'audit.account.player-link-revoke',
+  'account.import': 'audit.account.import',
+  'account.bulk': 'audit.account.bulk',
+  'session.end': 'audit.session.end',
+  'settings.whitelist': 'audit.settings.whitelist',
+  'settings.games': 'audit.settings.games',
+  'settings.public-address': 'audit.settings.public-address',
+  'settings.retention': 'audit.settings.retention',
+  'settings.plans': 'audit.settings.plans',
+  'settings.pac': 'audit.settings.pac',
+  'settings.notices': 'audit.settings.notices',
+  'settings.time-zone': 'audit.settings.time-zone',
+  'backup.download': 'audit.backup.download',
+  'admin.password': 'audit.admin.password',
+  'admin.username': 'audit.admin.username',
+  'admin.totp-on': 'audit.admin.totp-on',
+  'admin.totp-off': 'audit.admin.totp-off',
+  'operator.create': 'audit.operator.create',
+  'operator.update': 'audit.operator.update',
+  'operator.delete': 'audit.operator.delete',
+  'admin.recovery-codes': 'audit.admin.recovery-codes',
+  'admin.recovery-code-used': 'audit.admin.recovery-code-used',
+  'token.create': 'audit.token.create',
+  'token.revoke': 'audit.token.revoke',
+  'run.cancel': 'audit.run.cancel',
+  'run.again': 'audit.run.again',
+  'agent.message': 'audit.agent.message',
+  'agent.forget-session': 'audit.agent.forget-session',
+  'node.drain': 'audit.node.drain',
+  'node.undrain': 'audit.node.undrain',
+};
+
+function actionText(action: string): string {
+  const known = ACTIONS[action];
+  return known ? t(known) : action;
+}
+
+function ObjectName({ entry }: { entry: AuditEntry }) {
+  const { type, id, name } = entry.object;
+  if (type === 'account' && id !== null) return <a href={href(['accounts', id])}>{name ?? id}</a>;
+  // The action's text names the settings.
+  if (type === 'settings') return null;
+  return <span>{name ?? ''}</span>;
+}
+
+/** Several sessions that were ended together belong to no single account. */
+const hasParts = ({ action, object }: AuditEntry): boolean =>
+  action === 'account.import' ||
+  action === 'account.bulk' ||
+  (action === 'session.end' && object.id === null);
+
+/** For an import or bulk action: a link to its entries. For an entry that one made: a link to that one. */
+function ImportName({ entry }: { entry: AuditEntry }) {
+  if (hasParts(entry))
+    return <a href={href(['settings', 'audit'], { import: entry.id })}>{t('audit.importParts')}</a>;
+  if (!entry.import) return null;
+  const { id, action, name } = entry.import;
+  return (
+    <a href={href(['settings', 'audit'], { import: id })}>
+      {action !== 'account.import'
+        ? t('audit.byBulk')
+        : name === null
+          ? t('audit.byImport')
+          : t('audit.byImportOf', { name })}
+    </a>
+  );
+}
+
+function Changes({ entry }: { entry: AuditEntry }) {
+  const names = [...new Set([...Object.keys(entry.before ?? {}), ...Object.keys(entry.after ?? {})])];
+  if (names.length === 0) return null;
+  const side = (fields: AuditEntry['before'], name: string): ComponentChildren =>
+    fields && name in fields ? showField(name, fields[name]) : null;
+  return (
+    <ul class="changes">
+      {names.map((name) => {
+        const [before, after] = [side(entry.before, name), side(entry.after, name)];
+        return (
+          <li key={name}>
+            {/* Of texts and secrets the log says only that they changed. */}
+            {before !== null && before !== after && <del>{before}</del>}{' '}
+            {after !== null && <ins>{after}</ins>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,224 @@
+// Retention times, and the effective configuration.
+import type { EffectiveConfig, Retention } from '../../api-types.js';
+import { callWithEtag, urlOf } from '../../lib/api.js';
+import { confirmThenFollow } from '../../lib/confirm.js';
+import { useDraft } from '../../lib/draft.js';
+import { bytes, count } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { readNumber } from '../../lib/number-text.js';
+import { Ago, At, Button, Tag } from '../../ui/basics.js';
+import { useAction } from '../../ui/dialog.js';
+import { Field, Input } from '../../ui/form.js';
+import { Icon } from '../../ui/icons.js';
+import { Permitted } from '../../ui/permitted.js';
+import { Failure, FormErrors, Skeleton } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
+
+const FIELDS = [
+  'heartbeatDays',
+  'heartbeatsPerAccount',
+  'runDays',
+  'loginDays',
+  'auditDays',
+] as const satisfies readonly (keyof Retention)[];
+
+type Texts = Readonly<Record<keyof Retention, string>>;
+
+function textsOf(saved: Retention | undefined): Texts {
+  return Object.fromEntries(FIELDS.map((name) => [name, saved ? String(saved[name]) : ''])) as Texts;
+}
+
+const maxOf = (name: keyof Retention): number => (name === 'heartbeatsPerAccount' ? 10_000_000 : 3_650);
+
+/** Reads a field; undefined for an invalid number. Every retention time needs a number. */
+function readField(name: keyof Retention, text: string): number | undefined {
+  return readNumber(text, { min: 1, max: maxOf(name), whole: true }) ?? undefined;
+}
+
+/** Returns the numbers of the changed fields; undefined while one of them is invalid. */
+function readChanges(changes: Partial<Texts>): Partial<Retention> | undefined {
+  const entries = (Object.entries(changes) as [keyof Retention, string][]).map(
+    ([name, text]) => [name, readField(name, text)] as const,
+  );
+  return entries.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(entries);
+}
+
+export function RetentionSettings() {
+  const saved = useLoad('getRetention', {}, { topics: ['settings'] });
+  const draft = useDraft(textsOf(saved.data));
+  const { busy, error, run } = useAction();
+  if (!saved.data)
+    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={5} />;
+  const changes = readChanges(draft.changes);
+  const save = () =>
+    run(async () => {
+      if (!changes) return;
+      // Reads the current values first, so that another user's changes to other fields stay.
+      const now = await callWithEtag('getRetention');
+      const { answer, etag } = await callWithEtag('setRetention', {
+        body: { ...now.answer, ...changes },
+        etag: now.etag,
+      });
+      notify(t('settings.saved'));
+      saved.put(answer, etag);
+      draft.reset();
+    });
+  return (
+    <form
+      class="card stack narrow"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <h2>{t('settings.retention')}</h2>
+      <p class="soft">{t('retention.text')}</p>
+      <FormErrors error={error}>
+        {FIELDS.map((name) => (
+          <Field
+            path={name}
+            key={name}
+            label={t(`retention.${name}`)}
+            error={
+              readField(name, draft.values[name]) === undefined
+                ? t('retention.wrong', { max: maxOf(name) })
+                : undefined
+            }
+          >
+            <Input
+              value={draft.values[name]}
+              onInput={(text) => draft.set({ [name]: text })}
+              inputMode="numeric"
+            />
+          </Field>
+        ))}
+      </FormErrors>
+      <div class="row">
+        <Permitted to="setRetention">
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || !changes || busy}>
+            {t('settings.save')}
+          </Button>
+        </Permitted>
+        {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
+      </div>
+    </form>
+  );
+}
+
+/** PostgreSQL has its own backup program. */
+function Backup() {
+  return (
+    <section class="card stack">
+      <h2>{t('backup.title')}</h2>
+      <p class="soft">
+        {t('backup.text')} <code>pulsegate restore FILE</code>
+      </p>
+      <div class="row">
+        <Permitted to="downloadBackup">
+          <a class="button" href={urlOf('downloadBackup', {})} download onClick={confirmThenFollow}>
+            <Icon name="download" /> {t('backup.download')}
+          </a>
+        </Permitted>
+      </div>
+    </section>
+  );
+}
+
+/** Nothing asks the network: what is new is known from the installed files and the calendar. */
+function Program({ program }: { program: EffectiveConfig['program'] }) {
+  const { version, installedVersion, build, isOld } = program;
+  return (
+    <section class="card stack">
+      <h2>{t('program.title')}</h2>
+      <p>
+        Pulsegate <strong>{version}</strong>
+        {build && (
+          <span class="soft">
+            {' · '}
+            {t('program.build', { commit: build.commit.slice(0, 12) })} <At at={build.date} />
+            {' · '}
+            <Ago at={build.date} />
+          </span>
+        )}
+      </p>
+      {installedVersion !== version && (
+        <p class="notice" role="status">
+          <Icon name="warn" /> {t('program.restart', { installed: installedVersion, running: version })}
+        </p>
+      )}
+      {isOld && installedVersion === version && (
+        <p class="notice" role="status">
+          <Icon name="warn" /> {t('program.old')}
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function EffectiveSettings() {
+  const { data, error, reload } = useLoad('getEffectiveConfig', {});
+  if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
+  return (
+    <>
+      <Program program={data.program} />
+      {data.database.client !== 'pg' && <Backup />}
+      <section class="card stack">
+        <h2>{t('settings.effective')}</h2>
+        <p class="soft">
+          {t('effective.text')} {data.configFile !== null && <code class="break">{data.configFile}</code>}
+        </p>
+        <p class="soft">
+          {t('effective.database', {
+            client: data.database.client,
+            size: data.database.bytes === null ? '—' : bytes(data.database.bytes),
+            n: count(data.database.heartbeats),
+          })}{' '}
+          · {t('effective.startedAt')} <At at={data.startedAt} />
+        </p>
+        {data.needsRestart.length > 0 && (
+          <p class="notice" role="status">
+            {t('effective.needsRestart', { keys: data.needsRestart.join(', ') })}
+          </p>
+        )}
+        {data.problem !== null && (
+          <p class="notice" role="alert">
+            {t('effective.problem', { problem: data.problem })}
+          </p>
+        )}
+        <table class="small stacked">
+          <thead>
+            <tr>
+              <th scope="col">{t('effective.key')}</th>
+              <th scope="col">{t('effective.value')}</th>
+              <th scope="col">{t('effective.source')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.entries.map((entry) => (
+              <tr key={entry.path}>
+                <td class="whole">
+                  <code>{entry.path}</code>
+                </td>
+                <td class="break">
+                  {entry.isSecret ? (
+                    <span class="soft">{t('effective.hidden')}</span>
+                  ) : (
+                    <code>{entry.value}</code>
+                  )}
+                </td>
+                <td class="whole">
+                  {entry.source === 'default' ? (
+                    <span class="faint">{t('effective.source.default')}</span>
+                  ) : (
+                    <Tag>{t(`effective.source.${entry.source}`)}</Tag>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+// The display settings of this browser: language and theme.
+import { useCell } from '../../lib/cell.js';
+import { setLanguage, t, useLanguage } from '../../lib/i18n.js';
+import { setTheme, type Theme, theme } from '../../lib/theme.js';
+import { Segments } from '../../ui/form.js';
+import { LANGUAGES } from '../../ui/switches.js';
+
+export function LanguageChoice() {
+  const language = useLanguage();
+  return (
+    <Segments value={language} options={LANGUAGES} onChange={setLanguage} label={t('display.language')} />
+  );
+}
+
+export function ThemeChoice() {
+  const options: readonly { value: Theme; label: string }[] = [
+    { value: 'system', label: t('display.system') },
+    { value: 'light', label: t('display.light') },
+    { value: 'dark', label: t('display.dark') },
+  ];
+  return <Segments value={useCell(theme)} options={options} onChange={setTheme} label={t('display.theme')} />;
+}

@@ -1,0 +1,168 @@
+// One game rule as fields. The fields hold text; `readRule` reads it when the operator saves or tests the rules.
+import type { ComponentChildren } from 'preact';
+import type { GameRule } from '../../api-types.js';
+import { t } from '../../lib/i18n.js';
+import { readNumber } from '../../lib/number-text.js';
+import { Field, Input, Segments, Select } from '../../ui/form.js';
+
+export interface RuleFields {
+  /** Identifies the rule, also after it is moved. */
+  readonly key: string;
+  readonly kind: 'fixed' | 'pattern';
+  readonly id: string;
+  readonly pattern: string;
+  readonly maxBytes: string;
+  readonly protocol: 'any' | 'tcp' | 'udp';
+  /** One or more hosts, separated by commas. */
+  readonly hosts: string;
+  readonly ports: string;
+  /** The rule as the daemon sent it. The form sends it unchanged when no field was changed. */
+  readonly original: GameRule | null;
+}
+
+const DEFAULT_BYTES = '4096';
+const MAX_BYTES = 65_536;
+
+export function ruleFields(rule: GameRule | null, key: string): RuleFields {
+  const { hosts = [], ports = [], protocol } = rule?.match ?? {};
+  return {
+    key,
+    kind: rule?.gameId === undefined ? 'fixed' : 'pattern',
+    id: rule?.id ?? '',
+    pattern: rule?.gameId ?? '',
+    maxBytes: rule?.maxBytes === undefined ? DEFAULT_BYTES : String(rule.maxBytes),
+    protocol: protocol ?? 'any',
+    hosts: hosts.join(', '),
+    ports: ports.join(', '),
+    original: rule,
+  };
+}
+
+/** Returns the rule that the fields describe; undefined while a field is missing or invalid. */
+export function readRule(fields: RuleFields): GameRule | undefined {
+  const { original, key, ...texts } = fields;
+  if (original) {
+    const { original: _, key: __, ...before } = ruleFields(original, key);
+    if (JSON.stringify(before) === JSON.stringify(texts)) return original;
+  }
+  const ports = readPorts(fields.ports);
+  const maxBytes = readMaxBytes(fields);
+  if (ports === undefined || maxBytes === undefined || nameOf(fields).trim() === '') return undefined;
+  const hosts = words(fields.hosts);
+  const match = {
+    ...(hosts.length > 0 ? { hosts } : {}),
+    ...(ports.length > 0 ? { ports } : {}),
+    ...(fields.protocol === 'any' ? {} : { protocol: fields.protocol }),
+  };
+  return fields.kind === 'fixed' ? { id: fields.id, match } : { gameId: fields.pattern, match, maxBytes };
+}
+
+const nameOf = ({ kind, id, pattern }: RuleFields): string => (kind === 'fixed' ? id : pattern);
+
+const readMaxBytes = ({ kind, maxBytes }: RuleFields): number | undefined =>
+  kind === 'fixed' ? 0 : (readNumber(maxBytes, { min: 1, max: MAX_BYTES, whole: true }) ?? undefined);
+
+function words(text: string): string[] {
+  return text.split(/[,，、\s]+/).filter((part) => part !== '');
+}
+
+/** Reads ports and port ranges; undefined when an entry is neither. */
+function readPorts(text: string): (number | string)[] | undefined {
+  const ports = words(text);
+  const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65_535;
+  const isRange = (part: string) => {
+    const [first = '', last = first] = part.split('-');
+    return (
+      /^\d{1,5}(-\d{1,5})?$/.test(part) && isPort(first) && isPort(last) && Number(first) <= Number(last)
+    );
+  };
+  if (!ports.every(isRange)) return undefined;
+  return ports.map((part) => (part.includes('-') ? part : Number(part)));
+}
+
+interface Props {
+  readonly index: number;
+  readonly fields: RuleFields;
+  readonly onChange: (patch: Partial<RuleFields>) => void;
+  /** Also marks missing fields, because the operator has tried to save. */
+  readonly strict: boolean;
+  readonly actions: ComponentChildren;
+}
+
+export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
+  const { kind } = fields;
+  const missing = strict && nameOf(fields).trim() === '' ? t('games.needed') : undefined;
+  return (
+    <section class="card stack" aria-label={t('games.rule', { n: index + 1 })}>
+      <div class="row wrap rule-head">
+        <strong class="number">{index + 1}</strong>
+        <Segments
+          value={kind}
+          label={t('games.kind')}
+          onChange={(next) => onChange({ kind: next })}
+          options={[
+            { value: 'fixed', label: t('games.fixed') },
+            { value: 'pattern', label: t('games.pattern') },
+          ]}
+        />
+        <span class="grow" />
+        {actions}
+      </div>
+      <div class="grid-2">
+        {/* The two kinds have separate keys: a reused field would keep attributes that the other kind does not set. */}
+        {kind === 'fixed' ? (
+          <Field key="id" label="GameID" error={missing}>
+            <Input value={fields.id} onInput={(id) => onChange({ id })} maxLength={128} />
+          </Field>
+        ) : (
+          <Field key="pattern" label={t('games.pattern')} hint={t('games.pattern.hint')} error={missing}>
+            <Input
+              value={fields.pattern}
+              onInput={(pattern) => onChange({ pattern })}
+              placeholder="GAMEID=([A-Z0-9]+);"
+              maxLength={1_000}
+            />
+          </Field>
+        )}
+        <Field key="protocol" label={t('games.protocol')}>
+          <Select
+            value={fields.protocol}
+            onChange={(protocol) => onChange({ protocol })}
+            options={[
+              { value: 'any', label: t('games.any') },
+              { value: 'tcp', label: 'TCP' },
+              { value: 'udp', label: 'UDP' },
+            ]}
+          />
+        </Field>
+        <Field key="hosts" label={t('games.hosts')} hint={t('games.hosts.hint')}>
+          <Input value={fields.hosts} onInput={(hosts) => onChange({ hosts })} placeholder={t('games.any')} />
+        </Field>
+        <Field
+          key="ports"
+          label={t('games.ports')}
+          hint={t('games.ports.hint')}
+          error={readPorts(fields.ports) === undefined ? t('games.ports.wrong') : undefined}
+        >
+          <Input value={fields.ports} onInput={(ports) => onChange({ ports })} placeholder={t('games.any')} />
+        </Field>
+        {kind === 'pattern' && (
+          <Field
+            key="maxBytes"
+            label={t('games.maxBytes')}
+            hint={t('games.maxBytes.hint')}
+            error={
+              readMaxBytes(fields) === undefined ? t('games.maxBytes.wrong', { max: MAX_BYTES }) : undefined
+            }
+          >
+            <Input
+              value={fields.maxBytes}
+              onInput={(maxBytes) => onChange({ maxBytes })}
+              inputMode="numeric"
+            />
+          </Field>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,155 @@
+// Game rules: the first matching rule gives a flow its GameID. An operator can test each rule before saving it.
+import { useRef, useState } from 'preact/hooks';
+import type { GameRule } from '../../api-types.js';
+import { ApiError, callWithEtag } from '../../lib/api.js';
+import { useDraft } from '../../lib/draft.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { Button, Tag } from '../../ui/basics.js';
+import { Conflict } from '../../ui/conflict.js';
+import { Confirm, useAction } from '../../ui/dialog.js';
+import { Permitted } from '../../ui/permitted.js';
+import { Failure, Skeleton } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
+import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
+import { RuleTester } from './games-tester.js';
+
+interface Fields {
+  readonly rules: readonly RuleFields[];
+  readonly etag: string | null;
+}
+
+export function GameSettings() {
+  const saved = useLoad('getGameRules', {}, { topics: ['settings'] });
+  const draft = useDraft<Fields>({
+    rules: (saved.data?.rules ?? []).map((rule, i) => ruleFields(rule, `saved ${i}`)),
+    etag: saved.etag,
+  });
+  const added = useRef(0);
+  const [isStrict, setStrict] = useState(false);
+  const [forgetting, setForgetting] = useState(false);
+  const [theirs, setTheirs] = useState<{ rules: readonly GameRule[]; etag: string | null } | null>(null);
+  const { busy, error, run, clear } = useAction();
+  if (!saved.data)
+    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
+
+  const fields = draft.values.rules;
+  const setRules = (rules: readonly RuleFields[]) => draft.set({ rules });
+  const read = fields.map(readRule);
+  const rules = read.every((rule) => rule !== undefined) ? read : null;
+  const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && theirs !== null;
+  const change = (index: number, patch: Partial<RuleFields>) =>
+    setRules(fields.map((one, i) => (i === index ? { ...one, ...patch } : one)));
+  const moveUp = (index: number) => {
+    const next = [...fields];
+    next.splice(index - 1, 0, ...next.splice(index, 1));
+    setRules(next);
+  };
+  const add = () => {
+    added.current += 1;
+    setRules([...fields, ruleFields(null, `added ${added.current}`)]);
+  };
+  const undo = () => {
+    draft.reset();
+    setStrict(false);
+    clear();
+  };
+  const save = () => {
+    setStrict(true);
+    if (!rules) return;
+    void run(async () => {
+      const etag = isStale ? theirs.etag : draft.base.etag;
+      try {
+        const done = await callWithEtag('setGameRules', { body: { rules }, etag });
+        notify(t('games.saved'));
+        saved.put(done.answer, done.etag);
+        undo();
+      } catch (failure) {
+        if (failure instanceof ApiError && failure.code === 'changed-meanwhile') {
+          const now = await callWithEtag('getGameRules');
+          setTheirs({ rules: now.answer.rules, etag: now.etag });
+        }
+        throw failure;
+      }
+    });
+  };
+  return (
+    <div class="columns wide-first">
+      <section class="stack">
+        <div class="row wrap">
+          <p class="soft grow">{t('games.text')}</p>
+          <Tag>{t(`games.source.${saved.data.source}`)}</Tag>
+        </div>
+        {fields.length === 0 && <p class="card soft">{t('games.empty')}</p>}
+        {fields.map((one, i) => (
+          <RuleCard
+            key={one.key}
+            index={i}
+            fields={one}
+            strict={isStrict}
+            onChange={(patch) => change(i, patch)}
+            actions={
+              <>
+                {i > 0 && (
+                  <Button icon="up" kind="quiet" onClick={() => moveUp(i)} label={t('games.moveUp')} />
+                )}
+                <Button
+                  icon="close"
+                  kind="quiet"
+                  onClick={() => setRules(fields.filter((other) => other !== one))}
+                  label={t('games.remove')}
+                />
+              </>
+            }
+          />
+        ))}
+        {isStale ? (
+          <Conflict
+            fields={[
+              { label: t('settings.games'), theirs: inShort(theirs.rules), mine: inShort(rules ?? []) },
+            ]}
+          />
+        ) : error ? (
+          <Failure error={error} />
+        ) : null}
+        <div class="row wrap">
+          <Button icon="plus" onClick={add}>
+            {t('games.add')}
+          </Button>
+          <span class="grow" />
+          {saved.data.source === 'console' && (
+            <Permitted to="forgetGameRules">
+              <Button onClick={() => setForgetting(true)}>{t('games.forget')}</Button>
+            </Permitted>
+          )}
+          {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
+          <Permitted to="setGameRules">
+            <Button kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
+              {t(isStale ? 'account.saveAnyway' : 'settings.save')}
+            </Button>
+          </Permitted>
+        </div>
+      </section>
+      <RuleTester rules={rules} />
+      {forgetting && (
+        <Confirm
+          title={t('games.forget')}
+          action={t('games.forget')}
+          onClose={() => setForgetting(false)}
+          act={async () => {
+            const done = await callWithEtag('forgetGameRules');
+            saved.put(done.answer, done.etag);
+            undo();
+          }}
+        >
+          <p>{t('games.forget.text')}</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+/** Summarizes the rules by their GameIDs. */
+function inShort(rules: readonly GameRule[]): string {
+  return rules.length === 0 ? '—' : rules.map((rule) => rule.id ?? rule.gameId ?? '').join(' · ');
+}

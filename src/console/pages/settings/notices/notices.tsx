@@ -1,0 +1,261 @@
+// The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
+import { useState } from 'preact/hooks';
+import type { Notice, NoticeChannel, NoticeState } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { isTextKey, t } from '../../../lib/i18n.js';
+import { useLoad } from '../../../lib/load.js';
+import { href, usePlace } from '../../../lib/router.js';
+import { Ago, Button, State, type Tone, useWidth } from '../../../ui/basics.js';
+import { ColumnChooser } from '../../../ui/columns.js';
+import { Confirm, useAction } from '../../../ui/dialog.js';
+import { FilterChip, Pager } from '../../../ui/list.js';
+import { Permitted } from '../../../ui/permitted.js';
+import { Empty, Failure, Skeleton } from '../../../ui/states.js';
+import { type Column, Table } from '../../../ui/table.js';
+import { notify } from '../../../ui/toast.js';
+
+const TONES: Readonly<Record<NoticeState, Tone>> = {
+  pending: 'info',
+  delivered: 'good',
+  failed: 'bad',
+  discarded: 'none',
+};
+const STATES = Object.keys(TONES) as NoticeState[];
+const CHANNELS: readonly NoticeChannel[] = ['webhook', 'email', 'telegram', 'wecom'];
+
+export function NoticeHistory() {
+  const { query } = usePlace();
+  const list = useLoad(
+    'listNotices',
+    {
+      query: {
+        state: STATES.find((state) => state === query.get('state')),
+        channel: CHANNELS.find((channel) => channel === query.get('channel')),
+        account: query.get('account') ?? undefined,
+        cursor: query.get('cursor') ?? undefined,
+        limit: 100,
+      },
+    },
+    { topics: ['notices'], everyMs: 10_000 },
+  );
+  const { error, run } = useAction();
+  const retry = (one: Notice) =>
+    run(async () => {
+      await call('retryNotice', { params: { id: one.id } });
+      notify(t('notices.retried'));
+      list.reload();
+    });
+  const page = list.data;
+  const narrow = useWidth() < 640;
+  const columns = narrow ? narrowColumns((one) => void retry(one)) : noticeColumns((one) => void retry(one));
+  return (
+    <>
+      <div class="toolbar">
+        <fieldset class="chips" aria-label={t('list.filters')}>
+          {STATES.map((state) => (
+            <FilterChip key={state} name="state" value={state}>
+              {t(`notices.state.${state}`)}
+            </FilterChip>
+          ))}
+          {CHANNELS.map((channel) => (
+            <FilterChip key={channel} name="channel" value={channel}>
+              {t(`notices.channel.${channel}`)}
+            </FilterChip>
+          ))}
+        </fieldset>
+        {page && page.waiting > 0 && <DiscardWaiting waiting={page.waiting} done={list.reload} />}
+        {!narrow && <ColumnChooser table="notices" columns={columns} />}
+      </div>
+      {error ? <Failure error={error} /> : null}
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={10} />}
+      {page?.items.length === 0 && (
+        <Empty icon="search" title={t('notices.empty')}>
+          <p>{t('notices.empty.text')}</p>
+          <a class="button primary" href={href(['settings', 'reminders'])}>
+            {t('notices.setUp')}
+          </a>
+        </Empty>
+      )}
+      {page && page.items.length > 0 && (
+        <>
+          <Table
+            label={t('settings.notices')}
+            rows={page.items}
+            columns={columns}
+            table="notices"
+            rowHeight={narrow ? 56 : 36}
+            id={(one) => one.id}
+            pending={list.pending}
+          />
+          <Pager nextCursor={page.nextCursor} shown={page.items.length} />
+        </>
+      )}
+    </>
+  );
+}
+
+function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+  return [
+    {
+      key: 'state',
+      head: t('account.state'),
+      width: '104px',
+      cell: (one) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>,
+    },
+    { key: 'about', head: t('notices.about'), cell: (one) => <About notice={one} /> },
+    {
+      key: 'channel',
+      head: t('notices.channel'),
+      width: '96px',
+      from: 620,
+      cell: (one) => t(`notices.channel.${one.channel}`),
+    },
+    {
+      key: 'to',
+      head: t('notices.to'),
+      width: '88px',
+      from: 760,
+      cell: (one) => t(`notices.to.${one.recipient}`),
+    },
+    {
+      key: 'answer',
+      head: t('notices.answer'),
+      from: 900,
+      cell: (one) => (
+        <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
+          {one.detail ?? '—'}
+        </span>
+      ),
+    },
+    {
+      key: 'tries',
+      head: t('notices.tries'),
+      width: '80px',
+      from: 1000,
+      align: 'end',
+      cell: (one) => <span class="number">{one.tries}</span>,
+    },
+    {
+      key: 'at',
+      head: t('notices.at'),
+      width: '104px',
+      from: 520,
+      align: 'end',
+      cell: (one) => <Ago at={one.at} />,
+    },
+    { key: 'retry', head: '', width: '88px', cell: (one) => <Retry notice={one} retry={retry} /> },
+  ];
+}
+
+/** For narrow screens: two lines per row. */
+function narrowColumns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+  return [
+    {
+      key: 'about',
+      head: t('notices.about'),
+      cell: (one) => (
+        <div class="over-two-lines">
+          <About notice={one} />
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      head: t('account.state'),
+      width: '148px',
+      align: 'end',
+      cell: (one) => (
+        <div class="two-lines end">
+          <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>
+          {one.state === 'failed' ? (
+            <Retry notice={one} retry={retry} />
+          ) : (
+            <span class="soft">
+              {t(`notices.channel.${one.channel}`)} <Ago at={one.at} />
+            </span>
+          )}
+        </div>
+      ),
+    },
+  ];
+}
+
+/** Discards what waits in the chosen channel, or in all. */
+function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const chosen = usePlace().query.get('channel');
+  const discard = async () => {
+    const channel = CHANNELS.find((each) => each === chosen);
+    const { discarded } = await call('discardNotices', { body: channel ? { channel } : {} });
+    notify(t('notices.discarded', { n: discarded }));
+    done();
+  };
+  return (
+    <>
+      <Permitted to="discardNotices">
+        <Button onClick={() => setOpen(true)}>{t('notices.discard', { n: waiting })}</Button>
+      </Permitted>
+      {isOpen && (
+        <Confirm
+          title={t('notices.discard.title')}
+          action={t('notices.discard', { n: waiting })}
+          danger
+          act={discard}
+          onClose={() => setOpen(false)}
+        >
+          <p>{t('notices.discard.text', { n: waiting })}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void }) {
+  if (notice.state !== 'failed' || notice.type === 'contact.code') return null;
+  return (
+    <Permitted to="retryNotice">
+      <Button kind="quiet" onClick={() => retry(notice)}>
+        {t('notices.retry')}
+      </Button>
+    </Permitted>
+  );
+}
+
+function About({ notice: { type, accountId, data } }: { notice: Notice }) {
+  const name = String(
+    data['username'] ??
+      data['client'] ??
+      data['agent'] ??
+      data['name'] ??
+      data['certificate'] ??
+      data['node'] ??
+      '',
+  );
+  const counts = ['expiring', 'expired', 'quota'].map((part) => Number(data[part] ?? 0));
+  const n = counts.reduce((sum, each) => sum + each, 0);
+  const text = type === 'accounts.digest' ? t('notices.type.digest', { n }) : textOf(type, name);
+  return accountId === null ? (
+    <span>{text}</span>
+  ) : (
+    <a class="plain" href={href(['accounts', accountId])}>
+      {text}
+    </a>
+  );
+}
+
+function textOf(type: string, name: string): string {
+  const quota = /^account\.quota-(\d+)$/.exec(type);
+  if (quota) return t('notices.type.quota', { name, n: quota[1] ?? '' });
+  if (type === 'account.expiring') return t('notices.type.expiring', { name });
+  if (type === 'account.expired') return t('notices.type.expired', { name });
+  if (type === 'logins.failing') return t('notices.type.failing', { name });
+  if (type === 'contact.code') return t('notices.type.code', { name });
+  if (type === 'run.failed') return t('notices.type.run', { name });
+  if (type === 'node.lost') return t('notices.type.lost', { name });
+  if (type === 'certificate.expiring') return t('notices.type.certificate', { name });
+  // The other alerts are entries of the audit log.
+  const key = `audit.${type}`;
+  const text = isTextKey(key) ? t(key) : type;
+  return name === '' ? text : t('audit.field', { field: text, value: name });
+}

@@ -1,0 +1,145 @@
+// The rules of the players' PAC files: which destinations use the proxy. One rule per line, in order.
+import { useState } from 'preact/hooks';
+import type { PacRules } from '../../api-types.js';
+import { ApiError, callWithEtag } from '../../lib/api.js';
+import { type Draft, useDraft } from '../../lib/draft.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { Button } from '../../ui/basics.js';
+import { Conflict, type Overtaken } from '../../ui/conflict.js';
+import { useAction } from '../../ui/dialog.js';
+import { Area, Field, Segments } from '../../ui/form.js';
+import { Permitted } from '../../ui/permitted.js';
+import { Failure, FormErrors, Skeleton } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
+
+const WAYS = ['proxy', 'direct'] as const;
+
+interface Fields {
+  readonly text: string;
+  readonly otherwise: PacRules['otherwise'];
+  readonly etag: string | null;
+}
+
+export function PacSettings() {
+  const saved = useLoad('getPacRules', {}, { topics: ['settings'] });
+  const draft = useDraft<Fields>({
+    text: textOf(saved.data?.rules ?? []),
+    otherwise: saved.data?.otherwise ?? 'proxy',
+    etag: saved.etag,
+  });
+  /** What somebody else saved since the first change; saving again overwrites it. */
+  const [theirs, setTheirs] = useState<{ readonly rules: PacRules; readonly etag: string | null } | null>(
+    null,
+  );
+  const { busy, error, run, clear } = useAction();
+  if (!saved.data)
+    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
+
+  const { text, otherwise } = draft.values;
+  const read = readRules(text);
+  const save = () =>
+    run(async () => {
+      const { etag } = theirs ?? draft.base;
+      const { changes } = draft;
+      const body = {
+        rules: theirs && changes.text === undefined ? theirs.rules.rules : read.rules,
+        otherwise: changes.otherwise ?? theirs?.rules.otherwise ?? otherwise,
+      };
+      try {
+        const { answer, etag: next } = await callWithEtag('setPacRules', { body, etag });
+        notify(t('settings.saved'));
+        saved.put(answer, next);
+        undo();
+      } catch (failure) {
+        if (!(failure instanceof ApiError) || failure.code !== 'changed-meanwhile') throw failure;
+        const now = await callWithEtag('getPacRules');
+        setTheirs({ rules: now.answer, etag: now.etag });
+      }
+    });
+  const undo = () => {
+    draft.reset();
+    setTheirs(null);
+    clear();
+  };
+  return (
+    <form
+      class="card stack narrow"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (read.wrongLine === null) void save();
+      }}
+    >
+      <h2>{t('pac.title')}</h2>
+      <p class="soft">{t('pac.text')}</p>
+      <FormErrors error={theirs ? null : error}>
+        <Field
+          path="match"
+          label={t('pac.rules')}
+          hint={t('pac.hint')}
+          error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
+        >
+          <Area
+            value={text}
+            onInput={(next) => draft.set({ text: next })}
+            rows={10}
+            placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
+            mono
+          />
+        </Field>
+        <div class="field">
+          <span>{t('pac.otherwise')}</span>
+          <Segments
+            value={otherwise}
+            label={t('pac.otherwise')}
+            onChange={(next) => draft.set({ otherwise: next })}
+            options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
+          />
+        </div>
+      </FormErrors>
+      {theirs && <Conflict fields={overtaken(draft, theirs.rules)} />}
+      <div class="row">
+        <Permitted to="setPacRules">
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || read.wrongLine !== null || busy}>
+            {t(theirs ? 'account.saveAnyway' : 'settings.save')}
+          </Button>
+        </Permitted>
+        {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
+      </div>
+    </form>
+  );
+}
+
+/** The fields that somebody else changed meanwhile, or this form. */
+function overtaken({ base, changes }: Draft<Fields>, { rules, otherwise }: PacRules): readonly Overtaken[] {
+  const text = textOf(rules);
+  return [
+    {
+      label: t('pac.rules'),
+      theirs: text === base.text ? null : text || '—',
+      mine: changes.text === undefined ? null : changes.text || '—',
+    },
+    {
+      label: t('pac.otherwise'),
+      theirs: otherwise === base.otherwise ? null : t(`pac.${otherwise}`),
+      mine: changes.otherwise === undefined ? null : t(`pac.${changes.otherwise}`),
+    },
+  ].filter(({ theirs, mine }) => theirs !== null || mine !== null);
+}
+
+function textOf(rules: PacRules['rules']): string {
+  return rules.map(({ match, via }) => `${via} ${match}`).join('\n');
+}
+
+/** Reads the rules of the lines that are not empty. `wrongLine` counts from 1. The daemon checks the matches themselves. */
+function readRules(text: string): { rules: PacRules['rules']; wrongLine: number | null } {
+  const rules: PacRules['rules'][number][] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const [, word, match] = /^\s*(proxy|direct)\s+(\S+)\s*$/i.exec(line) ?? [];
+    const via = WAYS.find((way) => way === word?.toLowerCase());
+    if (via === undefined || match === undefined) return { rules, wrongLine: index + 1 };
+    rules.push({ match, via });
+  }
+  return { rules, wrongLine: null };
+}

@@ -1,0 +1,247 @@
+// Plans: the terms by which accounts are created, renewed and upgraded.
+import { useState } from 'preact/hooks';
+import type { Plan } from '../../api-types.js';
+import { ApiError, call } from '../../lib/api.js';
+import { useDraft } from '../../lib/draft.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { numberText, readNumber } from '../../lib/number-text.js';
+import { Button, Pieces, useWidth } from '../../ui/basics.js';
+import { Confirm, Dialog, useAction } from '../../ui/dialog.js';
+import { Checkbox, Field, Input } from '../../ui/form.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { type Column, Table } from '../../ui/table.js';
+import { notify } from '../../ui/toast.js';
+import {
+  LimitFields,
+  type LimitTexts,
+  limitTexts,
+  NO_LIMIT_TEXTS,
+  readLimits,
+} from '../accounts/fields/limits.js';
+import { daysWords, planLimitList, planLimitWords } from '../accounts/fields/plans.js';
+
+/** The longest duration of a plan, in days. */
+const MAX_DAYS = 3_650;
+
+export function PlanSettings() {
+  const { data, error, etag, reload } = useLoad('getPlans', {}, { topics: ['settings'] });
+  const [editing, setEditing] = useState<Plan | 'new' | null>(null);
+  const [removing, setRemoving] = useState<Plan | null>(null);
+  const narrow = useWidth() < 640;
+  const plans = data?.plans ?? [];
+  const save = async (next: readonly Plan[]) => {
+    await call('setPlans', { body: { plans: next }, etag });
+    notify(t('settings.saved'));
+    reload();
+  };
+  return (
+    <>
+      <div class="row wrap">
+        <p class="soft grow">{t('plans.text')}</p>
+        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+          {t('plans.new')}
+        </Button>
+      </div>
+      {error && !data && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={4} />}
+      {data && plans.length === 0 && (
+        <Empty icon="accounts" title={t('plans.empty')}>
+          {t('plans.empty.text')}
+          <pre>pulsegate plan set month --days 30</pre>
+        </Empty>
+      )}
+      {plans.length > 0 && (
+        <Table
+          label={t('settings.plans')}
+          rows={plans}
+          columns={columns(setRemoving, narrow)}
+          rowHeight={narrow ? 102 : 52}
+          id={(plan) => plan.name}
+          open={setEditing}
+        />
+      )}
+      {editing !== null && (
+        <PlanDialog
+          plan={editing === 'new' ? null : editing}
+          taken={plans.map(({ name }) => name)}
+          onClose={() => setEditing(null)}
+          save={async (plan) => {
+            const old = editing === 'new' ? null : editing.name;
+            // The plan may have been removed meanwhile.
+            const isNew = !plans.some(({ name }) => name === old);
+            await save(isNew ? [...plans, plan] : plans.map((each) => (each.name === old ? plan : each)));
+            setEditing(null);
+          }}
+          onStale={reload}
+        />
+      )}
+      {removing && (
+        <Confirm
+          title={t('plans.remove')}
+          action={t('plans.remove')}
+          danger
+          onClose={() => setRemoving(null)}
+          act={() => save(plans.filter(({ name }) => name !== removing.name))}
+        >
+          <p>{t('plans.remove.text', { name: removing.name })}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** `narrow`: the details of a plan are below its name. */
+function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column<Plan>[] {
+  return [
+    {
+      key: 'name',
+      head: t('plans.name'),
+      ...(narrow ? {} : { width: '240px' }),
+      cell: (plan) => (
+        <div class={narrow ? 'two-lines' : ''}>
+          <span class="strong">{plan.name}</span>
+          {narrow && (
+            <span class="soft over-four-lines">
+              {daysWords(plan)} · {planLimitWords(plan.limits)}
+            </span>
+          )}
+        </div>
+      ),
+    },
+    ...(narrow ? [] : wideColumns()),
+    {
+      key: 'remove',
+      head: '',
+      width: '88px',
+      align: 'end',
+      cell: (plan) => (
+        <button
+          type="button"
+          class="link danger"
+          onClick={(event) => {
+            event.stopPropagation();
+            remove(plan);
+          }}
+        >
+          {t('plans.remove.short')}
+        </button>
+      ),
+    },
+  ];
+}
+
+function wideColumns(): readonly Column<Plan>[] {
+  return [
+    { key: 'days', head: t('plans.lasts'), width: '200px', cell: daysWords },
+    {
+      key: 'limits',
+      head: t('limits.title'),
+      from: 640,
+      cell: ({ limits }) => (
+        <div class="over-two-lines">
+          <Pieces of={planLimitList(limits)} between=" · " />
+        </div>
+      ),
+    },
+  ];
+}
+
+interface Fields extends LimitTexts {
+  readonly name: string;
+  readonly days: string;
+  readonly startsAtFirstLogin: boolean;
+}
+
+function fieldsOf(plan: Plan | null): Fields {
+  if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...NO_LIMIT_TEXTS };
+  const { name, days, startsAtFirstLogin, limits } = plan;
+  return {
+    name,
+    days: numberText(days),
+    startsAtFirstLogin,
+    ...limitTexts({ ...limits, egressClass: null }),
+  };
+}
+
+interface DialogProps {
+  readonly plan: Plan | null;
+  readonly taken: readonly string[];
+  readonly onClose: () => void;
+  readonly save: (plan: Plan) => Promise<void>;
+  /** Another user saved meanwhile: reads that user's version. */
+  readonly onStale: () => void;
+}
+
+function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
+  const [opened] = useState(plan);
+  const draft = useDraft(fieldsOf(opened), { guard: false });
+  const { values, set } = draft;
+  const { busy, error, run } = useAction();
+  const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
+  const isTaken = values.name.trim() !== opened?.name && taken.includes(values.name.trim());
+  const next = planOf(values, days);
+  const ready = next !== null && !isTaken && (draft.isDirty || opened === null);
+  const submit = () => {
+    if (!ready || busy) return;
+    void run(() =>
+      save(next).catch((failure: unknown) => {
+        if (failure instanceof ApiError && failure.code === 'changed-meanwhile') onStale();
+        throw failure;
+      }),
+    );
+  };
+  return (
+    <Dialog
+      title={opened === null ? t('plans.new') : t('plans.edit', { name: opened.name })}
+      wide
+      onClose={onClose}
+      error={error}
+      onSubmit={submit}
+      unsaved={draft.isDirty ? 'typed' : null}
+      footer={(close) => (
+        <>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!ready || busy}>
+            {t('settings.save')}
+          </Button>
+        </>
+      )}
+    >
+      <div class="grid-2">
+        <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
+          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
+        </Field>
+        <Field
+          path="days"
+          label={t('plans.daysField')}
+          hint={t('plans.daysField.hint')}
+          error={days === undefined ? t('plans.daysField.wrong') : undefined}
+        >
+          <Input
+            value={values.days}
+            onInput={(text) => set({ days: text })}
+            inputMode="numeric"
+            placeholder={t('plans.forever')}
+          />
+        </Field>
+      </div>
+      <Checkbox checked={values.startsAtFirstLogin} onChange={(on) => set({ startsAtFirstLogin: on })}>
+        {t('plans.startsAtFirstLogin')}
+      </Checkbox>
+      <h3>{t('limits.title')}</h3>
+      <LimitFields texts={values} onChange={set} withoutEgress />
+    </Dialog>
+  );
+}
+
+/** Returns the plan that the fields describe; null while they are invalid. */
+function planOf(
+  { name, startsAtFirstLogin, ...texts }: Fields,
+  days: number | null | undefined,
+): Plan | null {
+  const read = readLimits(texts);
+  if (days === undefined || !read || name.trim() === '') return null;
+  const { egressClass: _, ...limits } = read;
+  return { name: name.trim(), days, startsAtFirstLogin, limits };
+}

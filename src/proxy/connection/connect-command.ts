@@ -1,0 +1,153 @@
+// CONNECT (RFC 1928 §4): resolves the destination, applies the egress rules to its addresses, and connects to a permitted
+// one, directly or through an upstream proxy.
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import { type Endpoint, formatHostPort, parseIp } from '../../core/ip.js';
+import { sourceOf } from '../../core/source.js';
+import type { Stream } from '../io/io.js';
+import { Reply, replyForErrno } from '../protocols/socks5.js';
+import { askUpstream } from '../upstreams/ask.js';
+import type { Upstream } from '../upstreams/rules.js';
+import type { WorkerSession } from '../worker/session.js';
+import { dial } from './dial.js';
+import { permittedAddresses } from './egress.js';
+import type { AuthorizedRequest, RunningCommand } from './running-command.js';
+import { readTarget } from './target.js';
+
+/** The reply when the name of a destination has no address. */
+const REPLY_BY_RESOLVE_FAILURE = {
+  'not-found': Reply.hostUnreachable,
+  timeout: Reply.hostUnreachable,
+  'too-many': Reply.generalFailure,
+  'over-rate': Reply.notAllowedByRuleset,
+} as const;
+
+export function startConnect(running: RunningCommand, authorized: AuthorizedRequest): void {
+  const { account, egress, request } = authorized;
+  const { settings, upstreams } = running.host;
+  const { addressType, address, port } = request;
+  const target = readTarget(addressType, address, settings.allowUnderscore);
+  if (!target.ok) return running.refuseDestination(account, target.host, port, target.reason);
+  const { host } = target;
+  const session = running.openSession('connect', authorized, host, port);
+  if (session === null) return;
+  const connect = new ConnectCommand(running, session, egress);
+  if (target.kind === 'address') return connect.judgeAndDial([host], null);
+
+  const upstream = upstreams.selectForName(host, port);
+  if (upstream === null)
+    return resolveName(running, session, egress, (found) => connect.judgeAndDial(found, host));
+  const verdict = egress.judgeName({ host, port });
+  if (verdict.ok) connect.goThrough(upstream, host);
+  else running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+}
+
+/** Resolves the name of the session's destination; refuses the client when the name is denied or cannot be resolved. */
+export function resolveName(
+  running: RunningCommand,
+  session: WorkerSession,
+  egress: EgressPolicy,
+  found: (addresses: readonly string[]) => void,
+): void {
+  const { host, port } = session.destination;
+  // A name that a rule denies is not looked up. Otherwise its addresses decide.
+  const verdict = egress.judgeName({ host, port });
+  if (!verdict.ok && verdict.reason === 'denied-by-rule') {
+    return running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+  }
+  const client = { accountId: session.account.record.id, source: sourceOf(running.client.address) };
+  running.host.resolve(host, client, (result) => {
+    if (session.isEnded) return;
+    if (result.ok) found(result.addresses);
+    else running.fail(session, REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
+  });
+}
+
+class ConnectCommand {
+  readonly #running: RunningCommand;
+  readonly #session: WorkerSession;
+  readonly #egress: EgressPolicy;
+
+  constructor(running: RunningCommand, session: WorkerSession, egress: EgressPolicy) {
+    this.#running = running;
+    this.#session = session;
+    this.#egress = egress;
+  }
+
+  /** Applies the egress rules to every address, and connects to a permitted one, directly or through an upstream proxy. */
+  judgeAndDial(addresses: readonly string[], name: string | null): void {
+    const { io, settings, upstreams } = this.#running.host;
+    const { host, port } = this.#session.destination;
+    const { permitted, refusal } = permittedAddresses(this.#egress, addresses, name, port);
+    const [first] = permitted;
+    if (first === undefined) return this.#running.fail(this.#session, Reply.notAllowedByRuleset, refusal);
+    const upstreamOf = (address: string): Upstream | null => {
+      const ip = upstreams.isEmpty ? null : parseIp(address);
+      return ip === null ? null : upstreams.select(host, ip, port);
+    };
+    const upstream = upstreamOf(first);
+    const alike = upstreams.isEmpty
+      ? permitted
+      : permitted.filter((address) => upstreamOf(address) === upstream);
+    if (upstream !== null) {
+      // The upstream proxy gets only one address; every proxy supports IPv4.
+      return this.goThrough(upstream, alike.find((each) => !each.includes(':')) ?? first);
+    }
+    const attempt = dial(io, {
+      addresses: alike,
+      port,
+      timeoutMs: settings.connectTimeoutMs,
+      onConnected: (stream, address) => {
+        const { local } = stream;
+        this.#connected(stream, local.port, address, local, null);
+      },
+      onFailed: (code) => this.#running.fail(this.#session, replyForErrno(code), code),
+    });
+    this.#running.wait(attempt);
+  }
+
+  /** `asked`: the name or address to which the upstream proxy must connect. */
+  goThrough(upstream: Upstream, asked: string): void {
+    const { io, resolve, settings } = this.#running.host;
+    const session = this.#session;
+    const attempt = askUpstream(
+      {
+        upstream,
+        command: 'connect',
+        destination: { host: asked, port: session.destination.port },
+        client: {
+          accountId: session.account.record.id,
+          source: sourceOf(this.#running.client.address),
+        },
+        onConnected: (stream, bound, ahead) => {
+          session.via = formatHostPort(upstream.host, upstream.port);
+          this.#connected(stream, stream.local.port, parseIp(asked) === null ? '' : asked, bound, ahead);
+        },
+        onFailed: (reply, reason) => this.#running.fail(session, reply, reason),
+      },
+      { io, resolve, egress: this.#egress, connectTimeoutMs: settings.connectTimeoutMs },
+    );
+    this.#running.wait(attempt);
+  }
+
+  /** @param ahead what the destination has already sent */
+  #connected(
+    destination: Stream,
+    outboundPort: number,
+    address: string,
+    bound: Endpoint,
+    ahead: Buffer | null,
+  ): void {
+    const session = this.#session;
+    this.#running.markOutbound(outboundPort);
+    const inspect = session.start(address);
+    const { forward } = this.#running;
+    if (forward !== null)
+      return this.#running.exchange(session, destination, outboundPort, forward, inspect, ahead);
+    this.#running.reply(Reply.succeeded, bound.address, bound.port);
+    if (ahead !== null) {
+      session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
+      this.#running.stream.write(ahead);
+    }
+    this.#running.relay(session, destination, outboundPort, inspect);
+  }
+}

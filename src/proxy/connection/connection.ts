@@ -1,0 +1,369 @@
+// One connection of a player, from its first byte to its end, as one state machine:
+//
+//   PROXY header? → handshake (methods, login, request) → authorize → permit? → command
+//
+//   CONNECT (connect-command.ts): resolve → dial → relayed.ts
+//   BIND (bind-command.ts): resolve → wait for the peer → relayed.ts
+//   UDP ASSOCIATE: udp/
+//   HTTP in absolute form (http-exchange.ts): like CONNECT, but exchanged, and back to the handshake
+//
+// running-command.ts handles the connection while CONNECT, BIND or an exchange runs. Every failure ends in `refuse` (sends
+// a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
+// The file is long so that all stages, and what each must release, are in one place.
+import { includesAddress } from '../../core/accounts/address-list.js';
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import type { Endpoint } from '../../core/ip.js';
+import { sourceOf } from '../../core/source.js';
+import type { Timer } from '../../core/timers.js';
+import type { Stream, StreamListener } from '../io/io.js';
+import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';
+import type { ClientRequest } from '../protocols/client-request.js';
+import { protocolOf } from '../protocols/first-byte.js';
+import { HttpProxy } from '../protocols/http/http-proxy.js';
+import { parseProxyHeader, UNIX_CLIENT } from '../protocols/proxy-header.js';
+import { METHODS_REFUSED, Reply, type ReplyCode } from '../protocols/socks5.js';
+import { associate } from '../udp/associate.js';
+import type { WorkerAccount } from '../worker/account.js';
+import type { Permit, PermitRequest } from '../worker/permits.js';
+import { startBind } from './bind-command.js';
+import { startConnect } from './connect-command.js';
+import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './host.js';
+import { type AuthorizedRequest, type CommandOwner, RunningCommand } from './running-command.js';
+
+/** How long a refused client may take to close its side, in ms. */
+const LINGER_MS = 1_000;
+
+type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' | 'refused' | 'closed';
+
+type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
+type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
+type Authorized = Omit<AuthorizedRequest, 'request'>;
+
+export class Connection implements StreamListener, HostedConnection, CommandOwner {
+  readonly host: ConnectionHost;
+  readonly stream: Stream;
+  readonly arrival: Arrival;
+  client: Endpoint;
+  /** A PROXY header named the client. */
+  isProxied = false;
+  /** Its account was found by the client's address. */
+  isByAddress = false;
+  #stage: Stage = 'handshake';
+  #timer: Timer | null = null;
+  /** The bytes of a PROXY header so far. */
+  #header: Buffer | null = null;
+  /** The protocol of the client; null: not known yet. */
+  #protocol: ClientProtocol | null = null;
+  /** Another worker has already answered the greeting. */
+  #isGreeted = false;
+  /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
+  #sent: Buffer | null = null;
+  #account: WorkerAccount | null = null;
+  /** The pending request for a permit, in the stage 'permit'. */
+  #permitRequest: PermitRequest | null = null;
+  #command: RunningCommand | null = null;
+
+  constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
+    this.host = host;
+    this.stream = stream;
+    this.arrival = arrival;
+    this.client = arrival.isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
+  }
+
+  // ── Arrival ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A connection that was accepted here. */
+  begin(): void {
+    const { hasProxyHeader, isFromTls } = this.arrival;
+    const isFromProxy = isFromTls || (hasProxyHeader && this.host.isTrustedProxy(this.client));
+    if (isFromProxy) this.#stage = 'proxy-header';
+    this.#beginHandshake(isFromProxy || this.arrival.isUnix ? null : sourceOf(this.client.address));
+  }
+
+  /** A connection that another worker accepted and read up to the login. */
+  resume({ client, isProxied, bytes }: Resumed): void {
+    this.client = client;
+    this.isProxied = isProxied;
+    this.#isGreeted = true;
+    this.#beginHandshake(this.#source());
+    if (this.#stage === 'handshake') this.#take(bytes);
+  }
+
+  /** A persistent HTTP connection waits for its next request like a new connection; each request logs in. */
+  awaitRequest(rest: Buffer): void {
+    this.#stage = 'handshake';
+    this.#protocol = new HttpProxy(this.host.settings.http);
+    this.#command = null;
+    this.#account = null;
+    this.#beginHandshake(this.#source());
+    if (rest.length > 0 && this.#stage === 'handshake') this.#take(rest);
+  }
+
+  /** @param source the source that the handshake counts for; null: not known yet, or there is none */
+  #beginHandshake(source: string | null): void {
+    if (!this.host.handshakes.add(this, source)) return this.close();
+    this.#timer = this.host.io.timer(this.host.settings.handshakeTimeoutMs, () => this.close());
+    this.#listen();
+  }
+
+  #source(): string | null {
+    const { address } = this.client;
+    return address === UNIX_CLIENT ? null : sourceOf(address);
+  }
+
+  handOver(): Buffer {
+    const sent = this.#sent ?? Buffer.alloc(0);
+    this.#stage = 'closed';
+    this.#timer?.clear();
+    this.host.handshakes.delete(this);
+    return sent;
+  }
+
+  #listen(): void {
+    this.stream.listener = this;
+    this.stream.resume();
+  }
+
+  // ── Stream listener ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  onData(chunk: Buffer): void {
+    if (this.#stage === 'refused' || this.#stage === 'closed') return;
+    // The driver overwrites `chunk` after this call.
+    const bytes = Buffer.from(chunk);
+    if (this.#stage === 'proxy-header') this.#readProxyHeader(bytes);
+    else if (this.#stage === 'handshake') this.#take(bytes);
+    else this.#command?.keepEarly(bytes);
+  }
+
+  onEnd(): void {
+    // The client ended before its request was complete, or it has received its refusal: nothing is left to do.
+    this.close();
+  }
+
+  onFailed(): void {
+    this.close();
+  }
+
+  // ── PROXY header ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A malformed header closes the connection: what follows may come from a client that must not be served. */
+  #readProxyHeader(bytes: Buffer): void {
+    this.#header = this.#header === null ? bytes : Buffer.concat([this.#header, bytes]);
+    const header = parseProxyHeader(this.#header);
+    if (header.kind === 'more') return;
+    if (header.kind === 'malformed') {
+      this.host.log.warn({ client: this.client.address }, 'malformed PROXY header');
+      return this.close();
+    }
+    if (header.client !== null) {
+      this.client = header.client;
+      this.isProxied = true;
+    }
+    const rest = this.#header.subarray(header.length);
+    this.#header = null;
+    this.#stage = 'handshake';
+    const source = this.#source();
+    if (source !== null && !this.host.handshakes.setSource(this, source)) return this.close();
+    if (rest.length > 0) this.#take(rest);
+  }
+
+  // ── Handshake: methods, login, request ───────────────────────────────────────────────────────────────────────────
+
+  #take(bytes: Buffer): void {
+    this.#sent = this.#sent === null ? bytes : Buffer.concat([this.#sent, bytes]);
+    this.#protocol ??= protocolOf(bytes[0], this.arrival.protocols, this.host.settings.http);
+    if (this.#protocol === null) return this.refuse(METHODS_REFUSED);
+    this.#protocol.feed(bytes);
+    this.#shakeHands(this.#protocol);
+  }
+
+  #shakeHands(protocol: ClientProtocol): void {
+    while (this.#stage === 'handshake') {
+      const step = protocol.next();
+      switch (step.kind) {
+        case 'more':
+          return;
+        case 'send':
+          if (!this.#isGreeted) this.stream.write(step.bytes);
+          break;
+        case 'refuse':
+          return this.refuse(step.bytes);
+        case 'login':
+        case 'address-login':
+          if (!this.#logIn(protocol, step)) return;
+          break;
+        case 'request':
+          return this.#requested(protocol, step);
+      }
+    }
+  }
+
+  /** False: refused, or passed on to the worker of the account. */
+  #logIn(protocol: ClientProtocol, step: LoginStep): boolean {
+    this.isByAddress = step.kind === 'address-login';
+    const username = step.kind === 'login' ? step.username : this.host.logins.authorizedName(this.client);
+    if (username !== null && this.host.connections.passOn(this, username)) return false;
+    this.#sent = null;
+    if (username === null) this.host.logins.withoutCredentials(this.client, protocol.asksForCredentials);
+    else if (step.kind === 'address-login')
+      this.#account = this.host.logins.logInByAddress(this.client, username);
+    else {
+      this.#account = this.host.logins.logIn(this.client, username, step.password);
+      if (this.#account !== null && protocol.asksForCredentials)
+        this.host.logins.gaveCredentials(this.client);
+    }
+    if (this.#account === null) {
+      this.refuse(protocol.loginFailed);
+      return false;
+    }
+    const accepted = protocol.accept();
+    if (accepted !== null) this.stream.write(accepted);
+    return true;
+  }
+
+  // ── Authorize ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #requested(protocol: ClientProtocol, step: RequestStep): void {
+    const account = this.#account;
+    if (account === null) return this.close();
+    const egress = this.#authorize(account);
+    if (typeof egress === 'number') return this.#refuseWith(egress);
+    if (!account.record.needsPermit) return this.#run(protocol, step, { account, egress, permit: null });
+    // Until it is answered, the handshake and its time limit go on.
+    this.#stage = 'permit';
+    this.stream.pause();
+    this.#permitRequest = this.host.permits.acquire(account, this.client, (answer) => {
+      this.#permitRequest = null;
+      if (answer.ok) return this.#permitted(protocol, step, account, answer.permit);
+      this.host.logins.reportLimit(account, this.client, answer.reason);
+      this.#refuseWith(Reply.notAllowedByRuleset);
+    });
+  }
+
+  #permitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount, permit: Permit): void {
+    // The account may have changed meanwhile.
+    const egress = this.#authorize(account);
+    if (typeof egress === 'number') this.#refuseWith(egress);
+    else this.#run(protocol, step, { account, egress, permit });
+    permit.releaseUnused();
+  }
+
+  /** The egress policy for a session of the account, or the reply that refuses the session. Reports why. */
+  #authorize(account: WorkerAccount): EgressPolicy | ReplyCode {
+    const { record } = account;
+    // The account may have been changed between its login and its request.
+    if (this.host.logins.wouldRefuse(account, this.client) || !this.host.isStillKnown(account))
+      return Reply.generalFailure;
+    if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
+      return Reply.notAllowedByRuleset;
+    const limit = this.host.logins.limitRefusal(account, this.client);
+    if (limit !== null) {
+      this.host.logins.reportLimit(account, this.client, limit);
+      return Reply.notAllowedByRuleset;
+    }
+    const egress = this.host.egressOf(account);
+    if (egress === null) {
+      const fields = {
+        account: record.username,
+        client: this.client.address,
+        reason: 'unknown-egress-class',
+      };
+      this.host.log.info(fields, 'session refused');
+      return Reply.notAllowedByRuleset;
+    }
+    return egress;
+  }
+
+  #run(protocol: ClientProtocol, step: RequestStep, authorized: Authorized): void {
+    const { request, rest, forward = null } = step;
+    this.#handshakeOver();
+    if (request.command === 'udp') return this.#associate(authorized, request);
+    this.#stage = 'command';
+    this.stream.pause();
+    this.#command = new RunningCommand(this, protocol, forward, rest);
+    if (request.command === 'connect') startConnect(this.#command, { ...authorized, request });
+    else startBind(this.#command, { ...authorized, request });
+  }
+
+  #handshakeOver(): void {
+    this.#stopWaiting();
+    this.host.handshakes.delete(this);
+  }
+
+  #stopWaiting(): void {
+    this.#sent = null;
+    this.#permitRequest?.cancel();
+    this.#permitRequest = null;
+    this.#timer?.clear();
+    this.#timer = null;
+  }
+
+  // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #associate(authorized: Authorized, { addressType, address, port }: ClientRequest): void {
+    this.#stage = 'associated';
+    this.stream.resume();
+    associate(this.host, {
+      stream: this.stream,
+      client: this.client,
+      isProxied: this.isProxied,
+      isByAddress: this.isByAddress,
+      isUnix: this.arrival.isUnix,
+      ...authorized,
+      addressType,
+      address,
+      port,
+      onClosed: () => {
+        this.#stage = 'closed';
+        this.host.connections.closed(this);
+      },
+      refuse: (reply) => this.#refuseWith(reply),
+    });
+  }
+
+  // ── The end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #refuseWith(code: ReplyCode): void {
+    this.refuse(this.#protocol?.reply(code) ?? METHODS_REFUSED);
+  }
+
+  /**
+   * Sends `frame` and closes. What the client still sends is read and dropped until it closes too, because closing
+   * over unread bytes makes the kernel send a reset, and a reset can overtake the frame. Until then it counts as a
+   * handshake, so that refused clients that stay open make room for others; when few places are left, it is closed at once.
+   */
+  refuse(frame: Uint8Array): void {
+    if (this.#stage === 'closed' || this.#stage === 'refused') return;
+    this.#stopWaiting();
+    this.#stage = 'refused';
+    this.#timer = this.host.io.timer(LINGER_MS, () => this.close());
+    this.stream.write(frame);
+    this.stream.shutdown();
+    if (this.host.connections.isNearlyFull) return this.close();
+    this.#listen();
+    if (!this.host.handshakes.addRefused(this, this.#source())) this.close();
+  }
+
+  /** A relay replaces this connection. */
+  relayed(): void {
+    this.#stage = 'closed';
+    this.host.connections.relayed(this);
+  }
+
+  /** Closes immediately, in every stage. */
+  close(): void {
+    if (this.#stage === 'closed') return;
+    // An exchange closes both its streams, and then calls `closed`.
+    if (this.#command?.endsExchange()) return;
+    this.#command?.abandon();
+    this.stream.close();
+    this.closed();
+  }
+
+  /** The stream is closed. */
+  closed(): void {
+    this.#stage = 'closed';
+    this.#handshakeOver();
+    this.host.connections.closed(this);
+  }
+}

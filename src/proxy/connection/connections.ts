@@ -1,0 +1,157 @@
+// The connections of one worker until they are relayed: accepts them, passes them to the worker of their account, adopts
+// them from other workers, and counts them over all workers.
+import type { Log } from '../../core/log.js';
+import type { Io, Stream } from '../io/io.js';
+import { reservedPlaces } from '../memory/places.js';
+import type { PassedConnection } from '../messages.js';
+import { workerOf } from '../worker/worker-of.js';
+import { Connection } from './connection.js';
+import type { Arrival, ConnectionHost, HostedConnection, OpenConnections } from './host.js';
+
+/** Number of new connections of a worker that may wait for a place, and how often and for how long they look for one, in ms. */
+const MAX_DELAYED = 16;
+const RETRIES = 5;
+/** In the last of them the oldest handshake makes room. */
+const EVICTING_RETRIES = 3;
+const RETRY_MS = 10;
+
+export interface ConnectionsOptions {
+  readonly io: Io;
+  readonly index: number;
+  readonly workers: number;
+  /** Over all workers. */
+  readonly maxConnections: number;
+  readonly maxHandshakes: number;
+  /** Adds to the number of connections of all workers; returns the new number. */
+  readonly count: (by: number) => number;
+  /** Closes a handshake of this worker; false: there is none. */
+  readonly makePlace: () => boolean;
+  /** Passes a connection to another worker; false when that worker is dead: the caller still owns the descriptor. */
+  readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
+  readonly log: Log;
+}
+
+export class Connections implements OpenConnections {
+  readonly #host: ConnectionHost;
+  readonly #options: ConnectionsOptions;
+  readonly #connections = new Set<HostedConnection>();
+  readonly #delayed = new Set<Stream>();
+  #refused = 0;
+  /** An operator has drained this node: new connections are closed. */
+  isRefusing = false;
+
+  constructor(host: ConnectionHost, options: ConnectionsOptions) {
+    this.#host = host;
+    this.#options = options;
+  }
+
+  get isNearlyFull(): boolean {
+    const { count, maxConnections, maxHandshakes } = this.#options;
+    return count(0) > maxConnections - reservedPlaces(maxConnections, maxHandshakes) / 2;
+  }
+
+  accept(stream: Stream, arrival: Arrival): void {
+    if (this.isRefusing) return stream.close();
+    const mayWait = this.#delayed.size < MAX_DELAYED;
+    if (this.#tryAcquire(!mayWait)) return this.#begin(stream, arrival);
+    if (!mayWait) return this.#refuse(stream);
+    this.#delayed.add(stream);
+    this.#retry(stream, arrival, RETRIES);
+  }
+
+  /** Sessions and handshakes may be ending, here or in another worker: waits a moment for a place, unread and uncounted. */
+  #retry(stream: Stream, arrival: Arrival, triesLeft: number): void {
+    this.#options.io.timer(RETRY_MS, () => {
+      if (!this.#delayed.has(stream)) return;
+      const hasPlace = !this.isRefusing && this.#tryAcquire(triesLeft <= EVICTING_RETRIES);
+      if (!hasPlace && triesLeft > 1) return this.#retry(stream, arrival, triesLeft - 1);
+      this.#delayed.delete(stream);
+      if (hasPlace) this.#begin(stream, arrival);
+      else this.#refuse(stream);
+    });
+  }
+
+  #refuse(stream: Stream): void {
+    this.#refused += 1;
+    stream.close();
+  }
+
+  #begin(stream: Stream, arrival: Arrival): void {
+    const connection = new Connection(this.#host, stream, arrival);
+    this.#connections.add(connection);
+    connection.begin();
+  }
+
+  /** Adopts a connection from another worker, and continues with its login. */
+  adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
+    // It is already counted: its count was transferred with it.
+    const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
+    const connection = new Connection(this.#host, this.#options.io.adopt(fd), arrival);
+    this.#connections.add(connection);
+    connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });
+  }
+
+  passOn(connection: HostedConnection, username: Uint8Array): boolean {
+    const { io, index, workers, passConnection, log } = this.#options;
+    const owner = workers === 1 ? index : workerOf(username, workers);
+    if (owner === index) return false;
+    const { client, isProxied, arrival } = connection;
+    const { isUnix, protocols } = arrival;
+    const bytes = connection.handOver();
+    const fd = io.detach(connection.stream);
+    this.#connections.delete(connection);
+    const passed = { fd, client, isProxied, isUnix, protocols, bytes };
+    if (passConnection(owner, passed)) return true;
+    this.release();
+    io.adopt(fd).close();
+    const fields = { client: client.address, worker: owner };
+    log.warn(fields, 'connection closed: the worker of its account is being restarted');
+    return true;
+  }
+
+  closed(connection: HostedConnection): void {
+    if (this.#connections.delete(connection)) this.release();
+  }
+
+  /** A relay has replaced the connection, which still counts. */
+  relayed(connection: HostedConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  closeAll(): void {
+    for (const stream of this.#delayed) stream.close();
+    this.#delayed.clear();
+    for (const connection of [...this.#connections]) connection.close();
+  }
+
+  /** Counts one more; false when there is no room. */
+  tryAcquire(): boolean {
+    const isAcquired = this.#tryAcquire(true);
+    if (!isAcquired) this.#refused += 1;
+    return isAcquired;
+  }
+
+  /** @param mayEvict closes the oldest handshake if there is no room: sessions leave places to handshakes */
+  #tryAcquire(mayEvict: boolean): boolean {
+    const { count, makePlace, maxConnections } = this.#options;
+    if (count(1) <= maxConnections) return true;
+    count(-1);
+    if (mayEvict && makePlace()) {
+      if (count(1) <= maxConnections) return true;
+      count(-1);
+    }
+    return false;
+  }
+
+  release(): void {
+    this.#options.count(-1);
+  }
+
+  /** Logs how many were refused since the last call. Call it about once a second. */
+  tick(): void {
+    if (this.#refused === 0) return;
+    const { maxConnections, log } = this.#options;
+    log.warn({ refused: this.#refused, maxConnections }, 'connection limit reached');
+    this.#refused = 0;
+  }
+}

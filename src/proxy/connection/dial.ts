@@ -1,0 +1,100 @@
+// Connects to a destination with several addresses: RFC 8305 ("happy eyeballs") §4 and §5. Every attempt continues until one
+// of them succeeds, so that a slow address is not given up for one that does not respond.
+import type { Timer } from '../../core/timers.js';
+import type { Attempt, Io, Stream } from '../io/io.js';
+
+/** How long an attempt runs alone before the next one starts beside it, in ms (RFC 8305 §5 recommends 250). */
+const ATTEMPT_DELAY_MS = 250;
+/** The errors to report first: an answer of the destination is more useful than "unreachable". */
+const FAILURE_PRIORITY = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+export interface DialOptions {
+  /** Permitted addresses in the order of the resolver; at least one. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+  /** For all attempts together, in ms. */
+  readonly timeoutMs: number;
+  /** How long an attempt runs alone, in ms; left out: ATTEMPT_DELAY_MS. */
+  readonly attemptDelayMs?: number;
+  readonly onConnected: (stream: Stream, address: string) => void;
+  /** The most useful system error code of all attempts (see FAILURE_PRIORITY), such as ECONNREFUSED. */
+  readonly onFailed: (code: string) => void;
+}
+
+/** Starts connecting. Neither callback is called before it returns, nor after `cancel`. */
+export function dial(io: Pick<Io, 'connect' | 'timer'>, options: DialOptions): Attempt {
+  return new Dial(io, options);
+}
+
+class Dial implements Attempt {
+  readonly #io: Pick<Io, 'connect' | 'timer'>;
+  readonly #options: DialOptions;
+  readonly #addresses: readonly string[];
+  readonly #attempts = new Set<Attempt>();
+  readonly #failures: string[] = [];
+  readonly #deadline: Timer;
+  #stagger: Timer | null = null;
+  #next = 0;
+
+  constructor(io: Pick<Io, 'connect' | 'timer'>, options: DialOptions) {
+    this.#io = io;
+    this.#options = options;
+    this.#addresses = interleaveFamilies(options.addresses);
+    this.#deadline = io.timer(options.timeoutMs, () => this.#fail('ETIMEDOUT'));
+    this.#startNext();
+  }
+
+  cancel(): void {
+    this.#deadline.clear();
+    this.#stagger?.clear();
+    for (const attempt of this.#attempts) attempt.cancel();
+    this.#attempts.clear();
+  }
+
+  #startNext(): void {
+    this.#stagger?.clear();
+    const address = this.#addresses[this.#next];
+    if (address === undefined) return;
+    this.#next += 1;
+    const attempt: Attempt = this.#io.connect(
+      { address, port: this.#options.port },
+      {
+        onConnected: (stream) => {
+          this.#attempts.delete(attempt);
+          this.cancel();
+          this.#options.onConnected(stream, address);
+        },
+        onFailed: (code) => {
+          this.#attempts.delete(attempt);
+          this.#failures.push(code);
+          if (this.#next < this.#addresses.length) this.#startNext();
+          else if (this.#attempts.size === 0) this.#fail(mostUseful(this.#failures));
+        },
+      },
+    );
+    this.#attempts.add(attempt);
+    if (this.#next < this.#addresses.length) {
+      this.#stagger = this.#io.timer(this.#options.attemptDelayMs ?? ATTEMPT_DELAY_MS, () =>
+        this.#startNext(),
+      );
+    }
+  }
+
+  #fail(code: string): void {
+    this.cancel();
+    this.#options.onFailed(code);
+  }
+}
+
+/** IPv6 and IPv4 in turn, IPv6 first, each family in its given order (RFC 8305 §4). */
+export function interleaveFamilies(addresses: readonly string[]): readonly string[] {
+  if (addresses.length < 2) return addresses;
+  const v6 = addresses.filter((address) => address.includes(':'));
+  const v4 = addresses.filter((address) => !address.includes(':'));
+  const rounds = Array.from({ length: Math.max(v6.length, v4.length) }, (_, i) => [v6[i], v4[i]]);
+  return rounds.flat().filter((address) => address !== undefined);
+}
+
+function mostUseful(failures: readonly string[]): string {
+  return FAILURE_PRIORITY.find((code) => failures.includes(code)) ?? failures[0] ?? 'UNKNOWN';
+}

@@ -1,0 +1,185 @@
+// Logins in one worker: applies the login guard, checks credentials, and reports the result.
+import type { LimitRefusal } from '../../core/accounts/limits.js';
+import {
+  type AccountRefusal,
+  createLogin,
+  isAccountRefusal,
+  isGuess,
+  type LoginFailure,
+  refuseAccount,
+} from '../../core/accounts/login.js';
+import { hashPassword } from '../../core/accounts/password.js';
+import type { Schedules } from '../../core/accounts/schedule.js';
+import type { Penalty } from '../../core/auth/penalties.js';
+import type { Endpoint } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import { printable } from '../../core/printable.js';
+import { type ProxySources, UNIX_CLIENT } from '../protocols/proxy-header.js';
+import type { WorkerAccount } from '../worker/account.js';
+import type { WorkerAccounts } from '../worker/accounts.js';
+import type { Events } from '../worker/events.js';
+import type { AuthorizedClients } from './authorized-clients.js';
+import type { LoginGuard } from './login-guard.js';
+
+export interface LoginsOptions {
+  readonly accounts: WorkerAccounts;
+  readonly authorized: AuthorizedClients;
+  readonly isTrustedProxy: ProxySources;
+  /** Reads pending messages of the control plane, so that a login uses every change that was acknowledged before it. */
+  readonly readMessages: () => void;
+  readonly guard: LoginGuard;
+  readonly schedules: Pick<Schedules, 'isOpen'>;
+  readonly events: Pick<Events, 'login' | 'push'>;
+  readonly log: Log;
+}
+
+export class Logins {
+  readonly #options: LoginsOptions;
+  readonly #check: ReturnType<typeof createLogin<WorkerAccount['record']>>;
+  #refusedUnchecked = 0;
+  #withoutCredentials = 0;
+
+  constructor(options: LoginsOptions) {
+    const { accounts, schedules } = options;
+    this.#options = options;
+    this.#check = createLogin({
+      directory: { byUsername: (name) => accounts.byUsername(name)?.record },
+      schedules,
+      now: Date.now,
+    });
+  }
+
+  /**
+   * Null: refused. A blocked login is checked like any other, so that it takes as long, and is always refused.
+   */
+  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): WorkerAccount | null {
+    const { accounts, guard, events, readMessages } = this.#options;
+    readMessages();
+    // Clients of a Unix socket have no address by which to count them.
+    const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
+    const result = this.#check(username, password, address);
+    if (verdict === 'check') {
+      if (address !== UNIX_CLIENT) {
+        if (!result.ok && isGuess(result.reason)) this.#publish(guard.failed(address, username));
+        else guard.succeeded(address, username);
+      }
+      if (!result.ok) return this.#failed(address, result.reason, result.username, username);
+      const account = accounts.byId(result.account.id);
+      if (account === undefined) return null;
+      events.login('success', result.account.username, result.account.id, address);
+      if (result.needsRehash) this.#rehash(account, password);
+      return account;
+    }
+    const shown = result.ok ? printable(result.account.username) : result.username;
+    return this.#blocked(verdict, address, shown, username);
+  }
+
+  /** The user name of the account with this authorized address; null: there is none. */
+  authorizedName(client: Endpoint): Uint8Array | null {
+    const { authorized, isTrustedProxy, readMessages } = this.#options;
+    readMessages();
+    // A load balancer that does not name its client is never authorized by its own address.
+    if (isTrustedProxy(client)) return null;
+    const account = authorized.find(client.address);
+    return account === undefined ? null : Buffer.from(account.username);
+  }
+
+  /** Logs in without a password, from an authorized address. Null: refused. */
+  logInByAddress({ address }: Endpoint, username: Uint8Array): WorkerAccount | null {
+    const { accounts, guard, events } = this.#options;
+    const name = Buffer.from(username).toString();
+    const shown = printable(name);
+    const verdict = guard.attemptByAddress(address);
+    if (verdict !== 'check') return this.#blocked(verdict, address, shown, username);
+    const account = accounts.byUsername(name);
+    if (account === undefined) return this.#failed(address, 'unknown-user', shown, username);
+    const refusal = this.#refusalOf(account, address);
+    if (refusal !== null) return this.#failed(address, refusal, shown, username);
+    events.login('success', name, account.record.id, address);
+    return account;
+  }
+
+  /**
+   * Reports a client without credentials, whose address is no account's.
+   * @param isAsked the refusal requests credentials, as in HTTP: a client that sends none is reported only after many requests
+   */
+  withoutCredentials({ address }: Endpoint, isAsked: boolean): void {
+    const { guard, events, log } = this.#options;
+    const verdict = address === UNIX_CLIENT ? 'counted' : guard.withoutCredentials(address);
+    if (verdict === 'counted' && isAsked) return;
+    const reason = 'no-credentials';
+    if (verdict === 'blocked') this.#withoutCredentials += 1;
+    else log.warn({ client: address, reason, user: '' }, 'login failed');
+    events.login(reason, '', null, address);
+  }
+
+  /** A client has sent credentials after a refusal requested them. */
+  gaveCredentials({ address }: Endpoint): void {
+    if (address !== UNIX_CLIENT) this.#options.guard.gaveCredentials(address);
+  }
+
+  /** Whether a login of the account from this address would be refused now. */
+  wouldRefuse(account: WorkerAccount, { address }: Endpoint): boolean {
+    return this.#refusalOf(account, address) !== null;
+  }
+
+  #refusalOf({ record }: WorkerAccount, address: string): AccountRefusal | null {
+    return refuseAccount(record, address, this.#options.schedules, Date.now());
+  }
+
+  /** Which limit refuses a further session of the account from this address now, by the sessions of this worker; null: none. */
+  limitRefusal(account: WorkerAccount, { address }: Endpoint): LimitRefusal | null {
+    return this.#options.accounts.refusal(account, address);
+  }
+
+  /** Reports that a limit of the account has refused a session. */
+  reportLimit({ record }: WorkerAccount, { address }: Endpoint, reason: LimitRefusal): void {
+    const { events, log } = this.#options;
+    events.login(reason, record.username, record.id, address);
+    log.info({ account: record.username, client: address, reason }, 'session refused');
+  }
+
+  /** Logs how many logins were refused since the last call without their own line. Call it about once a second. */
+  tick(): void {
+    const { log } = this.#options;
+    if (this.#refusedUnchecked > 0)
+      log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
+    if (this.#withoutCredentials > 0)
+      log.warn({ clients: this.#withoutCredentials }, 'clients without credentials refused');
+    this.#refusedUnchecked = 0;
+    this.#withoutCredentials = 0;
+  }
+
+  #publish(penalties: readonly Penalty[]): void {
+    for (const penalty of penalties) this.#options.events.push({ kind: 'penalty', penalty });
+  }
+
+  /** Refuses a login of a blocked source. Only the first gets its own log line, because the others could fill the disk. */
+  #blocked(verdict: 'block' | 'blocked', client: string, shown: string, username: Uint8Array): null {
+    if (verdict === 'block') return this.#failed(client, 'blocked-address', shown, username);
+    this.#refusedUnchecked += 1;
+    this.#reportFailure(client, 'blocked-address', shown, username);
+    return null;
+  }
+
+  #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
+    // fail2ban matches `login failed`: the field that the client controls (`user`) must be the last.
+    if (isAccountRefusal(reason)) this.#options.log.info({ client, reason, user: shown }, 'login refused');
+    else this.#options.log.warn({ client, reason, user: shown }, 'login failed');
+    this.#reportFailure(client, reason, shown, username);
+    return null;
+  }
+
+  #reportFailure(client: string, reason: LoginFailure, shown: string, username: Uint8Array): void {
+    const { accounts, events } = this.#options;
+    const account = accounts.byUsername(Buffer.from(username).toString());
+    events.login(reason, shown, account?.record.id ?? null, client);
+  }
+
+  #rehash(account: WorkerAccount, password: Uint8Array): void {
+    const { id, passwordHash: before } = account.record;
+    const salted = hashPassword(password);
+    this.#options.accounts.rehashed(account, salted);
+    this.#options.events.push({ kind: 'rehashed', accountId: id, before, salted });
+  }
+}

@@ -1,0 +1,104 @@
+// A session while its bytes are relayed, from the reply to its end: time limits, rates, and the end. It replaces the object
+// of the connection, so that thousands of idle sessions use little memory.
+import type { Endpoint } from '../../core/ip.js';
+import type { SessionEnd } from '../../core/sessions/session.js';
+import type { Io, Relay, RelayEnd, RelayOwner, Stream } from '../io/io.js';
+import type { AccountRates } from '../io/rates.js';
+import type { OwnPorts } from '../memory/own-ports.js';
+import type { ProxySettings } from '../plane-settings.js';
+import type { SessionOwner, WorkerSession } from '../worker/session.js';
+
+/** What it uses of its worker. */
+export interface RelayedHost {
+  readonly io: Io;
+  readonly settings: Pick<ProxySettings, 'idleTimeoutMs' | 'halfCloseTimeoutMs'>;
+  readonly ownPorts: OwnPorts;
+  /** It has ended, and its connection no longer counts. */
+  relayedClosed(): void;
+}
+
+export interface RelayedOptions {
+  readonly session: WorkerSession;
+  readonly destination: Stream;
+  /** The local port of `destination`, counted in own-ports.ts. */
+  readonly outboundPort: number;
+}
+
+/** Not checked yet: keepalive, which short sessions do not need, is not enabled yet. */
+const NOT_CHECKED = -1;
+
+export class Relayed implements SessionOwner, RelayOwner {
+  readonly #host: RelayedHost;
+  readonly #session: WorkerSession;
+  readonly #destination: Stream;
+  readonly #relay: Relay;
+  readonly outboundPort: number;
+  /** Time of the last observed transfer, in whole ms (V8 stores small integers without an allocation). */
+  #movedMs: number;
+  /** The sum of both counts modulo 2^31, to detect changes. */
+  #bytesSeen = NOT_CHECKED;
+
+  /** @param start creates the relay, which calls nothing before `start` has returned */
+  constructor(host: RelayedHost, options: RelayedOptions, start: (owner: RelayOwner) => Relay) {
+    const { session, destination, outboundPort } = options;
+    this.#host = host;
+    this.#session = session;
+    this.#destination = destination;
+    this.outboundPort = outboundPort;
+    this.#movedMs = host.io.now() | 0;
+    session.setOwner(this);
+    this.#relay = start(this);
+  }
+
+  /** Both ends of the outbound connection, to identify admin requests that come through the proxy. */
+  get outbound(): { readonly local: Endpoint; readonly remote: Endpoint } {
+    return { local: this.#destination.local, remote: this.#destination.peer };
+  }
+
+  relayEnded(end: RelayEnd): void {
+    this.finish(end);
+  }
+
+  end(reason: SessionEnd): void {
+    if (this.#session.isEnded) return;
+    this.#relay.close();
+    this.finish(reason);
+  }
+
+  tick(nowMs: number): void {
+    const { idleTimeoutMs, halfCloseTimeoutMs } = this.#host.settings;
+    if (this.#bytesSeen === NOT_CHECKED) {
+      this.#bytesSeen = 0;
+      this.#relay.keepAlive();
+    }
+    const bytes = this.#bytes();
+    if (bytes !== this.#bytesSeen) {
+      this.#bytesSeen = bytes;
+      this.#movedMs = nowMs | 0;
+      return;
+    }
+    const quietMs = (nowMs - this.#movedMs) | 0;
+    if (quietMs >= idleTimeoutMs) this.end('idle-timeout');
+    else if (quietMs >= halfCloseTimeoutMs && this.#relay.isHalfClosed) this.end('half-close-timeout');
+  }
+
+  idleMs(nowMs: number): number {
+    return this.#bytes() !== Math.max(0, this.#bytesSeen) ? 0 : (nowMs - this.#movedMs) | 0;
+  }
+
+  #bytes(): number {
+    const { counts, countAt } = this.#session;
+    return ((counts[countAt] ?? 0) + (counts[countAt + 1] ?? 0)) & 0x7fff_ffff;
+  }
+
+  setRates(rates: AccountRates | null): void {
+    this.#relay.setRates(rates);
+  }
+
+  /** The relay has ended. */
+  finish(end: SessionEnd): void {
+    this.#session.finish(end);
+    this.#host.ownPorts.remove('tcp-outbound', this.outboundPort);
+    this.#host.relayedClosed();
+  }
+}

@@ -1,0 +1,298 @@
+// A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import type { SessionEnd } from '../../core/sessions/session.js';
+import type { Attempt, Stream } from '../io/io.js';
+import { replyForRefusal } from '../memory/places.js';
+import type { ClientProtocol } from '../protocols/client-protocol.js';
+import type { ClientRequest } from '../protocols/client-request.js';
+import type { ForwardedRequest } from '../protocols/http/forward.js';
+import { Reply, type ReplyCode } from '../protocols/socks5.js';
+import type { WorkerAccount } from '../worker/account.js';
+import type { Permit } from '../worker/permits.js';
+import type { SessionOwner, WorkerSession } from '../worker/session.js';
+import type { PayloadInspector } from './game-watch.js';
+import type { ConnectionHost } from './host.js';
+import { HttpExchange } from './http-exchange.js';
+import { Relayed } from './relayed.js';
+
+const NOTHING = new Uint8Array(0);
+/** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */
+const MAX_EARLY_BYTES = 64 * 1024;
+
+/** The input of a command. */
+export interface AuthorizedRequest {
+  readonly account: WorkerAccount;
+  readonly egress: EgressPolicy;
+  readonly request: ClientRequest;
+  /** For its session; null: none is needed. */
+  readonly permit: Permit | null;
+}
+
+/** The connection of the command. */
+export interface CommandOwner {
+  readonly host: ConnectionHost;
+  readonly stream: Stream;
+  readonly client: Endpoint;
+  /** Its account was found by its address. */
+  readonly isByAddress: boolean;
+  /** Sends `frame` and closes. */
+  refuse(frame: Uint8Array): void;
+  /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
+  awaitRequest(rest: Buffer): void;
+  /** A relay replaces the connection. */
+  relayed(): void;
+  /** Closes at once. */
+  close(): void;
+  /** The stream is closed. */
+  closed(): void;
+}
+
+export class RunningCommand implements SessionOwner {
+  readonly host: ConnectionHost;
+  /** Of the client. */
+  readonly stream: Stream;
+  readonly client: Endpoint;
+  /** The request of HTTP that the session is for; null: its bytes are relayed. */
+  readonly forward: ForwardedRequest | null;
+  readonly #connection: CommandOwner;
+  readonly #protocol: ClientProtocol;
+  #session: WorkerSession | null = null;
+  /** A connection attempt, or a wait for a peer. */
+  #attempt: Attempt | null = null;
+  /** What the client sent after its request. */
+  #early: Buffer | null;
+  #exchange: Relayed | null = null;
+  /** The client has got its final reply, or a relay has replaced the connection. */
+  #isOver = false;
+
+  constructor(
+    connection: CommandOwner,
+    protocol: ClientProtocol,
+    forward: ForwardedRequest | null,
+    early: Buffer | null,
+  ) {
+    this.#connection = connection;
+    this.#protocol = protocol;
+    this.host = connection.host;
+    this.stream = connection.stream;
+    this.client = connection.client;
+    this.forward = forward;
+    this.#early = early;
+  }
+
+  // ── What a command does with its connection ──────────────────────────────────────────────────────────────────────
+
+  /** Opens the session of the command; null when a limit forbids it: then the client has been refused. */
+  openSession(
+    kind: 'connect' | 'bind',
+    { account, permit }: AuthorizedRequest,
+    host: string,
+    port: number,
+  ): WorkerSession | null {
+    const session = this.host.openSession({
+      command: kind,
+      clientProtocol: this.#protocol.name,
+      isByAddress: this.#connection.isByAddress,
+      account,
+      client: this.client,
+      destination: { host, port },
+      owner: this,
+      permit,
+    });
+    if (typeof session === 'string') {
+      const fields = { account: account.record.username, client: this.client.address, reason: session };
+      this.host.log.info(fields, 'session refused');
+      this.refuseWith(replyForRefusal(session));
+      return null;
+    }
+    this.#session = session;
+    return session;
+  }
+
+  /** Cancels `attempt` when the connection ends before it. It may have succeeded or failed before this call. */
+  wait(attempt: Attempt): void {
+    if (!this.#isOver) this.#attempt = attempt;
+  }
+
+  /** While BIND waits for its peer: keeps what the client sends, and detects that the client has closed. */
+  readWhileBinding(): void {
+    this.stream.resume();
+  }
+
+  /** BIND keeps reading while it waits for the peer, to notice when the client closes. */
+  keepEarly(bytes: Buffer): void {
+    this.#early = this.#early === null ? bytes : Buffer.concat([this.#early, bytes]);
+    if (this.#early.length > MAX_EARLY_BYTES && this.#session !== null)
+      this.fail(this.#session, Reply.generalFailure, 'too-much-before-peer');
+  }
+
+  /**
+   * Counts the local port of a connection to a destination as ours, before the destination can see a byte: an admin request
+   * through the proxy is recognised by it. `relay` or `exchange` must follow at once.
+   */
+  markOutbound(port: number): void {
+    this.host.ownPorts.add('tcp-outbound', port);
+  }
+
+  /** Relays between client and destination. The relay replaces the connection. */
+  relay(
+    session: WorkerSession,
+    destination: Stream,
+    outboundPort: number,
+    inspect: PayloadInspector | null,
+  ): void {
+    this.#isOver = true;
+    const early = this.#early;
+    new Relayed(this.host, { session, destination, outboundPort }, (owner) =>
+      this.host.io.relay({
+        client: this.stream,
+        destination,
+        early,
+        inspect,
+        rates: session.rates(),
+        account: session.account,
+        counts: session.counts,
+        countAt: session.countAt,
+        owner,
+      }),
+    );
+    this.#connection.relayed();
+  }
+
+  /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
+  exchange(
+    session: WorkerSession,
+    destination: Stream,
+    outboundPort: number,
+    request: ForwardedRequest,
+    inspect: PayloadInspector | null,
+    ahead: Buffer | null,
+  ): void {
+    this.#isOver = true;
+    const early = this.#early;
+    this.#early = null;
+    const { io, settings, ownPorts } = this.host;
+    /** Ends the session before the connection continues, so that `relayedClosed` does not close the connection. */
+    const finish = (end: SessionEnd): void => {
+      const relayed = this.#exchange;
+      this.#exchange = null;
+      this.#session = null;
+      relayed?.finish(end);
+    };
+    const relayedClosed = (): void => {
+      // Null: `finish` was called, and the connection continues.
+      if (this.#exchange === null) return;
+      this.#exchange = null;
+      this.#connection.closed();
+    };
+    const exchange = new HttpExchange({
+      client: this.stream,
+      destination,
+      request,
+      early,
+      limits: settings.http,
+      inspect,
+      rates: session.rates(),
+      account: session.account,
+      counts: session.counts,
+      countAt: session.countAt,
+      onAnswered: (rest) => {
+        finish('destination-closed');
+        if (rest === null) this.#connection.refuse(NOTHING);
+        else this.#connection.awaitRequest(rest);
+      },
+      onNoAnswer: (end) => {
+        finish(end);
+        this.refuseWith(Reply.hostUnreachable);
+      },
+      onMalformed: (end) => {
+        finish(end);
+        // 400 Bad Request.
+        this.refuseWith(Reply.addressTypeNotSupported);
+      },
+      onEnd: (end) => this.#exchange?.relayEnded(end),
+    });
+    const host = { io, settings, ownPorts, relayedClosed };
+    this.#exchange = new Relayed(host, { session, destination, outboundPort }, () => exchange);
+    exchange.start(ahead);
+  }
+
+  /** The answer to the request. */
+  reply(code: ReplyCode, boundAddress: string, boundPort: number): void {
+    this.stream.write(this.#protocol.reply(code, boundAddress, boundPort));
+  }
+
+  /** Ends the session before it is relayed, and sends the client `reply`. `reason` is for the log. */
+  fail(session: WorkerSession, reply: ReplyCode, reason: string): void {
+    if (session.isEnded) return;
+    this.#attempt?.cancel();
+    this.#attempt = null;
+    this.logRefusal(session, reason);
+    session.abandon();
+    this.refuseWith(reply);
+  }
+
+  /** Answers the request with a refusal, and closes. */
+  refuseWith(code: ReplyCode): void {
+    this.#isOver = true;
+    this.#early = null;
+    this.#connection.refuse(this.#protocol.reply(code));
+  }
+
+  refuseDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
+    this.#logDestination(account, host, port, reason);
+    this.refuseWith(Reply.notAllowedByRuleset);
+  }
+
+  logRefusal({ account, destination }: WorkerSession, reason: string): void {
+    this.#logDestination(account, destination.host, destination.port, reason);
+  }
+
+  /** Logs why a destination could not be reached. */
+  #logDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
+    this.host.log.info(
+      {
+        account: account.record.username,
+        client: this.client.address,
+        destination: formatHostPort(host, port),
+        reason,
+      },
+      'destination refused',
+    );
+  }
+
+  // ── The session's owner, until it is relayed ─────────────────────────────────────────────────────────────────────
+
+  tick(): void {}
+
+  idleMs(): number {
+    return 0;
+  }
+
+  setRates(): void {
+    // The relay reads the rates when it starts.
+  }
+
+  /** Ends the session for an external reason, or because its client has closed. */
+  end(): void {
+    this.#connection.close();
+  }
+
+  // ── Closing, called by the connection ────────────────────────────────────────────────────────────────────────────
+
+  /** Cancels the running exchange, which closes the connection; false when there is none. */
+  endsExchange(): boolean {
+    if (this.#exchange === null) return false;
+    this.#exchange.end('relay-failed');
+    return true;
+  }
+
+  /** Cancels what the command waits for, and abandons its session. */
+  abandon(): void {
+    this.#isOver = true;
+    this.#attempt?.cancel();
+    this.#attempt = null;
+    this.#session?.abandon();
+  }
+}

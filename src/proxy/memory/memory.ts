@@ -1,0 +1,72 @@
+// The memory that the workers share, in the main thread: allocates it, and removes the counts of dead workers.
+import type { SharedMemory } from '../messages.js';
+import type { ProxySettings } from '../plane-settings.js';
+import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
+import { allocateOwnedDescriptors } from './owned-descriptors.js';
+import { sourceName } from './places.js';
+import { allocateSessionCounts } from './session-counts.js';
+import { allocateGauges, type Gauges, viewGauges } from './shared.js';
+import { allocateSourceTable, SourceTable } from './source-table.js';
+
+/** Maximum number of rows in the tables of handshakes and connections. */
+const MAX_SOURCE_ROWS = 1_000_000;
+
+export class PlaneMemory {
+  readonly shared: Omit<SharedMemory, 'sessionCounts' | 'owned'>;
+  readonly gauges: Gauges;
+  readonly ownPorts: OwnPorts;
+  readonly #tables: readonly SourceTable[];
+  readonly #maxSessions: number;
+  readonly #maxDescriptors: number;
+
+  /** @param maxDescriptors that the process may have */
+  constructor(
+    workers: number,
+    {
+      maxConnections,
+      maxHandshakes,
+      maxConnectionsPerSource,
+      login,
+    }: Pick<ProxySettings, 'maxConnections' | 'maxHandshakes' | 'maxConnectionsPerSource' | 'login'>,
+    maxDescriptors: number,
+  ) {
+    this.shared = {
+      ownPorts: allocateOwnPorts(workers),
+      gauges: allocateGauges(),
+      handshakes: allocateSourceTable(Math.min(MAX_SOURCE_ROWS, 2 * maxHandshakes + 64)),
+      connectionSources: allocateSourceTable(
+        maxConnectionsPerSource === null ? 1 : Math.min(MAX_SOURCE_ROWS, 2 * maxConnections + 64),
+      ),
+      loginSources: allocateSourceTable(login.maxSources),
+      loginNames: allocateSourceTable(login.maxSources),
+    };
+    this.gauges = viewGauges(this.shared.gauges);
+    this.ownPorts = createOwnPorts(this.shared.ownPorts, 0);
+    const { handshakes, connectionSources, loginSources, loginNames } = this.shared;
+    const memories = [handshakes, connectionSources, loginSources, loginNames];
+    this.#tables = memories.map((memory) => new SourceTable(memory, -1));
+    this.#maxSessions = Math.min(maxConnections, maxDescriptors) + 1024;
+    this.#maxDescriptors = maxDescriptors;
+  }
+
+  /** Returns the memory for a worker that is about to start. */
+  allocateFor(worker: number): SharedMemory {
+    // Another worker may have counted for the previous worker while that one died.
+    this.gauges.clear(worker);
+    return {
+      ...this.shared,
+      sessionCounts: allocateSessionCounts(this.#maxSessions),
+      owned: allocateOwnedDescriptors(this.#maxDescriptors),
+    };
+  }
+
+  /** Removes the counts of a dead worker, and releases its locks. */
+  clear(worker: number): void {
+    this.gauges.clear(worker);
+    this.ownPorts.clear(worker + 1);
+    for (const table of this.#tables) table.release(worker + 1);
+    // Its handshakes cannot be distinguished from those of others, so the table is cleared.
+    this.#tables[0]?.clear();
+    this.#tables[1]?.removeNamed(sourceName(worker));
+  }
+}

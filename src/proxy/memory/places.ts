@@ -1,0 +1,165 @@
+// The places of sessions over all workers: `maxConnections` without a reserve for handshakes. When all are taken, a session of an account with
+// fewer takes the place of that session which was idle longest of the account that has most.
+import type { Log } from '../../core/log.js';
+import type { SessionCommand } from '../../core/sessions/session.js';
+import type { WorkerMessage } from '../messages.js';
+import { Reply, type ReplyCode } from '../protocols/socks5.js';
+import type { WorkerAccount } from '../worker/account.js';
+import type { SessionRequest } from '../worker/session.js';
+import type { Gauges } from './shared.js';
+import type { SourceTable } from './source-table.js';
+import { sourceKey } from './source-table.js';
+
+/** The reserve is this part of `maxConnections`, and at most so many. */
+const RESERVE_PART = 16;
+const MAX_RESERVE = 1_024;
+/** With fewer connections there is no reserve. */
+const MIN_FOR_RESERVE = 4;
+/** A session that has transferred bytes within this time makes no room for others of its own account. */
+const ACTIVE_MS = 1_000;
+
+/** Which limit refuses a session. */
+export type PlaceRefusal = 'max-connections' | 'max-connections-per-account' | 'max-connections-per-source';
+
+export function replyForRefusal(refusal: PlaceRefusal): ReplyCode {
+  return refusal === 'max-connections' ? Reply.generalFailure : Reply.notAllowedByRuleset;
+}
+
+export interface PlacesOptions {
+  readonly maxConnections: number;
+  readonly maxHandshakes: number;
+  /** Null: no limit. */
+  readonly maxConnectionsPerAccount: number | null;
+  readonly maxConnectionsPerSource: number | null;
+  /** Index of this worker, below `workers`. */
+  readonly index: number;
+  readonly workers: number;
+  readonly gauges: Pick<Gauges, 'add' | 'get' | 'setSign' | 'getSign'>;
+  /** Each ends a session, and returns whether there was one; see worker/accounts.ts. */
+  readonly accounts: {
+    endLongestIdleOfMost(): boolean;
+    endLongestIdle(account: WorkerAccount, minIdleMs: number): boolean;
+  };
+  /** Places by source and worker. */
+  readonly sources: Pick<SourceTable, 'update' | 'get'>;
+  readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
+  readonly log: Log;
+}
+
+type PlaceRequest = Pick<SessionRequest, 'account' | 'command' | 'client'>;
+
+/** An association may hold four descriptors, twice as many as a CONNECT. */
+export function placesOf(command: SessionCommand): number {
+  return command === 'udp-associate' ? 2 : 1;
+}
+
+/** How many of `maxConnections` places only handshakes may take. */
+export function reservedPlaces(maxConnections: number, maxHandshakes: number): number {
+  if (maxConnections < MIN_FOR_RESERVE) return 0;
+  return Math.min(maxHandshakes, MAX_RESERVE, Math.ceil(maxConnections / RESERVE_PART));
+}
+
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #max: number;
+  #ended = 0;
+  #refused = 0;
+
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+    this.#max = options.maxConnections - reservedPlaces(options.maxConnections, options.maxHandshakes);
+  }
+
+  /** Takes the places of a session, and ends another session for it if it must. Null: taken; then call `release` once. */
+  acquire(request: PlaceRequest): PlaceRefusal | null {
+    const { gauges, index, maxConnectionsPerAccount: perAccount, maxConnectionsPerSource } = this.#options;
+    const { account } = request;
+    const places = placesOf(request.command);
+    if (perAccount !== null && account.places + places > perAccount) return 'max-connections-per-account';
+    const ofSource = this.#countSource(request, places);
+    let refusal: PlaceRefusal | null = null;
+    if (ofSource > (maxConnectionsPerSource ?? ofSource)) refusal = 'max-connections-per-source';
+    else if (gauges.add(index, 'sessions', places) > this.#max && !this.#makeRoom(request)) {
+      gauges.add(index, 'sessions', -places);
+      this.#refused += 1;
+      refusal = 'max-connections';
+    }
+    if (refusal !== null) this.#countSource(request, -places);
+    return refusal;
+  }
+
+  release(request: PlaceRequest): void {
+    const places = placesOf(request.command);
+    this.#options.gauges.add(this.#options.index, 'sessions', -places);
+    this.#countSource(request, -places);
+  }
+
+  /** Other workers see how many places the account with most has here. */
+  setMost(places: number): void {
+    this.#options.gauges.setSign(this.#options.index, 'mostPlaces', places);
+  }
+
+  /** Ends sessions of the account with most until no place too many is taken; false when there is none to end. */
+  makeRoomHere(): boolean {
+    return this.#endWhileFull(() => this.#options.accounts.endLongestIdleOfMost());
+  }
+
+  /** Logs what the limit did since the last call. Call it about once a second. */
+  tick(): void {
+    const { maxConnections, log } = this.#options;
+    if (this.#ended > 0)
+      log.warn(
+        { ended: this.#ended, maxConnections },
+        'connection limit reached; longest idle sessions ended',
+      );
+    if (this.#refused > 0)
+      log.warn({ refused: this.#refused, maxConnections }, 'connection limit reached; sessions refused');
+    this.#ended = 0;
+    this.#refused = 0;
+  }
+
+  #makeRoom({ account }: PlaceRequest): boolean {
+    const { index, workers, gauges, accounts, sendToPeer } = this.#options;
+    let worker = index;
+    let most = gauges.getSign(index, 'mostPlaces');
+    for (let each = 0; each < workers; each += 1) {
+      const there = gauges.getSign(each, 'mostPlaces');
+      if (there > most) [worker, most] = [each, there];
+    }
+    if (account.places >= most) return this.#endWhileFull(() => accounts.endLongestIdle(account, ACTIVE_MS));
+    if (worker === index) return this.makeRoomHere();
+    // Until that worker has done so, the session uses the reserve.
+    sendToPeer(worker, { kind: 'make-room' });
+    return true;
+  }
+
+  #endWhileFull(endOne: () => boolean): boolean {
+    while (this.#options.gauges.get('sessions') > this.#max) {
+      if (!endOne()) return false;
+      this.#ended += 1;
+    }
+    return true;
+  }
+
+  /** Adds to the places of the source; returns those over all workers, 0 when they are not limited. */
+  #countSource({ client }: PlaceRequest, by: number): number {
+    const { maxConnectionsPerSource, index, workers, sources } = this.#options;
+    const keyOf = (worker: number) => sourceKey(client.address, sourceName(worker));
+    const own = maxConnectionsPerSource === null ? null : keyOf(index);
+    if (own === null) return 0;
+    sources.update(own, (row) => {
+      row.count += by;
+    });
+    let sum = 0;
+    for (let worker = 0; worker < workers; worker += 1) {
+      const key = keyOf(worker);
+      if (key !== null) sum += sources.get(key);
+    }
+    return sum;
+  }
+}
+
+/** The name under which a worker counts a source, so that the counts of a dead worker can be removed. */
+export function sourceName(worker: number): number {
+  return (worker + 1) << 2;
+}

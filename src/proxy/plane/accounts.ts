@@ -1,0 +1,144 @@
+// The accounts that the workers must have, and which worker has which account.
+import type { AuthorizedAccount } from '../connection/authorized-clients.js';
+import type { AccountRecord } from '../plane-settings.js';
+import { workerOf } from '../worker/worker-of.js';
+import type { SessionAccount } from './sessions.js';
+import type { PlaneWorker } from './worker-handle.js';
+
+/** Maximum number of accounts in one message, so that logins are handled between messages. */
+const RECORDS_PER_MESSAGE = 1_000;
+
+export class PlaneAccounts {
+  readonly #workers: readonly PlaneWorker[];
+  readonly #workerCount: number;
+  readonly #records: Map<string, AccountRecord>;
+  /** Bytes of each account's sessions under its present name in its present worker, as far as they are counted, by account id. */
+  readonly #counted = new Map<string, number>();
+  /** To be sent. */
+  #changed = new Map<string, AccountRecord>();
+  /** Those of them whose authorized addresses have changed. */
+  #readdressed = new Set<string>();
+
+  /** @param workers those that run now, by index; of `workerCount` */
+  constructor(workers: readonly PlaneWorker[], workerCount: number, records: Iterable<AccountRecord>) {
+    this.#workers = workers;
+    this.#workerCount = workerCount;
+    this.#records = new Map(Array.from(records, (record) => [record.id, record]));
+  }
+
+  /** Sends an account's present state. Its worker receives it before any promise that is awaited after this call resolves. */
+  put(changed: AccountRecord): void {
+    const { id } = changed;
+    const before = this.#records.get(id);
+    if (before && before.username !== changed.username) {
+      this.#counted.delete(id);
+      this.#removeFromOldWorker(before, changed);
+    }
+    const record = { ...changed, quotaCounted: this.#counted.get(id) ?? 0 };
+    if (isReaddressed(before, record)) this.#readdressed.add(id);
+    this.#records.set(id, record);
+    if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
+    this.#changed.set(id, record);
+  }
+
+  /** More bytes of a session are counted: what is left of a quota from now on is less by them. */
+  counted({ accountId: id, username }: SessionAccount, bytes: number): void {
+    if (this.#records.get(id)?.username === username)
+      this.#counted.set(id, (this.#counted.get(id) ?? 0) + bytes);
+  }
+
+  /** Sends what is left of the quota, unless the worker has counted down to it by itself. */
+  setQuotaLeft(id: string, left: number | null): void {
+    const record = this.#records.get(id);
+    if (!record || (left === null && record.quotaLeft === null)) return;
+    const isKnown =
+      left !== null &&
+      record.quotaLeft !== null &&
+      left + (this.#counted.get(id) ?? 0) === record.quotaLeft + record.quotaCounted;
+    if (!isKnown) this.put({ ...record, quotaLeft: left });
+  }
+
+  remove(id: string): void {
+    this.#records.delete(id);
+    this.#changed.delete(id);
+    this.#counted.delete(id);
+    for (const worker of this.#workers)
+      worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
+  }
+
+  /** A worker has replaced an imported hash: keeps the salted hash for a worker that is started later. */
+  rehashed(id: string, before: string, salted: string): void {
+    const record = this.#records.get(id);
+    if (record?.passwordHash === before) this.#records.set(id, { ...record, passwordHash: salted });
+  }
+
+  /** Sends a worker that has just started all of its accounts. */
+  sendAll(worker: PlaneWorker): void {
+    this.#countAnew(worker);
+    this.#send(worker, this.#records.values());
+    const accounts = [...this.#records.values()].filter(hasAddresses).map(toAuthorized);
+    if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
+  }
+
+  /** Returns the strings of an account that are kept here, to replace the copies that came with a message. */
+  stringsOf(account: SessionAccount): SessionAccount {
+    const record = this.#records.get(account.accountId);
+    if (record?.username !== account.username) return account;
+    return { accountId: record.id, username: record.username };
+  }
+
+  /** A worker that has just started has transferred nothing. */
+  #countAnew({ index }: PlaneWorker): void {
+    for (const [id, counted] of this.#counted) {
+      const record = this.#records.get(id);
+      if (!record || this.#owner(record.username) !== index) continue;
+      const left = record.quotaLeft === null ? null : record.quotaLeft + record.quotaCounted - counted;
+      this.#records.set(id, { ...record, quotaLeft: left, quotaCounted: 0 });
+      this.#counted.delete(id);
+    }
+  }
+
+  /** A new name may belong to another worker: then the worker of the old name removes the account. */
+  #removeFromOldWorker(before: AccountRecord, { id, username }: AccountRecord): void {
+    const worker = this.#workers[this.#owner(before.username)];
+    if (worker?.index === this.#owner(username)) return;
+    worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
+  }
+
+  #sendChanged(): void {
+    const changed = [...this.#changed.values()];
+    const accounts = changed.filter(({ id }) => this.#readdressed.has(id)).map(toAuthorized);
+    this.#changed = new Map();
+    this.#readdressed = new Set();
+    for (const worker of this.#workers) {
+      if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
+      this.#send(worker, changed);
+    }
+  }
+
+  /** Sends a worker those of `records` that are its own. */
+  #send(worker: PlaneWorker, records: Iterable<AccountRecord>): void {
+    const own = Array.from(records).filter(({ username }) => this.#owner(username) === worker.index);
+    for (let from = 0; from < own.length; from += RECORDS_PER_MESSAGE) {
+      worker.send({ kind: 'accounts', records: own.slice(from, from + RECORDS_PER_MESSAGE) });
+    }
+  }
+
+  /** The worker that an account of this name belongs to. */
+  #owner(username: string): number {
+    return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount);
+  }
+}
+
+function hasAddresses({ authorizedAddresses }: AccountRecord): boolean {
+  return authorizedAddresses.length > 0;
+}
+
+function isReaddressed(before: AccountRecord | undefined, after: AccountRecord): boolean {
+  if (before === undefined || before.username !== after.username) return hasAddresses(after);
+  return before.authorizedAddresses !== after.authorizedAddresses;
+}
+
+function toAuthorized({ id, username, authorizedAddresses }: AccountRecord): AuthorizedAccount {
+  return { id, username, addresses: authorizedAddresses };
+}

@@ -1,0 +1,90 @@
+// The players' listeners, in the main thread: which listeners exist, and which workers accept from them.
+import type { Endpoint } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import type { Libc } from '../io/native/libc.js';
+import type { ListenerSpec } from '../messages.js';
+import { ListenRetries } from './listen-retries.js';
+import type { ListenEvent, PlaneWorker } from './worker-handle.js';
+
+/** The bound address, or why there is none. */
+export type ListenResult = Endpoint | { readonly code: string };
+
+export class PlaneListeners {
+  readonly #workers: readonly PlaneWorker[];
+  readonly #workerCount: number;
+  readonly #libc: Libc | null;
+  readonly #retries: ListenRetries;
+  readonly #listeners: ListenerSpec[] = [];
+  #isDraining = false;
+
+  /** @param workers those that run now, by index; of `workerCount` */
+  constructor(
+    workers: readonly PlaneWorker[],
+    workerCount: number,
+    { libc, log }: { readonly libc: Libc | null; readonly log: Log },
+  ) {
+    this.#workers = workers;
+    this.#workerCount = workerCount;
+    this.#libc = libc;
+    this.#retries = new ListenRetries(log, 'proxy worker');
+  }
+
+  /** False while a restarted worker cannot open one of them. */
+  get areOpen(): boolean {
+    return this.#retries.size === 0;
+  }
+
+  /** Whether some sockets were open before a worker got them. */
+  get hasDescriptors(): boolean {
+    return this.#listeners.some(({ fd }) => fd !== null);
+  }
+
+  /** Accepts from a descriptor that is open already, in every worker. */
+  acceptFrom(spec: ListenerSpec): void {
+    this.#listeners.push(spec);
+    for (const worker of this.#workers) this.#send(worker, spec);
+  }
+
+  /** Lets the first worker open the socket. */
+  async listen(spec: ListenerSpec): Promise<ListenResult> {
+    const [worker] = this.#workers;
+    if (!worker) throw new Error('the data plane has not been started');
+    const event = await worker.ask(spec.id, { kind: 'listen', listener: this.#specFor(worker, spec) });
+    if (event?.kind !== 'listening') return { code: event?.kind === 'listen-failed' ? event.code : 'EIO' };
+    this.#listeners.push({ ...spec, port: event.port });
+    return { address: event.address, port: event.port };
+  }
+
+  /** Sends a worker that has just started every listener. */
+  sendAll(worker: PlaneWorker): void {
+    if (this.#isDraining) return;
+    for (const listener of this.#listeners) this.#send(worker, listener);
+  }
+
+  /** A restarted worker has opened a listener, or could not open it. */
+  listened(worker: PlaneWorker, event: ListenEvent): void {
+    if (event.kind === 'listening') return this.#retries.opened(event.id, event.port);
+    const listener = this.#listeners.find(({ id }) => id === event.id);
+    if (listener && !this.#isDraining)
+      this.#retries.failed(event.id, event.code, () => this.#send(worker, listener));
+  }
+
+  /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
+  drain(handshakeMs: number): void {
+    this.#isDraining = true;
+    this.#retries.clear();
+    for (const worker of this.#workers) worker.send({ kind: 'drain', handshakeMs });
+  }
+
+  /** The node driver cannot pass connections to other workers: beside native workers it serves only what they pass to it. */
+  #send(worker: PlaneWorker, listener: ListenerSpec): void {
+    if (worker.engine === 'node' && this.#workerCount > 1) return;
+    worker.send({ kind: 'listen', listener: this.#specFor(worker, listener) });
+  }
+
+  /** The node driver closes a descriptor with its listener, so it gets a duplicate. */
+  #specFor({ engine }: PlaneWorker, listener: ListenerSpec): ListenerSpec {
+    if (engine === 'native' || listener.fd === null || this.#libc === null) return listener;
+    return { ...listener, fd: this.#libc.dup(listener.fd) };
+  }
+}

@@ -1,0 +1,53 @@
+// The main thread's view of one worker's permits, by the worker's tokens. They are released when the worker dies.
+import type { LimitRefusal } from '../../core/accounts/limits.js';
+import type { SessionPermit, SessionPermits } from '../../core/accounts/session-permits.js';
+
+export class PlanePermits {
+  readonly #source: Pick<SessionPermits, 'acquire' | 'hold'> | null;
+  readonly #answer: (token: number, refusal: LimitRefusal | null) => void;
+  readonly #revoke: (token: number) => void;
+  readonly #granted = new Map<number, SessionPermit>();
+  #isOver = false;
+
+  /** @param source null: there are no other nodes, and every permit is granted */
+  constructor(
+    source: Pick<SessionPermits, 'acquire' | 'hold'> | null,
+    worker: {
+      readonly answer: (token: number, refusal: LimitRefusal | null) => void;
+      readonly revoke: (token: number) => void;
+    },
+  ) {
+    this.#source = source;
+    this.#answer = worker.answer;
+    this.#revoke = worker.revoke;
+  }
+
+  wanted(token: number, accountId: string, client: string): void {
+    if (this.#source === null) return this.#answer(token, null);
+    void this.#source
+      .acquire(accountId, client, () => this.#revoke(token))
+      .then((answer) => {
+        if (!answer.ok) return this.#answer(token, answer.reason);
+        if (this.#isOver) return answer.permit.release();
+        this.#granted.set(token, answer.permit);
+        this.#answer(token, null);
+      });
+  }
+
+  held(token: number, accountId: string, client: string): void {
+    const permit = this.#source?.hold(accountId, client, () => this.#revoke(token));
+    if (permit) this.#granted.set(token, permit);
+  }
+
+  released(token: number): void {
+    this.#granted.get(token)?.release();
+    this.#granted.delete(token);
+  }
+
+  /** Called when the worker has died. */
+  releaseAll(): void {
+    this.#isOver = true;
+    for (const permit of this.#granted.values()) permit.release();
+    this.#granted.clear();
+  }
+}

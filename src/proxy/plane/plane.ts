@@ -1,0 +1,337 @@
+// The data plane, in the main thread: starts the workers and the resolver's thread, sends accounts and settings to the
+// workers, and restarts workers that have died.
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Penalty } from '../../core/auth/penalties.js';
+import type { GameRule } from '../../core/heartbeats/game-rules.js';
+import type { Endpoint } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import type { SessionEnd } from '../../core/sessions/session.js';
+import { within } from '../../core/timers.js';
+import { threadUrl } from '../../program.js';
+import type { ResolverSettings } from '../dns/messages.js';
+import type { Libc } from '../io/native/libc.js';
+import { PlaneMemory } from '../memory/memory.js';
+import type { OwnPorts } from '../memory/own-ports.js';
+import { OwnedDescriptors } from '../memory/owned-descriptors.js';
+import type { Gauges } from '../memory/shared.js';
+import type { ListenerSpec, WorkerEvent } from '../messages.js';
+import type { AccountRecord, ProxySettings } from '../plane-settings.js';
+import { PlaneAccounts } from './accounts.js';
+import { type ListenResult, PlaneListeners } from './listeners.js';
+import type { ProxyObserver } from './observer.js';
+import { PlaneResolver } from './resolver.js';
+import { PlaneRestarts } from './restarts.js';
+import { PlaneWatch } from './watch.js';
+import { PlaneWorker } from './worker-handle.js';
+
+/** Time limit for the workers to stop accepting, in ms: one of them may be stuck. */
+const DRAIN_MS = 1_000;
+/** Time limit for stopping a worker, in ms. */
+const STOP_MS = 5_000;
+
+export interface PlaneOptions {
+  readonly engine: 'native' | 'node';
+  readonly workers: number;
+  readonly settings: ProxySettings;
+  readonly resolver: ResolverSettings;
+  readonly games: readonly GameRule[];
+  readonly accounts: Iterable<AccountRecord>;
+  /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
+  readonly libc: Libc | null;
+  /** File descriptor limit of the process. */
+  readonly maxDescriptors: number;
+  readonly observer: ProxyObserver;
+  readonly log: Log;
+  /** The daemon must be restarted to serve players again. The log has the reason; the rest of the process continues. */
+  readonly onBroken: (failure: PlaneFailure) => void;
+  /** The program of a worker's thread; thread.ts. */
+  readonly threadUrl?: URL;
+  /** A worker whose loop has not turned for this time is terminated and restarted, in ms. */
+  readonly stuckMs?: number;
+}
+
+/** Why the data plane cannot continue in this process. */
+export interface PlaneFailure {
+  /** A thread that does not terminate would block `process.exit`. */
+  readonly hasStuckThread: boolean;
+}
+
+export class ProxyPlane {
+  readonly ownPorts: OwnPorts;
+  readonly #options: PlaneOptions;
+  readonly #memory: PlaneMemory;
+  readonly #gauges: Gauges;
+  readonly #workers: PlaneWorker[] = [];
+  readonly #restarts: PlaneRestarts;
+  readonly #watch: PlaneWatch;
+  readonly #accounts: PlaneAccounts;
+  readonly #resolver: PlaneResolver;
+  readonly #listeners: PlaneListeners;
+  #games: readonly GameRule[];
+  #token = 0;
+  #isRefusing = false;
+  #drained: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: PlaneOptions) {
+    this.#options = options;
+    this.#games = options.games;
+    this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
+    this.#gauges = this.#memory.gauges;
+    this.ownPorts = this.#memory.ownPorts;
+    this.#watch = new PlaneWatch({
+      workers: this.#workers,
+      gauges: this.#gauges,
+      log: options.log,
+      stuckMs: options.stuckMs,
+      onTerminateFailed: () => options.onBroken({ hasStuckThread: true }),
+    });
+    this.#restarts = new PlaneRestarts(this.#workers, options.workers);
+    this.#listeners = new PlaneListeners(this.#workers, options.workers, options);
+    this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
+    this.#resolver = new PlaneResolver(
+      this.#workers,
+      { settings: options.resolver, gauges: this.#memory.shared.gauges },
+      options.log,
+    );
+  }
+
+  get engine(): 'native' | 'node' {
+    return this.#workers.every(({ engine }) => engine === 'native') ? this.#options.engine : 'node';
+  }
+
+  /** How many workers run on each driver. */
+  get engines(): Readonly<Record<'native' | 'node', number>> {
+    const native = this.#workers.filter(({ engine }) => engine === 'native').length;
+    return { native, node: this.#workers.length - native };
+  }
+
+  /** Number of connections of all workers, including handshakes. */
+  get connections(): number {
+    return this.#gauges.get('connections');
+  }
+
+  /** Whether every worker serves and its loop turns. False for a while before a stuck worker is terminated. */
+  get isAlive(): boolean {
+    return this.#workers.every((worker) => this.#watch.isAlive(worker));
+  }
+
+  /** Whether every listener is open; not, when a restarted worker could not open one. */
+  get isListening(): boolean {
+    return this.#listeners.areOpen;
+  }
+
+  // ── Start and stop ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Starts the threads; resolves when every worker is ready. Call `listen` afterwards to accept connections. */
+  async start(): Promise<void> {
+    const started: Promise<void>[] = [this.#resolver.start()];
+    for (let index = 0; index < this.#options.workers; index += 1) {
+      started.push(
+        new Promise((resolve, reject) => {
+          const worker = this.#startWorker(index, this.#options.engine, resolve);
+          worker.thread.once('error', reject);
+          worker.thread.once('exit', () => reject(new Error(`proxy worker ${index} ended before it served`)));
+        }),
+      );
+    }
+    try {
+      await Promise.all(started);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#watch.start();
+  }
+
+  /** Ends every session and every thread. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#watch.stop();
+    await Promise.all(
+      this.#workers.map(async (worker) => {
+        worker.isStopping = true;
+        worker.send({ kind: 'stop' });
+        const cut = setTimeout(() => void worker.thread.terminate(), STOP_MS);
+        await worker.exited;
+        clearTimeout(cut);
+        if (!worker.isOver) this.#cleanUp(worker);
+      }),
+    );
+    await this.#resolver.stop();
+  }
+
+  #startWorker(index: number, engine: 'native' | 'node', onStarted: () => void): PlaneWorker {
+    const { settings, workers, observer, log } = this.#options;
+    const shared = this.#memory.allocateFor(index);
+    const worker = new PlaneWorker({
+      start: { index, workers, engine, settings, games: this.#games, shared },
+      threadUrl: this.#options.threadUrl ?? threadUrl('proxy/worker/thread'),
+      gauges: this.#gauges,
+      observer,
+      log,
+      onStarted: (started) => {
+        this.#introduce(started);
+        onStarted();
+      },
+      onListened: (listened, event) => this.#listeners.listened(listened, event),
+      onRehashed: ({ accountId, before, salted }) => {
+        this.#accounts.rehashed(accountId, before, salted);
+        observer.rehashed(accountId, before, salted);
+      },
+      onExit: (exited) => this.#exited(exited),
+      onCounted: (session, bytes) => this.#accounts.counted(session, bytes),
+      accountOf: (facts) => this.#accounts.stringsOf(facts),
+    });
+    this.#workers[index] = worker;
+    return worker;
+  }
+
+  /** A worker has started: sends it everything, then connects the other workers to it. */
+  #introduce(worker: PlaneWorker): void {
+    this.#accounts.sendAll(worker);
+    this.#resolver.connect(worker);
+    for (const other of this.#workers) {
+      if (other === worker || !other.isStarted || other.isOver) continue;
+      const { port1, port2 } = new MessageChannel();
+      sendPeer(worker, other, port1);
+      sendPeer(other, worker, port2);
+    }
+    if (this.#isRefusing) worker.send({ kind: 'refuse', isRefusing: true });
+    this.#listeners.sendAll(worker);
+  }
+
+  // ── Messages to workers ──────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Sends an account's present state. The workers receive it before any promise that is awaited after this call resolves. */
+  put(record: AccountRecord): void {
+    this.#accounts.put(record);
+  }
+
+  /** Sends what is left of an account's quota, in bytes, where its worker does not know it from what it counts itself. */
+  setQuotaLeft(id: string, left: number | null): void {
+    this.#accounts.setQuotaLeft(id, left);
+  }
+
+  remove(id: string): void {
+    this.#accounts.remove(id);
+  }
+
+  setGames(games: readonly GameRule[]): void {
+    this.#games = games;
+    for (const worker of this.#workers) worker.send({ kind: 'games', games });
+  }
+
+  endAccount(accountId: string, reason: SessionEnd): void {
+    for (const worker of this.#workers) worker.send({ kind: 'end-account', accountId, reason });
+  }
+
+  /** Applies the penalties of other nodes. */
+  penalize(penalties: readonly Penalty[]): void {
+    for (const worker of this.#workers) worker.send({ kind: 'penalties', penalties });
+  }
+
+  endAll(reason: SessionEnd): void {
+    for (const worker of this.#workers) worker.send({ kind: 'end-all', reason });
+  }
+
+  /** Starts or stops refusing new connections. Live sessions continue. */
+  refuse(isRefusing: boolean): void {
+    this.#isRefusing = isRefusing;
+    for (const worker of this.#workers) worker.send({ kind: 'refuse', isRefusing });
+  }
+
+  /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
+  drain(handshakeMs: number): void {
+    this.#listeners.drain(handshakeMs);
+    const synced = Promise.all(this.#workers.map((worker) => this.#sync(worker)));
+    this.#drained = within(DRAIN_MS, synced, null).then(() => undefined);
+  }
+
+  /** Resolves when no worker accepts any more, after `drain`, or at its time limit: then listening sockets may be closed. */
+  get drained(): Promise<void> {
+    return this.#drained;
+  }
+
+  /** Accepts from a descriptor that is open already, in every worker. */
+  acceptFrom(spec: ListenerSpec): void {
+    this.#listeners.acceptFrom(spec);
+  }
+
+  /** Opens the socket in the first worker; for the node driver. Rejects when it cannot be opened. */
+  listen(spec: ListenerSpec): Promise<ListenResult> {
+    return this.#listeners.listen(spec);
+  }
+
+  /** A unique number for a listener or a request. */
+  nextToken(): number {
+    this.#token += 1;
+    return this.#token;
+  }
+
+  // ── Requests to workers ──────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Processes all events that the workers have so far. Call it before reading the observer's state. Returns a promise only
+   * when a worker still has to send events.
+   */
+  settle(): void | Promise<void> {
+    // Read the flag first: a worker clears it after it has posted its events, so that events are either waiting or readable.
+    const behind = this.#workers.filter(({ index }) => this.#gauges.getSign(index, 'eventsWaiting') !== 0);
+    for (const worker of this.#workers) worker.readAll();
+    if (behind.length === 0) return;
+    return Promise.all(behind.map((worker) => this.#sync(worker))).then(() => undefined);
+  }
+
+  /** The destinations of connections with this local address and port. */
+  async findOutbound(address: string, port: number): Promise<Endpoint[]> {
+    const answers = await Promise.all(
+      this.#workers.map(async (worker) => {
+        const token = this.nextToken();
+        const event = await worker.ask(token, { kind: 'find-outbound', token, address, port });
+        return event?.kind === 'outbound' ? [...event.remotes] : [];
+      }),
+    );
+    return answers.flat();
+  }
+
+  async #sync(worker: PlaneWorker): Promise<WorkerEvent | null> {
+    const token = this.nextToken();
+    return worker.ask(token, { kind: 'sync', token });
+  }
+
+  // ── Dead workers ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #exited(worker: PlaneWorker): void {
+    if (this.#isStopped || this.#workers[worker.index] !== worker) return;
+    this.#cleanUp(worker);
+    const { log, libc } = this.#options;
+    const { index } = worker;
+    // Node has closed them with the thread, and without libc there is no duplicate. Only systemd still has the sockets.
+    if (libc === null && this.#listeners.hasDescriptors) {
+      log.error({}, 'sockets from systemd were closed with their worker; restart the daemon');
+      return this.#options.onBroken({ hasStuckThread: false });
+    }
+    const { engine, pauseMs } = this.#restarts.next(worker, performance.now());
+    if (engine !== worker.engine)
+      log.error({ worker: index }, 'proxy worker failed repeatedly; restarting with the node driver');
+    const restart = (): void => {
+      if (this.#isStopped) return;
+      this.#startWorker(index, engine, () => log.warn({ worker: index }, 'proxy worker restarted'));
+    };
+    setTimeout(restart, pauseMs);
+  }
+
+  /** Ends the sessions of a dead worker, and releases its resources. */
+  #cleanUp(worker: PlaneWorker): void {
+    const { libc } = this.#options;
+    worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');
+    new OwnedDescriptors(worker.shared.owned).closeAll((fd) => libc?.close(fd));
+    this.#memory.clear(worker.index);
+  }
+}
+
+/** Lets one worker send messages to another. */
+function sendPeer(to: PlaneWorker, { index, wakeFd, shared }: PlaneWorker, port: MessagePort): void {
+  to.send({ kind: 'peer', index, port, wakeFd, owned: shared.owned }, [port]);
+}

@@ -1,0 +1,93 @@
+// A worker's session in the control plane: its properties, and its byte counts in shared memory.
+import { randomUUID } from 'node:crypto';
+import type { Session, SessionEnd, SessionSummary } from '../../core/sessions/session.js';
+import { intern } from '../interned-strings.js';
+import type { SessionCounts } from '../memory/session-counts.js';
+import type { SessionFacts } from '../messages.js';
+
+export interface SessionWorker {
+  readonly counts: SessionCounts;
+  endSession(session: PlaneSession, reason: SessionEnd): void;
+  /** More bytes of the session have been counted. */
+  counted(session: PlaneSession, bytes: number): void;
+}
+
+/** What is one and the same string for all sessions of an account. */
+export type SessionAccount = Pick<SessionFacts, 'accountId' | 'username'>;
+
+export class PlaneSession implements Session {
+  readonly id = randomUUID();
+  readonly accountId: string;
+  readonly username: string;
+  readonly command: SessionFacts['command'];
+  readonly clientProtocol: SessionFacts['clientProtocol'];
+  readonly client: SessionFacts['client'];
+  readonly openedAt: number;
+  readonly slot: number;
+  readonly generation: number;
+  destination: SessionFacts['destination'];
+  gameId: string | null;
+  via: string | null;
+  readonly #worker: SessionWorker;
+  readonly #openedMs = Math.round(performance.now());
+  bytesUp = 0;
+  bytesDown = 0;
+  #final: SessionSummary | null = null;
+
+  constructor(facts: SessionFacts, account: SessionAccount, worker: SessionWorker) {
+    this.accountId = account.accountId;
+    this.username = account.username;
+    this.command = facts.command;
+    this.clientProtocol = facts.clientProtocol;
+    this.client = { address: intern(facts.client.address), port: facts.client.port };
+    this.openedAt = facts.openedAt;
+    this.slot = facts.slot;
+    this.generation = facts.generation;
+    const { host, address, port } = facts.destination;
+    this.destination = { host: intern(host), address: intern(address), port };
+    this.gameId = facts.gameId;
+    this.via = facts.via;
+    this.#worker = worker;
+  }
+
+  end(reason: SessionEnd): void {
+    this.#worker.endSession(this, reason);
+  }
+
+  get protocol(): 'tcp' | 'udp' {
+    return this.command === 'udp-associate' ? 'udp' : 'tcp';
+  }
+
+  count(): boolean {
+    const { bytes, generations } = this.#worker.counts;
+    // Another session may already have the slot and its counts.
+    const isLive = this.#final === null && generations[this.slot] === this.generation;
+    const up = isLive ? bytes[2 * this.slot] : this.#final?.bytesUp;
+    const down = isLive ? bytes[2 * this.slot + 1] : this.#final?.bytesDown;
+    if (up === undefined || down === undefined) return false;
+    if (up === this.bytesUp && down === this.bytesDown) return false;
+    const more = up - this.bytesUp + (down - this.bytesDown);
+    this.bytesUp = up;
+    this.bytesDown = down;
+    this.#worker.counted(this, more);
+    return true;
+  }
+
+  /** Marks the counts as final; the next `count` reads them. */
+  close(summary: SessionSummary): void {
+    this.#final = summary;
+  }
+
+  /** The summary of a session whose worker has died. */
+  summary(end: SessionEnd): SessionSummary {
+    const { bytes, generations } = this.#worker.counts;
+    const isReadable = generations[this.slot] === this.generation;
+    return {
+      bytesUp: (isReadable ? bytes[2 * this.slot] : undefined) ?? this.bytesUp,
+      bytesDown: (isReadable ? bytes[2 * this.slot + 1] : undefined) ?? this.bytesDown,
+      end,
+      durationMs: Math.round(performance.now() - this.#openedMs),
+      gameId: this.gameId,
+    };
+  }
+}

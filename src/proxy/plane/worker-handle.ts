@@ -1,0 +1,235 @@
+// One worker, in the main thread: its thread and its port, its live sessions, and its pending requests.
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type TransferListItem,
+  Worker,
+} from 'node:worker_threads';
+import type { Log } from '../../core/log.js';
+import type { SessionEnd, SessionSummary } from '../../core/sessions/session.js';
+import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
+import type { Gauges } from '../memory/shared.js';
+import { wake } from '../memory/wake.js';
+import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
+import { type PackedEvent, unpackEvent } from '../packed-events.js';
+import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
+import type { ProxyObserver } from './observer.js';
+import { PlanePermits } from './permits.js';
+import { PlaneSession, type SessionAccount, type SessionWorker } from './sessions.js';
+
+/** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
+const YOUNG_GENERATION_MB = 6;
+
+export type ListenEvent = Extract<WorkerEvent, { kind: 'listening' | 'listen-failed' }>;
+
+export interface PlaneWorkerOptions {
+  readonly start: WorkerStart;
+  /** The program of the thread. */
+  readonly threadUrl: URL;
+  readonly gauges: Gauges;
+  readonly observer: ProxyObserver;
+  readonly log: Log;
+  /** The thread is ready to receive accounts and listeners. */
+  readonly onStarted: (worker: PlaneWorker) => void;
+  /** It has opened a listener that it was sent after its start, or could not open it. */
+  readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
+  readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
+  readonly onExit: (worker: PlaneWorker) => void;
+  /** More bytes of a session of this worker have been counted. */
+  readonly onCounted: (session: PlaneSession, bytes: number) => void;
+  /** Returns the strings of an account that the main thread keeps anyway, to replace the copies that came with a message. */
+  readonly accountOf: (facts: SessionAccount) => SessionAccount;
+}
+
+export class PlaneWorker implements SessionWorker {
+  readonly index: number;
+  readonly engine: 'native' | 'node';
+  readonly shared: SharedMemory;
+  readonly thread: Worker;
+  /** Resolves when the thread has ended. */
+  readonly exited: Promise<void>;
+  readonly #options: PlaneWorkerOptions;
+  readonly #port: MessagePort;
+  readonly counts: SessionCounts;
+  /** By slot. */
+  readonly #sessions: (PlaneSession | undefined)[] = [];
+  /** Callbacks of pending requests, by token; null: the worker died before it answered. */
+  readonly #waiting = new Map<number, (event: WorkerEvent | null) => void>();
+  readonly #permits: PlanePermits;
+  #wakeFd = -1;
+  #isStarted = false;
+  #isOver = false;
+  /** The thread has been asked to end. */
+  isStopping = false;
+
+  constructor(options: PlaneWorkerOptions) {
+    const { start, threadUrl, log } = options;
+    this.#options = options;
+    this.index = start.index;
+    this.engine = start.engine;
+    this.shared = start.shared;
+    this.#permits = new PlanePermits(options.observer.permits, {
+      answer: (token, refusal) => this.send({ kind: 'permit', token, refusal }),
+      revoke: (token) => this.send({ kind: 'revoke-permit', token }),
+    });
+    this.counts = viewSessionCounts(start.shared.sessionCounts);
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    const threadStart: ThreadStart = { start, port: port2 };
+    this.thread = new Worker(threadUrl, {
+      workerData: threadStart,
+      transferList: [port2],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      name: `proxy-${start.index}`,
+      // OwnedDescriptors closes the descriptors of a dead thread. If Node closed them too, it could close a descriptor that
+      // another worker has opened under the same number meanwhile.
+      trackUnmanagedFds: false,
+    });
+    this.exited = new Promise((resolve) => this.thread.once('exit', () => resolve()));
+    port1.on('message', (events: readonly PackedEvent[]) => this.#takeAll(events));
+    this.thread.on('error', (error) => log.error({ err: error, worker: start.index }, 'proxy worker failed'));
+    this.thread.on('exit', () => options.onExit(this));
+  }
+
+  /** The eventfd that others write to after they have sent a message; -1: not needed. */
+  get wakeFd(): number {
+    return this.#wakeFd;
+  }
+
+  /** It has received accounts and listeners, and serves. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Its thread has ended: it receives no messages. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  send(message: ThreadMessage, transfer: readonly TransferListItem[] = []): void {
+    if (this.#isOver) return;
+    this.#port.postMessage(message, transfer);
+    this.#options.gauges.addSign(this.index, 'messages', 1);
+    wake(this.#wakeFd);
+  }
+
+  /** Resolves with the answer to request `token`; null when the worker is dead or dies before it answers. */
+  ask(token: number, message: ThreadMessage): Promise<WorkerEvent | null> {
+    return new Promise((resolve) => {
+      if (this.#isOver) return resolve(null);
+      this.#waiting.set(token, resolve);
+      this.send(message);
+    });
+  }
+
+  endSession({ slot, generation }: PlaneSession, reason: SessionEnd): void {
+    this.send({ kind: 'end-session', slot, generation, reason });
+  }
+
+  counted(session: PlaneSession, bytes: number): void {
+    this.#options.onCounted(session, bytes);
+  }
+
+  /** Processes all events that have been sent so far. */
+  readAll(): void {
+    for (let sent = receiveMessageOnPort(this.#port); sent; sent = receiveMessageOnPort(this.#port)) {
+      this.#takeAll(sent.message as readonly PackedEvent[]);
+    }
+  }
+
+  /** The thread has ended: processes its last events, and ends its remaining sessions with `reason`. */
+  close(reason: SessionEnd): void {
+    this.readAll();
+    for (const session of this.#sessions) if (session) this.#closeSession(session, session.summary(reason));
+    this.#permits.releaseAll();
+    this.#isOver = true;
+    this.#port.close();
+    this.#wakeFd = -1;
+    for (const resolve of this.#waiting.values()) resolve(null);
+    this.#waiting.clear();
+  }
+
+  #takeAll(events: readonly PackedEvent[]): void {
+    for (const event of events) this.#take(unpackEvent(event));
+    this.#options.gauges.addSign(this.index, 'batchesRead', 1);
+  }
+
+  #take(event: WorkerEvent): void {
+    const { observer, log, onStarted, onListened, onRehashed } = this.#options;
+    switch (event.kind) {
+      case 'started':
+        this.#wakeFd = event.wakeFd;
+        this.#isStarted = true;
+        return onStarted(this);
+      case 'listening':
+      case 'listen-failed':
+        return this.#waiting.has(event.id) ? this.#answered(event.id, event) : onListened(this, event);
+      case 'synced':
+      case 'outbound':
+        return this.#answered(event.token, event);
+      case 'session-opened': {
+        const session = this.#sessionOf(event.session);
+        this.#sessions[session.slot] = session;
+        return observer.sessions.opened(session);
+      }
+      case 'session-passed': {
+        const session = this.#sessionOf(event.session);
+        session.close(event.summary);
+        return observer.sessions.passed(session, event.summary);
+      }
+      case 'session-destination': {
+        const session = this.#sessions[event.slot];
+        if (!session) return;
+        session.destination = event.destination;
+        return observer.sessions.destinationChanged(session);
+      }
+      case 'session-game': {
+        const session = this.#sessions[event.slot];
+        if (!session) return;
+        session.gameId = event.gameId;
+        return observer.sessions.gameChanged(session);
+      }
+      case 'session-closed': {
+        const session = this.#sessions[event.slot];
+        if (!session) return;
+        session.destination = event.destination;
+        session.via = event.via;
+        session.gameId = event.summary.gameId;
+        return this.#closeSession(session, event.summary);
+      }
+      case 'logins':
+        return observer.logins(event);
+      case 'permit-wanted':
+        return this.#permits.wanted(event.token, event.accountId, event.client);
+      case 'permit-held':
+        return this.#permits.held(event.token, event.accountId, event.client);
+      case 'permit-released':
+        return this.#permits.released(event.token);
+      case 'penalty':
+        return observer.penalty(event.penalty);
+      case 'rehashed':
+        return onRehashed(event);
+      case 'log':
+        return log[event.level](event.fields, event.message);
+      case 'dropped':
+        return log.warn({ lines: event.lines }, 'log lines dropped: too many at once');
+    }
+  }
+
+  #answered(token: number, event: WorkerEvent): void {
+    const resolve = this.#waiting.get(token);
+    this.#waiting.delete(token);
+    resolve?.(event);
+  }
+
+  #sessionOf(facts: SessionFacts): PlaneSession {
+    return new PlaneSession(facts, this.#options.accountOf(facts), this);
+  }
+
+  #closeSession(session: PlaneSession, summary: SessionSummary): void {
+    this.#sessions[session.slot] = undefined;
+    session.close(summary);
+    this.#options.observer.sessions.closed(session, summary);
+  }
+}

@@ -1,0 +1,239 @@
+// A worker's thread: builds the driver, connects the channel, and runs until it is asked to stop.
+// plane.ts watches its exit. After an error the worker's sessions end, the error is logged with its stack, and plane.ts
+// restarts the worker.
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { Answer, Question } from '../dns/messages.js';
+import type { Io } from '../io/io.js';
+import { createNativeIo } from '../io/native/index.js';
+import { loadLibc } from '../io/native/libc.js';
+import { Loop } from '../io/native/loop.js';
+import { createNodeIo } from '../io/node/index.js';
+import { listenNode } from '../io/node/listen-spec.js';
+import { OwnedDescriptors } from '../memory/owned-descriptors.js';
+import { type Gauges, viewGauges } from '../memory/shared.js';
+import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
+import { packEvent } from '../packed-events.js';
+import { prioritizeThread } from '../thread-priority.js';
+import { ProxyWorker, type WorkerDeps } from './worker.js';
+
+/** Parameters of the thread. */
+export interface ThreadStart {
+  readonly start: WorkerStart;
+  readonly port: MessagePort;
+}
+
+/** Further messages through the port: connections to other threads. */
+export type ThreadMessage =
+  | WorkerMessage
+  | { readonly kind: 'resolver'; readonly port: MessagePort }
+  | {
+      readonly kind: 'peer';
+      readonly index: number;
+      readonly port: MessagePort;
+      readonly wakeFd: number;
+      /** See owned-descriptors.ts. */
+      readonly owned: SharedArrayBuffer;
+    };
+
+/** How often a worker of the node driver increments its turn count, in ms. */
+const SIGN_MS = 500;
+
+interface Peer {
+  readonly port: MessagePort;
+  readonly wakeFd: number;
+  readonly owned: OwnedDescriptors;
+}
+
+class Channel {
+  readonly #start: WorkerStart;
+  readonly #gauges: Gauges;
+  readonly #port: MessagePort;
+  readonly #peers = new Map<number, Peer>();
+  #resolver: MessagePort | null = null;
+  /** Lookups from before the resolver was connected. */
+  #unasked: Question[] = [];
+  #worker: ProxyWorker | null = null;
+  #onPort: ((port: MessagePort, listener: () => void) => void) | null = null;
+  readonly #wake: (fd: number) => void;
+
+  constructor({ start, port }: ThreadStart, wake: (fd: number) => void) {
+    this.#start = start;
+    this.#gauges = viewGauges(start.shared.gauges);
+    this.#port = port;
+    this.#wake = wake;
+  }
+
+  attach(worker: ProxyWorker): void {
+    this.#worker = worker;
+  }
+
+  /** With Node's event loop: handles messages as they arrive. */
+  listen(): void {
+    this.#onPort = (port) => port.on('message', (message) => this.#take(port, message));
+    this.#onPort(this.#port, () => {});
+  }
+
+  /** Reads pending messages from all threads. */
+  readonly read = (): void => {
+    this.readMessages();
+    if (this.#resolver) this.#readFrom(this.#resolver);
+    for (const { port } of this.#peers.values()) this.#readFrom(port);
+  };
+
+  /** Reads pending messages of the control plane. */
+  readonly readMessages = (): void => {
+    this.#readFrom(this.#port);
+  };
+
+  readonly post = (events: readonly WorkerEvent[]): void => {
+    this.#port.postMessage(events.map(packEvent));
+  };
+
+  readonly ask = (question: Question): void => {
+    if (this.#resolver) this.#resolver.postMessage(question);
+    else this.#unasked.push(question);
+  };
+
+  readonly sendToPeer = (index: number, message: WorkerMessage): void => {
+    const peer = this.#peers.get(index);
+    if (peer) this.#sendTo(index, peer, message);
+  };
+
+  readonly passConnection = (index: number, connection: PassedConnection): boolean => {
+    const peer = this.#peers.get(index);
+    if (!peer?.owned.tryGive(connection.fd)) return false;
+    this.#gauges.move(this.#start.index, index, 'connections');
+    this.#sendTo(index, peer, { kind: 'adopt', connection });
+    return true;
+  };
+
+  #sendTo(index: number, peer: Peer, message: WorkerMessage): void {
+    peer.port.postMessage(message);
+    this.#gauges.addSign(index, 'messages', 1);
+    if (peer.wakeFd !== -1) this.#wake(peer.wakeFd);
+  }
+
+  #readFrom(port: MessagePort): void {
+    for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
+      this.#take(port, received.message);
+    }
+  }
+
+  #take(port: MessagePort, message: ThreadMessage | Answer): void {
+    if (port === this.#resolver) {
+      this.#worker?.resolver.answered(message as Answer);
+      return;
+    }
+    const sent = message as ThreadMessage;
+    if (sent.kind === 'resolver') {
+      const former = this.#resolver;
+      this.#resolver = sent.port;
+      this.#onPort?.(sent.port, () => {});
+      // The thread behind the former port has died.
+      former?.close();
+      if (former !== null) this.#worker?.resolver.failWaiting();
+      for (const question of this.#unasked.splice(0)) sent.port.postMessage(question);
+    } else if (sent.kind === 'peer') {
+      this.#peers.get(sent.index)?.port.close();
+      this.#peers.set(sent.index, {
+        port: sent.port,
+        wakeFd: sent.wakeFd,
+        owned: new OwnedDescriptors(sent.owned),
+      });
+      this.#onPort?.(sent.port, () => {});
+    } else this.#worker?.receive(sent);
+  }
+}
+
+function runNative(thread: ThreadStart): void {
+  const { start } = thread;
+  const libc = loadLibc();
+  const loop = new Loop(libc, new OwnedDescriptors(start.shared.owned));
+  const channel = new Channel(thread, (fd) => libc.signalEventFd(fd));
+  const worker = createWorker(channel, start, createNativeIo(loop), {
+    listen: () => {
+      throw new Error('the native worker is given its listening sockets');
+    },
+    stop: () => loop.stop(),
+    onEventsWaiting() {},
+  });
+  const gauges = viewGauges(start.shared.gauges);
+  let seen = -1;
+  worker.events.push({ kind: 'started', wakeFd: loop.wakeFd });
+  worker.events.send();
+  try {
+    loop.run({
+      turn() {
+        gauges.addSign(start.index, 'turns', 1);
+        const sent = gauges.getSign(start.index, 'messages');
+        if (sent !== seen) {
+          seen = sent;
+          channel.read();
+        }
+        worker.events.flush(false);
+      },
+      beforeSleep: () => worker.events.flush(true),
+    });
+  } catch (error) {
+    worker.failed();
+    throw error;
+  }
+}
+
+function runNode(thread: ThreadStart): void {
+  const { start, port } = thread;
+  const channel = new Channel(thread, () => {});
+  const owned = new OwnedDescriptors(start.shared.owned);
+  const gauges = viewGauges(start.shared.gauges);
+  const signs = setInterval(() => gauges.addSign(start.index, 'turns', 1), SIGN_MS);
+  let flushing: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    flushing = undefined;
+    const waitMs = worker.events.flush(true);
+    if (waitMs < Number.POSITIVE_INFINITY) flushing = setTimeout(flush, waitMs);
+  };
+  const worker = createWorker(
+    channel,
+    start,
+    createNodeIo((fd) => owned.remove(fd)),
+    {
+      listen: listenNode,
+      onEventsWaiting() {
+        flushing ??= setTimeout(flush, 1);
+      },
+      stop() {
+        clearInterval(signs);
+        clearTimeout(flushing);
+        // The last events are sent in the following turns.
+        setImmediate(() => process.exit(0));
+      },
+    },
+  );
+  channel.listen();
+  worker.events.push({ kind: 'started', wakeFd: -1 });
+  worker.events.send();
+  process.on('uncaughtExceptionMonitor', () => worker.failed());
+  port.ref();
+}
+
+function createWorker(
+  channel: Channel,
+  start: WorkerStart,
+  io: Io,
+  deps: Pick<WorkerDeps, 'listen' | 'stop' | 'onEventsWaiting'>,
+): ProxyWorker {
+  const { post, ask, sendToPeer, passConnection, readMessages } = channel;
+  const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...deps });
+  channel.attach(worker);
+  if (!hasPriority)
+    worker.log.warn(
+      { worker: start.index },
+      'restarted worker cannot take back its priority; set LimitNICE=+0',
+    );
+  return worker;
+}
+
+const thread = workerData as ThreadStart;
+const hasPriority = prioritizeThread(String(thread.start.index));
+if (thread.start.engine === 'native') runNative(thread);
+else runNode(thread);

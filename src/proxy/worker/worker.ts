@@ -1,0 +1,321 @@
+// One worker of the data plane: serves the connections of its accounts, and reports events to the control plane. It is the
+// same on both drivers; thread.ts runs it in its own thread.
+
+import { createSchedules } from '../../core/accounts/schedule.js';
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import { createGameRules, type GameRules } from '../../core/heartbeats/game-rules.js';
+import type { Endpoint, IpBytes } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import { compilePattern } from '../../games-pattern.js';
+import { AuthorizedClients } from '../connection/authorized-clients.js';
+import { Connections } from '../connection/connections.js';
+import { createEgressPolicies } from '../connection/egress.js';
+import type { ConnectionHost } from '../connection/host.js';
+import { createLoginGuard, type LoginGuard } from '../connection/login-guard.js';
+import { Logins } from '../connection/logins.js';
+import { Relayed } from '../connection/relayed.js';
+import type { Question } from '../dns/messages.js';
+import { createRemoteResolver, type RemoteResolver } from '../dns/remote.js';
+import type { Resolve } from '../dns/resolve.js';
+import type { Io } from '../io/io.js';
+import { Handshakes } from '../memory/handshakes.js';
+import { createOwnPorts, type OwnPorts } from '../memory/own-ports.js';
+import { type PlaceRefusal, Places } from '../memory/places.js';
+import { viewSessionCounts } from '../memory/session-counts.js';
+import { type Gauges, viewGauges } from '../memory/shared.js';
+import { SourceTable } from '../memory/source-table.js';
+import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
+import type { ProxySettings } from '../plane-settings.js';
+import { createFragmentMemory, type FragmentMemory } from '../protocols/fragments.js';
+import { createProxySources, type ProxySources } from '../protocols/proxy-header.js';
+import { createUpstreams, type Upstreams } from '../upstreams/rules.js';
+import type { WorkerAccount } from './account.js';
+import { WorkerAccounts } from './accounts.js';
+import { createEventLog, Events } from './events.js';
+import { type Listen, WorkerListeners } from './listeners.js';
+import { createIsLocalAddress } from './local-addresses.js';
+import { WorkerPermits } from './permits.js';
+import type { SessionRequest, WorkerSession } from './session.js';
+import { WorkerSessions } from './sessions.js';
+
+/** How often time limits of sessions and expiry of accounts are checked, in ms. */
+const TICK_MS = 1_000;
+
+export interface WorkerDeps {
+  readonly io: Io;
+  readonly start: WorkerStart;
+  /** Sends events to the control plane. */
+  readonly post: (events: readonly WorkerEvent[]) => void;
+  /** Sends a lookup to the resolver's thread. */
+  readonly ask: (question: Question) => void;
+  /** Sends a message to another worker, if it is alive. */
+  readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
+  /** Passes a connection to another worker; false when that worker is dead: the caller still owns the descriptor. */
+  readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
+  /** Opens a listening socket, when the control plane has not opened it. */
+  readonly listen: Listen;
+  /** Reads pending messages of the control plane. */
+  readonly readMessages: () => void;
+  /** Called when events wait for `events.flush`. */
+  readonly onEventsWaiting: () => void;
+  /** Ends the loop. */
+  readonly stop: () => void;
+}
+
+export class ProxyWorker implements ConnectionHost {
+  readonly io: Io;
+  readonly settings: ProxySettings;
+  readonly upstreams: Upstreams;
+  readonly ownPorts: OwnPorts;
+  readonly isLocalAddress: (ip: IpBytes) => boolean;
+  readonly fragmentMemory: FragmentMemory;
+  readonly resolver: RemoteResolver;
+  readonly resolve: Resolve;
+  readonly events: Events;
+  readonly log: Log;
+  readonly isTrustedProxy: ProxySources;
+  readonly handshakes: Handshakes;
+  readonly logins: Logins;
+  readonly permits: WorkerPermits;
+  readonly connections: Connections;
+  readonly #deps: WorkerDeps;
+  readonly #gauges: Gauges;
+  readonly #accounts: WorkerAccounts;
+  readonly #authorized = new AuthorizedClients();
+  readonly #places: Places;
+  readonly #sessions: WorkerSessions;
+  readonly #guard: LoginGuard;
+  readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
+  readonly #listeners: WorkerListeners;
+  #games: GameRules;
+
+  constructor(deps: WorkerDeps) {
+    const { io, start } = deps;
+    const { settings, shared, index } = start;
+    this.#deps = deps;
+    this.io = io;
+    this.settings = settings;
+    this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
+    this.isLocalAddress = createIsLocalAddress(() => io.now());
+    this.upstreams = createUpstreams(settings.upstreams);
+    this.#gauges = viewGauges(shared.gauges);
+    this.fragmentMemory = createFragmentMemory(settings.udp.fragmentMemoryBytes, (bytes) =>
+      this.#gauges.add(index, 'fragmentBytes', bytes),
+    );
+    this.#games = createGameRules(start.games, compilePattern);
+    this.#egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress);
+    this.events = new Events({
+      post: deps.post,
+      setWaiting: (isWaiting) => {
+        this.#gauges.setSign(index, 'eventsWaiting', isWaiting ? 1 : 0);
+        if (isWaiting) deps.onEventsWaiting();
+      },
+      batchesRead: () => this.#gauges.getSign(index, 'batchesRead'),
+      now: () => io.now(),
+      date: Date.now,
+    });
+    this.log = createEventLog(this.events);
+    const schedules = createSchedules(settings.timeZone);
+    this.#accounts = new WorkerAccounts({
+      io,
+      egressOf: this.#egressOf,
+      schedules,
+      onMost: (places) => this.#places.setMost(places),
+    });
+    this.#places = new Places({
+      ...settings,
+      index,
+      workers: start.workers,
+      gauges: this.#gauges,
+      accounts: this.#accounts,
+      sources: new SourceTable(shared.connectionSources, index + 1),
+      sendToPeer: deps.sendToPeer,
+      log: this.log,
+    });
+    this.permits = new WorkerPermits(this.events);
+    this.#sessions = new WorkerSessions({
+      accounts: this.#accounts,
+      counts: viewSessionCounts(shared.sessionCounts),
+      events: this.events,
+      permits: this.permits,
+      places: this.#places,
+      games: () => this.#games,
+      gameIntervalMs: settings.gameIntervalMs,
+      now: () => io.now(),
+      date: Date.now,
+    });
+    this.connections = new Connections(this, {
+      io,
+      index,
+      workers: start.workers,
+      passConnection: deps.passConnection,
+      ...settings,
+      count: (by) => this.#gauges.add(index, 'connections', by),
+      makePlace: () => this.handshakes.makePlace(),
+      log: this.log,
+    });
+    const owner = index + 1;
+    this.handshakes = new Handshakes({
+      ...settings,
+      index,
+      workers: start.workers,
+      gauges: this.#gauges,
+      sendToPeer: deps.sendToPeer,
+      sources: new SourceTable(shared.handshakes, owner),
+    });
+    this.#guard = createLoginGuard({
+      ...settings.login,
+      sources: new SourceTable(shared.loginSources, owner),
+      names: new SourceTable(shared.loginNames, owner),
+      now: sharedClock,
+    });
+    this.isTrustedProxy = createProxySources(settings.proxyProtocolFrom);
+    this.logins = new Logins({
+      accounts: this.#accounts,
+      schedules,
+      authorized: this.#authorized,
+      isTrustedProxy: this.isTrustedProxy,
+      readMessages: deps.readMessages,
+      guard: this.#guard,
+      events: this.events,
+      log: this.log,
+    });
+    this.#listeners = new WorkerListeners({
+      io,
+      listen: deps.listen,
+      events: this.events,
+      onConnection: (stream, arrival) => this.connections.accept(stream, arrival),
+    });
+    this.resolver = createRemoteResolver(deps.ask);
+    this.resolve = this.resolver.resolve;
+    io.timer(TICK_MS, this.#tick);
+  }
+
+  // ── Messages of the control plane ──────────────────────────────────────────────────────────────────────────────────
+
+  receive(message: WorkerMessage): void {
+    switch (message.kind) {
+      case 'accounts': {
+        const now = Date.now();
+        for (const record of message.records) this.#accounts.put(record, now);
+        return;
+      }
+      case 'authorized':
+        for (const account of message.accounts) this.#authorized.put(account);
+        return;
+      case 'account-removed':
+        this.#authorized.remove(message.id);
+        return this.#accounts.remove(message.id, message.reason);
+      case 'games':
+        this.#games = createGameRules(message.games, compilePattern);
+        return;
+      case 'end-session':
+        return this.#sessions.get(message.slot, message.generation)?.end(message.reason);
+      case 'end-account':
+        return this.#accounts.end(message.accountId, message.reason);
+      case 'end-all':
+        return this.#sessions.endAll(message.reason);
+      case 'permit':
+        return this.permits.answered(message.token, message.refusal);
+      case 'penalties':
+        for (const penalty of message.penalties) this.#guard.penalize(penalty);
+        return;
+      case 'revoke-permit':
+        return this.permits.revoke(message.token);
+      case 'listen':
+        return this.#listeners.listen(message.listener);
+      case 'refuse':
+        this.connections.isRefusing = message.isRefusing;
+        return;
+      case 'drain':
+        this.#listeners.closeAll();
+        // They were accepted, so nobody else can serve them.
+        this.io.timer(message.handshakeMs, () => this.handshakes.close());
+        return;
+      case 'sync':
+        this.events.push({ kind: 'synced', token: message.token });
+        return this.events.send();
+      case 'find-outbound':
+        this.events.push({ kind: 'outbound', token: message.token, remotes: this.#findOutbound(message) });
+        return this.events.send();
+      case 'adopt':
+        return this.connections.adopt(message.connection);
+      case 'evict-handshake':
+        return this.handshakes.evictForPeer(message.source, message.hops);
+      case 'make-room':
+        this.#places.makeRoomHere();
+        return;
+      case 'stop':
+        this.#end();
+        return this.#deps.stop();
+    }
+  }
+
+  /** Ends all sessions and connections, and reports this. */
+  #end(): void {
+    this.#listeners.closeAll();
+    this.#sessions.endAll('shutdown');
+    this.connections.closeAll();
+    this.events.send();
+  }
+
+  /** The worker has failed: ends its sessions and reports this. */
+  failed(): void {
+    for (const session of this.#sessions.all()) session.finish('relay-failed');
+    this.events.send();
+  }
+
+  // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  relayedClosed(): void {
+    this.connections.release();
+  }
+
+  tryAcquireConnection(): (() => void) | null {
+    return this.connections.tryAcquire() ? () => this.connections.release() : null;
+  }
+
+  #findOutbound({ address, port }: Endpoint): Endpoint[] {
+    const found: Endpoint[] = [];
+    for (const { owner } of this.#sessions.all()) {
+      if (!(owner instanceof Relayed) || owner.outboundPort !== port) continue;
+      const { local, remote } = owner.outbound;
+      if (local.address === address) found.push(remote);
+    }
+    return found;
+  }
+
+  // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  openSession(request: SessionRequest): WorkerSession | PlaceRefusal {
+    return this.#sessions.open(request);
+  }
+
+  isStillKnown(account: WorkerAccount): boolean {
+    return this.#accounts.byId(account.record.id) === account;
+  }
+
+  makeRoomForAssociation(account: WorkerAccount): void {
+    this.#accounts.makeRoomForAssociation(account, this.settings.udp.maxAssociationsPerAccount);
+  }
+
+  egressOf(account: WorkerAccount): EgressPolicy | null {
+    return this.#egressOf(account.record.limits.egressClass);
+  }
+
+  readonly #tick = (): void => {
+    this.io.timer(TICK_MS, this.#tick);
+    this.#sessions.tick();
+    this.#accounts.endPast(Date.now());
+    this.connections.tick();
+    this.#places.tick();
+    const evicted = this.handshakes.takeEvicted();
+    if (evicted > 0) this.log.warn({ evicted }, 'handshake limit reached; oldest connections closed');
+    this.logins.tick();
+  };
+}
+
+/** The system's monotonic clock, which is the same in every thread, in tenths of a second. */
+function sharedClock(): number {
+  return Math.floor(Number(process.hrtime.bigint() / 100_000_000n)) | 0;
+}

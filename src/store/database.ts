@@ -1,0 +1,85 @@
+// The interface of a database engine: its connections and engine-specific operations. Opened by sqlite/database.ts and pg/database.ts.
+import type { Knex } from 'knex';
+import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/activity-feed.js';
+import type { PermitStore } from '../core/accounts/permit-store.js';
+import type { PenaltyStore } from '../core/auth/penalty-store.js';
+import type { ChangeFeed } from '../core/changes.js';
+import type { Clock } from '../core/clock.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
+import type { StorageFault } from '../core/storage.js';
+import type { RecordActivity } from './activity.js';
+import type { RecordChange } from './changes.js';
+import type { IsNewBatch } from './sql/batches.js';
+import type { LoginSearch } from './tables/logins.js';
+
+/** The connections for read-only queries, and the time limit of each query. */
+export interface ReaderOptions {
+  /** Most connections. Each may occupy a thread. */
+  readonly readers: number;
+  /** Time limit of a query, and also of its wait for a connection, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** The default, for commands, which read little. */
+export const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
+
+/** Events of a migration at the start of the daemon. */
+export type MigrationEvent =
+  /** `copy`: the file to which the database is copied first; null: it is not copied. */
+  | { readonly kind: 'started'; readonly missing: readonly string[]; readonly copy: string | null }
+  | { readonly kind: 'finished'; readonly ran: readonly string[]; readonly tookMs: number };
+
+/** The opener of the database: a command, which never migrates an existing database, or the daemon. */
+export type Opener = { readonly is: 'command' } | ({ readonly is: 'daemon' } & DaemonEvents);
+
+export interface DaemonEvents {
+  readonly onMigration: (event: MigrationEvent) => void;
+  /** A write-ahead log of another file was moved to `path`, because the database had been replaced. */
+  readonly onLogSetAside?: (path: string) => void;
+}
+
+/** An open database with the schema of this version. */
+export interface Engine {
+  readonly db: Knex;
+  /** Read-only connections. */
+  readonly reads: Knex;
+  /** One read-only connection for searches that read every row, so that other lists and searches do not wait for them. */
+  readonly scans: Knex;
+  /** Reads what other processes have changed. On PostgreSQL one connection, so that it never waits for work of this process. */
+  readonly following: Knex;
+  heartbeats(recordActivity: RecordActivity, isNewBatch: IsNewBatch): HeartbeatStore;
+  /** @param process GUID of this process */
+  batches(process: string): IsNewBatch;
+  /** SQL expression: the time of the statement by the clock of the database, in ms since the epoch. */
+  readonly nowMs: string;
+  /** Whether several daemons can use the database. */
+  readonly isShared: boolean;
+  /** null: no other daemon can use the database. */
+  liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
+  /** null: no other daemon can use the database. */
+  permits(process: string, recordChange: RecordChange): PermitStore | null;
+  /** null: no other daemon can use the database. */
+  penalties(recordChange: RecordChange): PenaltyStore | null;
+  /** The activity of accounts on other daemons; null: no other daemon can use the database. */
+  activity(origin: string): Promise<ActivityFeed> | null;
+  /** Publishes the activity of accounts on this daemon. */
+  activityRecorder(origin: string): RecordActivity;
+  /** SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic. */
+  readonly snapshot: { readonly sql: string; parse(text: string): DatabaseSnapshot } | null;
+  /** Makes other transactions that store runs wait until `trx` ends, so that the order of ids is the order of storing. */
+  lockQueue(trx: Knex): Promise<unknown>;
+  /** Makes other transactions that write authorized addresses wait until `trx` ends, so that each sees the addresses of the others. */
+  lockAddresses(trx: Knex): Promise<unknown>;
+  /** Makes other transactions that add API tokens wait until `trx` ends, so that each counts the tokens of the others. */
+  lockTokens(trx: Knex): Promise<unknown>;
+  /** The full-text index of the login log; null: searches read every row. */
+  readonly loginSearch: LoginSearch | null;
+  /** @param origin GUID of this process's store: its own changes are not read back */
+  changes(origin: string, now: Clock): Promise<{ readonly record: RecordChange; readonly feed: ChangeFeed }>;
+  size(): Promise<number | null>;
+  backup(path: string): Promise<void>;
+  /** For the daemon: checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
+  check(): Promise<StorageFault | null>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,113 @@
+// The account_activity table, with which nodes publish the activity of accounts to each other. Read by snapshots, like the change log
+// (changes.ts): each row once, in any order of commits.
+import type { Knex } from 'knex';
+import type {
+  AccountActivity,
+  ActivityFeed,
+  ActivityRead,
+  DatabaseSnapshot,
+} from '../../core/accounts/activity-feed.js';
+import { MINUTE_MS } from '../../core/clock.js';
+import type { RecordActivity } from '../activity.js';
+import { oneAtATime } from '../changes.js';
+import type { Integer } from '../sql/integers.js';
+import { PG_IDENTITY, PG_NOW_MS } from './changes.js';
+
+const KEPT_MS = 10 * MINUTE_MS;
+/** Less than KEPT_MS, because rows get their time before their transaction ends. */
+const SAFE_MS = 8 * MINUTE_MS;
+
+const UNSEEN = `
+  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity, unseen.*
+  from (select 1) as once left join lateral (
+    select seq, xact::text as transaction, account_id, kind, day, bytes_up, bytes_down, login_at from account_activity
+    where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
+  ) as unseen on true
+  order by unseen.seq`;
+
+interface Row {
+  snapshot: string;
+  at: number;
+  identity: string;
+  transaction: string;
+  account_id: string | null;
+  kind: string;
+  day: number;
+  bytes_up: Integer;
+  bytes_down: Integer;
+  login_at: Integer;
+}
+
+/** @param origin GUID of this process: its own activity is not read back */
+export function createPgActivityRecorder(origin: string): RecordActivity {
+  return async (trx, rows) => {
+    if (rows.length === 0) return;
+    await trx.raw(
+      `insert into account_activity (origin, at, account_id, kind, day, bytes_up, bytes_down, login_at)
+       select ?, ${PG_NOW_MS}, account_id, kind, day, bytes_up, bytes_down, login_at
+       from jsonb_to_recordset(?::jsonb)
+         as row(account_id text, kind text, day int, bytes_up bigint, bytes_down bigint, login_at bigint)`,
+      [origin, JSON.stringify(rows)],
+    );
+  };
+}
+
+/** Creates a feed of the activity from now on. Rejects when the database cannot be read. */
+export async function createPgActivityFeed(db: Knex, origin: string): Promise<ActivityFeed> {
+  const { rows: first }: { rows: Pick<Row, 'snapshot' | 'at' | 'identity'>[] } = await db.raw(
+    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
+  );
+  let position = first[0] ?? { snapshot: '', at: 0, identity: '' };
+
+  async function next(): Promise<ActivityRead> {
+    const before = position;
+    const { rows }: { rows: Row[] } = await db.raw(UNSEEN, [before.snapshot, before.snapshot, origin]);
+    position = rows[0] ?? position;
+    const { snapshot, at, identity } = position;
+    const hasMissed = identity !== before.identity || at - before.at > SAFE_MS;
+    return { activity: rows.flatMap(toActivity), upTo: parse(snapshot).xmin, hasMissed };
+  }
+
+  return {
+    next: oneAtATime(next),
+    async trim() {
+      await db('account_activity')
+        .where('at', '<', db.raw(`${PG_NOW_MS} - ${KEPT_MS}`))
+        .delete();
+    },
+  };
+}
+
+function toActivity(row: Row): AccountActivity[] {
+  if (row.account_id === null) return [];
+  const accountId = row.account_id;
+  if (row.kind === 'heartbeats') return [{ kind: 'heartbeats', accountId }];
+  if (row.kind === 'login') return [{ kind: 'login', accountId, at: Number(row.login_at) }];
+  if (row.kind !== 'traffic') return [];
+  return [
+    {
+      kind: 'traffic',
+      accountId,
+      transaction: BigInt(row.transaction),
+      day: row.day,
+      bytesUp: Number(row.bytes_up),
+      bytesDown: Number(row.bytes_down),
+    },
+  ];
+}
+
+/** `xmin:xmax:running,running`: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT-PARTS */
+function parse(snapshot: string): { xmin: bigint; xmax: bigint; running: ReadonlySet<bigint> } {
+  const [xmin = '0', xmax = '0', running = ''] = snapshot.split(':');
+  const list = running.split(',').filter(Boolean);
+  return { xmin: BigInt(xmin), xmax: BigInt(xmax), running: new Set(list.map(BigInt)) };
+}
+
+/** @param snapshot the text of a `pg_snapshot` */
+export function parseSnapshot(snapshot: string): DatabaseSnapshot {
+  const { xmin, xmax, running } = parse(snapshot);
+  return {
+    includes: (transaction) => transaction < xmin || (transaction < xmax && !running.has(transaction)),
+    isBefore: (transaction) => xmax <= transaction,
+  };
+}

@@ -1,0 +1,156 @@
+// The change log on PostgreSQL. Transactions may commit in another order than that of their sequence numbers, so reading "numbers
+// greater than the last one" would miss those that commit late. Every row has the id of its transaction (migration 0010), and a read
+// returns the rows that are visible in its snapshot and were not visible in the snapshot of the previous read:
+// https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+// Notifications only wake readers sooner. They do not affect what is read.
+import type { Knex } from 'knex';
+import type { Change, ChangeFeed } from '../../core/changes.js';
+import { type Clock, MINUTE_MS } from '../../core/clock.js';
+import {
+  CHANGES_KEPT_MS,
+  type ChangeRow,
+  createChangeRecorder,
+  MAX_CHANGES_PER_READ,
+  oneAtATime,
+  type RecordChange,
+  toChange,
+} from '../changes.js';
+import type { Engine } from '../database.js';
+import { listen } from './listen.js';
+
+/** How often old changes are deleted, in ms. */
+const TRIM_EVERY_MS = MINUTE_MS;
+/** A reader that paused for this part of the retention may have missed changes, which get their time before their transaction ends. */
+const SAFE_PART = 5 / 6;
+
+/** The notification channel of all daemons of a database. Each transaction that records a change notifies it. */
+const CHANNEL = 'pulsegate_changes';
+
+/** SQL expression: ms since the epoch by the clock of the database. Not `now()`, which is the start of the transaction. */
+export const PG_NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
+
+/**
+ * SQL expression: identifies the database and the start of its server. The value changes when a restored copy or a standby replaces
+ * the database, and when the server restarts, because unlogged tables are empty after a crash.
+ */
+export const PG_IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
+  (select timeline_id from pg_control_checkpoint()) || '/' ||
+  (select oid from pg_database where datname = current_database()) || '/' || pg_postmaster_start_time()`;
+
+/** At least one row, with the snapshot of this statement; one row for each change that was not visible in the previous snapshot. */
+const UNSEEN_CHANGES = `
+  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity, unseen.topic, unseen.key
+  from (select 1) as once left join lateral (
+    select seq, topic, key from changes
+    where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
+  ) as unseen on true
+  order by unseen.seq`;
+
+/** The position of a reader. */
+interface Position {
+  readonly snapshot: string;
+  /** By the clock of the database. */
+  readonly at: number;
+  readonly identity: string;
+}
+
+type UnseenRow = Position & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
+
+/** Own changes are also read for this time after the answer to a COMMIT was lost, in ms: the server may still execute it. */
+const READ_BACK_MS = MINUTE_MS;
+
+/** COMMITs whose answer was lost. Whether their changes are in the database, or will be, is unknown. */
+export interface LostCommits {
+  readonly record: () => void;
+  /** Whether any were recorded since the last call. */
+  take(): boolean;
+  /** Whether any were recorded in the last minute. */
+  hasRecent(): boolean;
+}
+
+export function createLostCommits(): LostCommits {
+  let lostAt = Number.NEGATIVE_INFINITY;
+  let isNew = false;
+  return {
+    record() {
+      lostAt = performance.now();
+      isNew = true;
+    },
+    take() {
+      const hadNew = isNew;
+      isNew = false;
+      return hadNew;
+    },
+    hasRecent: () => performance.now() - lostAt < READ_BACK_MS,
+  };
+}
+
+export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
+  const record = createChangeRecorder(origin, () => db.raw(PG_NOW_MS));
+  return async (trx, ...changes) => {
+    if (changes.length === 0) return;
+    await record(trx, ...changes);
+    await trx.raw('select pg_notify(?, ?)', [CHANNEL, '']);
+  };
+}
+
+/** Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap. */
+export async function createPgChangeFeed(
+  { db, following }: Pick<Engine, 'db' | 'following'>,
+  options: {
+    readonly connection: string;
+    /** GUID of this process's store: its own changes are not read back. */
+    readonly origin: string;
+    readonly now: Clock;
+    readonly lost?: LostCommits;
+    /** How long changes are kept. */
+    readonly keptMs?: number;
+  },
+): Promise<ChangeFeed> {
+  const { connection, origin, now, lost = createLostCommits(), keptMs = CHANGES_KEPT_MS } = options;
+  let position = await currentPosition(following);
+  let waiting: Change[] = [];
+  let trimmedAt = now();
+
+  async function read(): Promise<Change[]> {
+    if (waiting.length === 0) waiting = await readUnseen();
+    const next = waiting.slice(0, MAX_CHANGES_PER_READ);
+    waiting = waiting.slice(next.length);
+    return next;
+  }
+
+  async function readUnseen(): Promise<Change[]> {
+    const { snapshot, at, identity } = position;
+    const ignoredOrigin = lost.hasRecent() ? '' : origin;
+    const { rows }: { rows: UnseenRow[] } = await following.raw(UNSEEN_CHANGES, [
+      snapshot,
+      snapshot,
+      ignoredOrigin,
+    ]);
+    const [first] = rows;
+    if (!first) return [];
+    position = { snapshot: first.snapshot, at: first.at, identity: first.identity };
+    const hasMissed = lost.take() || identity !== position.identity || position.at - at > SAFE_PART * keptMs;
+    // Not awaited. After a failure the next trim deletes more, and the next read reports the problem.
+    void trim().catch(() => undefined);
+    if (hasMissed) return [{ topic: 'everything' }];
+    return rows.flatMap((row) => (row.topic === null ? [] : toChange(row)));
+  }
+
+  async function trim(): Promise<void> {
+    if (now() - trimmedAt < TRIM_EVERY_MS) return;
+    trimmedAt = now();
+    await db('changes')
+      .where('at', '<', db.raw(`${PG_NOW_MS} - ${keptMs}`))
+      .delete();
+  }
+
+  return { next: oneAtATime(read), listen: (wake) => listen(connection, CHANNEL, wake) };
+}
+
+async function currentPosition(db: Knex): Promise<Position> {
+  const { rows }: { rows: Position[] } = await db.raw(
+    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
+  );
+  return rows[0] ?? { snapshot: '', at: 0, identity: '' };
+}

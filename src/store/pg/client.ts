@@ -1,0 +1,96 @@
+// knex's PostgreSQL client, adapted to store the same values as SQLite, with a time limit for every query.
+import type { Knex } from 'knex';
+import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
+import type { Client } from 'pg';
+import { COMMIT_UNKNOWN, isDatabaseAway } from '../../core/storage.js';
+import { NO_CONNECTION, withCode } from './away.js';
+import type { SilenceWatch } from './silence.js';
+
+/** The configuration of knex, with the time limits of queries. */
+export type PgConfig = Knex.Config & {
+  /** Time limit of a statement, in ms; then its connection is closed. null: none. */
+  readonly hardLimitMs: number | null;
+  /** Closes connections to a server that does not answer; null: queries wait. */
+  readonly silence: SilenceWatch | null;
+  /** Called when the answer to a COMMIT was lost: whether the server has executed or will execute it is unknown. */
+  readonly onLostCommit?: (() => void) | undefined;
+};
+
+/** The socket of a connection, which pg's types omit. */
+type RawConnection = Client & {
+  readonly connection: { readonly stream: { destroy(error?: Error): void } };
+};
+
+/** Makes text columns unlimited and sorted by their bytes, so that names, ids and cursors compare as in SQLite. */
+class BytewiseColumnCompiler extends PostgresColumnCompiler {
+  varchar(): string {
+    return BYTEWISE_TEXT;
+  }
+
+  get text(): string {
+    return BYTEWISE_TEXT;
+  }
+}
+
+/** The statement as knex writes it. */
+const COMMIT = 'COMMIT;';
+
+const BYTEWISE_TEXT = 'text collate "C"';
+
+/** For `knex({ client: PgClient })`. */
+export class PgClient extends PostgresClient {
+  override columnCompiler(...args: unknown[]): unknown {
+    return new BytewiseColumnCompiler(this, ...args);
+  }
+
+  override prepBindings(bindings: readonly unknown[] | undefined): unknown[] | undefined {
+    return bindings?.map(storable);
+  }
+
+  override async _acquireOnlyConnection(): Promise<unknown> {
+    return super._acquireOnlyConnection().catch((error: unknown) => {
+      throw withCode(error);
+    });
+  }
+
+  // No connection became free in time: the server does not answer, or too slowly.
+  override async acquireConnection(): Promise<unknown> {
+    return super.acquireConnection().catch((error: unknown) => {
+      throw withCode(error);
+    });
+  }
+
+  // A frozen or disconnected server does not answer: this closes the connection, and the pool opens another.
+  override async _query(connection: unknown, statement: unknown): Promise<unknown> {
+    const { hardLimitMs, silence, onLostCommit } = this.config as PgConfig;
+    const { stream } = (connection as RawConnection).connection;
+    const disconnect = () => void stream.destroy(noConnection('the server does not answer'));
+    const timer = hardLimitMs === null ? undefined : setTimeout(disconnect, hardLimitMs);
+    const end = silence?.begin(disconnect);
+    try {
+      const answer = await super._query(connection, statement);
+      end?.(true);
+      return answer;
+    } catch (error) {
+      const coded = withCode(error);
+      const isAway = isDatabaseAway(coded);
+      end?.(!isAway);
+      if (!isAway || (statement as { readonly sql?: string }).sql !== COMMIT) throw coded;
+      onLostCommit?.();
+      throw Object.assign(coded as Error, { [COMMIT_UNKNOWN]: true });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** PostgreSQL cannot store NUL in texts: replaces it by U+FFFD, like invalid Unicode. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
+  return Array.isArray(value) ? value.map(storable) : value;
+}
+
+function noConnection(message: string): Error {
+  return Object.assign(new Error(message), { code: NO_CONNECTION });
+}

@@ -1,0 +1,163 @@
+// The PostgreSQL engine: for several daemons, or a database on another machine.
+import type { Knex } from 'knex';
+import { StartError } from '../../core/errors.js';
+import { everyStep } from '../../core/every-step.js';
+import { lockForDaemon } from '../daemon-lock.js';
+import { prepareFolder } from '../data-folder.js';
+import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '../database.js';
+import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from '../migrate.js';
+import { toStartError as toFolderError } from '../sqlite/errors.js';
+import { sqliteFile } from '../sqlite/files.js';
+import { createPgActivityFeed, createPgActivityRecorder, parseSnapshot } from './activity.js';
+import { createPgBatches } from './batches.js';
+import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './changes.js';
+import { createPgCheck } from './check.js';
+import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './connect.js';
+import { nameOf, requireReadable } from './connection.js';
+import { explainPgError } from './errors.js';
+import { createPgHeartbeatStore } from './heartbeats.js';
+import { createPgLiveSessionStore } from './live-sessions.js';
+import { createPgPenaltyStore } from './penalties.js';
+import { createPgPermitStore } from './permits.js';
+
+export interface PgOptions {
+  readonly client: 'pg';
+  /** The folder for files besides the database: the control socket, unfinished uploads. */
+  readonly dataDir: string;
+  /** `postgres://user:password@host:5432/name`; contains a password. */
+  readonly connection: string;
+  /** Most connections, not counting the read-only ones. */
+  readonly poolSize: number;
+  /** A server that has not answered for this time counts as unavailable, in ms. */
+  readonly answerMs?: number;
+  /** Connections for lists and searches. */
+  readonly reading?: ReaderOptions;
+  /** False: throws `database-missing` instead of creating the tables of a new database. Default: true. */
+  readonly mayCreate?: boolean;
+}
+
+/**
+ * Opens the database. A daemon also locks its data folder until `close`.
+ * @throws StartError `database-connection`, `database-unreachable`, `database-login-refused`, `database-unknown`, `database-tls`,
+ *   `database-privileges`, `database-too-old`, `database-encoding`, `database-read-only`, `database-foreign`, `database-full`,
+ *   `database-newer`, `database-older`, `database-missing`, `disk-full`, `database-unusable`; a daemon `data-dir-unusable`,
+ *   `daemon-running`
+ */
+export async function openPg(options: PgOptions, opener: Opener): Promise<Engine> {
+  const { connection, dataDir } = options;
+  requireReadable(connection);
+  const lock = opener.is === 'daemon' ? await lockFolder(dataDir) : null;
+  try {
+    await migrateOnOpen(options, opener);
+    return open(options, async () => lock?.release());
+  } catch (error) {
+    await lock?.release();
+    throw explainPgError(error, connection);
+  }
+}
+
+async function lockFolder(dataDir: string) {
+  try {
+    await prepareFolder(dataDir);
+    return await lockForDaemon(dataDir, `The data folder ${dataDir}`);
+  } catch (error) {
+    throw toFolderError(error, sqliteFile(dataDir));
+  }
+}
+
+function open(options: PgOptions, release: () => Promise<void>): Engine {
+  const { connection, poolSize, reading, answerMs } = options;
+  const lost = createLostCommits();
+  const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.record });
+  const reads = connectPgReaders(connection, reading ?? DEFAULT_READING, { answerMs });
+  const scans = connectPgReaders(connection, { ...(reading ?? DEFAULT_READING), readers: 1 }, { answerMs });
+  const following = connectPg(connection, 1, { answerMs });
+  return {
+    db,
+    reads,
+    scans,
+    following,
+    heartbeats: (recordActivity, isNewBatch) =>
+      createPgHeartbeatStore({ db, reads }, recordActivity, isNewBatch),
+    batches: createPgBatches,
+    nowMs: PG_NOW_MS,
+    isShared: true,
+    activity: (origin) => createPgActivityFeed(db, origin),
+    activityRecorder: createPgActivityRecorder,
+    snapshot: { sql: 'pg_current_snapshot()::text', parse: parseSnapshot },
+    liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
+    penalties: (recordChange) => createPgPenaltyStore({ db, following }, recordChange),
+    permits: (process, recordChange) => createPgPermitStore(db, process, recordChange),
+    lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
+    lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
+    lockTokens: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [TOKENS_LOCK]),
+    loginSearch: null,
+    changes: async (origin, now) => ({
+      record: createPgChangeRecorder(db, origin),
+      feed: await createPgChangeFeed({ db, following }, { connection, origin, now, lost }),
+    }),
+    size: () => sizeOf(db),
+    async backup() {
+      throw new StartError(
+        'database-pg',
+        `The database is ${nameOf(connection)}. Back it up with PostgreSQL's own program: pg_dump -Fc -f FILE, with the user, host and name above.`,
+      );
+    },
+    check: createPgCheck(db, answerMs),
+    close: () =>
+      everyStep(
+        () => reads.destroy(),
+        () => scans.destroy(),
+        () => following.destroy(),
+        () => db.destroy(),
+        release,
+      ),
+  };
+}
+
+/** Keys of advisory locks: arbitrary numbers, the same in every version of Pulsegate. */
+const MIGRATION_LOCK = 7_305_808_869;
+const QUEUE_LOCK = 7_305_808_870;
+const ADDRESSES_LOCK = 7_305_808_871;
+const TOKENS_LOCK = 7_305_808_873;
+
+async function migrateOnOpen({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
+  const db = connectPgMigrator(connection);
+  const where = nameOf(connection);
+  const lock = (trx: Knex) => trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+  const target: Target = { db, engine: 'pg', where, lock };
+  try {
+    await preparePg(db, where);
+    if (!mayCreate) await requireTables(target);
+    if (opener.is === 'command') await migrateOnlyNew(target);
+    else await migrateForDaemon(target, opener);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function requireTables(target: Target): Promise<void> {
+  if (!isNew(await missingMigrations(target))) return;
+  throw new StartError(
+    'database-missing',
+    `The database ${target.where} has no tables of Pulsegate yet. Start the daemon with it first, or name the right configuration with --config FILE.`,
+  );
+}
+
+/** Makes no copy first, because the migrations are one transaction, and the operator makes backups of the server. */
+async function migrateForDaemon(target: Target, opener: Opener & { is: 'daemon' }): Promise<void> {
+  const missing = await missingMigrations(target);
+  if (missing.length === 0) return;
+  if (isNew(missing)) return migrate(target);
+  const startedAt = performance.now();
+  opener.onMigration({ kind: 'started', missing, copy: null });
+  await migrate(target);
+  opener.onMigration({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
+}
+
+async function sizeOf(db: Knex): Promise<number | null> {
+  const { rows }: { rows: { bytes: number }[] } = await db.raw(
+    'select pg_database_size(current_database()) as bytes',
+  );
+  return rows[0]?.bytes ?? null;
+}

@@ -1,0 +1,93 @@
+// Checks that the SQLite file exists, has not been replaced, and is writable.
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { Knex } from 'knex';
+import { codeOf } from '../../core/errors.js';
+import { type StorageFault, type StorageProblem, storageProblemOf } from '../../core/storage.js';
+import type { Access } from './client.js';
+import { writeApplicationId } from './connect.js';
+import { createSqliteScan } from './scan.js';
+
+/** The first bytes of every SQLite file (https://www.sqlite.org/fileformat2.html#magic_header_string). */
+const MAGIC = Buffer.from('SQLite format 3\0');
+
+/** Problems that the next check finds by itself, if they have not ended. */
+const FOUND_BY_CHECK: ReadonlySet<StorageProblem> = new Set([
+  'database-locked',
+  'database-gone',
+  'database-replaced',
+]);
+
+export interface SqliteCheck {
+  /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
+  run(): Promise<StorageFault | null>;
+  /** Call it after the database is closed, because closing a file drops every lock that the process has on it. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param access refuses writes while another file, or none, is at the path of the open file; and once the file is known to be damaged,
+ *   because nobody knows whether it keeps what it accepts
+ */
+export async function createSqliteCheck(
+  { db, reads }: { readonly db: Knex; readonly reads: Knex },
+  file: string,
+  access: Access,
+): Promise<SqliteCheck> {
+  const handle = await open(file, 'r');
+  const opened = await handle.stat();
+  /** The first fault of a query since the last check. */
+  let queryFault: StorageFault | null = null;
+  const recordFault = (error: unknown): void => {
+    const problem = storageProblemOf(error);
+    if (!problem || FOUND_BY_CHECK.has(problem)) return;
+    if (problem === 'database-corrupt') access.refusal = problem;
+    if (problem === 'database-corrupt' || queryFault === null) queryFault = { problem, error };
+  };
+  for (const connections of [db, reads]) connections.on('query-error', recordFault);
+  const scan = createSqliteScan(reads, recordFault);
+
+  async function checkPlace(): Promise<StorageFault | null> {
+    try {
+      const found = await stat(file);
+      const isSame = found.dev === opened.dev && found.ino === opened.ino;
+      return isSame ? null : { problem: 'database-replaced', error: undefined };
+    } catch (error) {
+      return { problem: codeOf(error) === 'ENOENT' ? 'database-gone' : 'database-failing', error };
+    }
+  }
+
+  async function checkWrite(): Promise<StorageFault | null> {
+    try {
+      await writeApplicationId(db);
+      return null;
+    } catch (error) {
+      return { problem: storageProblemOf(error) ?? 'database-failing', error };
+    }
+  }
+
+  return {
+    async run() {
+      const misplaced = await checkPlace();
+      const isDamaged = queryFault?.problem === 'database-corrupt' || !(await hasSqliteHeader(handle));
+      access.refusal = isDamaged ? 'database-corrupt' : null;
+      if (misplaced && misplaced.problem !== 'database-failing') access.refusal = misplaced.problem;
+      if (misplaced) return misplaced;
+      if (isDamaged) return queryFault ?? { problem: 'database-corrupt', error: undefined };
+      scan.begin();
+      const failed = await checkWrite();
+      const fault = failed ?? queryFault;
+      // Damage is permanent. Any other fault has ended when a write succeeds and no query has failed since.
+      if (queryFault?.problem !== 'database-corrupt') queryFault = null;
+      return fault;
+    },
+    async close() {
+      await scan.close();
+      await handle.close();
+    },
+  };
+}
+
+async function hasSqliteHeader(handle: FileHandle): Promise<boolean> {
+  const { buffer } = await handle.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+  return buffer.equals(MAGIC);
+}

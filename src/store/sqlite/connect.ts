@@ -1,0 +1,107 @@
+// Opens a SQLite file: checks it, and uses it in WAL mode with one connection.
+import { stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import knex, { type Knex } from 'knex';
+import { type Access, ImmediateSqliteClient, type SqliteConfig, waitForLock } from './client.js';
+import { corrupt, foreign } from './errors.js';
+import { type SqlitePackageChoice, sqlitePackage } from './package.js';
+
+/** "PGTE": marks a database of Pulsegate in its header (https://www.sqlite.org/fileformat2.html#application_id). */
+const APPLICATION_ID = 0x50475445;
+
+/** Every page of a file up to this size is checked at every start. Larger files would take too long. */
+const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
+
+/** Longest wait of SQLite itself for a lock, in ms. It cannot be interrupted, not even by a stop. */
+const BUSY_SLICE_MS = 250;
+
+/** Prevents knex from printing messages: it also throws them as errors. */
+const SILENT = { warn: () => {}, error: () => {} };
+
+/** A connection, as far as the pool's hook needs it. */
+interface RawConnection {
+  exec(sql: string, done: (error: Error | null) => void): void;
+}
+
+/**
+ * knex on one connection to `file`, because SQLite has only one writer at a time, and the queries of this process then run in order.
+ * Waits up to `busyTimeoutMs` for the lock of another process.
+ * @throws StartError `database-client-unusable`
+ */
+export function connectSqlite(
+  client: SqlitePackageChoice,
+  file: string,
+  busyTimeoutMs: number,
+  hasCaller = () => true,
+): Knex {
+  const settings = `
+    pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
+    pragma foreign_keys = on;
+    pragma synchronous = full;`;
+  const access: Access = {
+    waitMs: busyTimeoutMs,
+    isClosing: false,
+    refusal: null,
+    opened: null,
+    busyAt: Number.NEGATIVE_INFINITY,
+    hasCaller,
+  };
+  const config: SqliteConfig = {
+    client: ImmediateSqliteClient,
+    // Without it, knex would load the package itself, and report every failure as a missing package.
+    driver: sqlitePackage(client).driver,
+    access,
+    connection: { filename: file },
+    useNullAsDefault: true,
+    // Errors contain the query without its values, which may be hashes, secrets and messages.
+    compileSqlOnError: false,
+    log: SILENT,
+    pool: {
+      min: 1,
+      max: 1,
+      // The last setting reads the schema, for which it may have to wait.
+      afterCreate: (connection: RawConnection, done: (error: Error | null) => void) => {
+        const exec = promisify((sql: string, ended: typeof done) => connection.exec(sql, ended));
+        waitForLock(access, () => exec(settings)).then(() => done(null), done);
+      },
+    },
+  };
+  return knex(config);
+}
+
+/**
+ * Checks that the file is undamaged and a database of Pulsegate, and enables WAL mode.
+ * @throws StartError `database-corrupt`, `database-foreign`; otherwise the error of SQLite
+ */
+export async function prepareSqlite(db: Knex, file: string): Promise<void> {
+  await verifySqlite(db, file, CHECKED_UP_TO_BYTES);
+  await db.raw('pragma journal_mode = wal');
+  if ((await pragma(db, 'application_id')) !== APPLICATION_ID) await writeApplicationId(db);
+}
+
+/** Marks the file as a database of Pulsegate. Writes to the disk even if the mark exists, so that the storage check can use it. */
+export async function writeApplicationId(db: Knex): Promise<void> {
+  await db.raw(`pragma application_id = ${APPLICATION_ID}`);
+}
+
+/**
+ * Checks that the file is a database of Pulsegate and undamaged.
+ * @param checkedUpToBytes of larger files only the schema is read
+ * @returns false when the database is empty
+ * @throws StartError `database-corrupt`, `database-foreign`
+ */
+export async function verifySqlite(db: Knex, file: string, checkedUpToBytes: number): Promise<boolean> {
+  const tables: unknown[] = await db('sqlite_master').select('name');
+  if (tables.length > 0 && (await pragma(db, 'application_id')) !== APPLICATION_ID) throw foreign(file);
+  if ((await stat(file)).size <= checkedUpToBytes) {
+    const found = await pragma(db, 'quick_check', '(1)');
+    if (found !== 'ok') throw corrupt(file, new Error(String(found)));
+  }
+  return tables.length > 0;
+}
+
+/** The first value that a pragma returns. */
+async function pragma(db: Knex, name: string, argument = ''): Promise<unknown> {
+  const rows: Record<string, unknown>[] = await db.raw(`pragma ${name}${argument}`);
+  return Object.values(rows[0] ?? {})[0];
+}

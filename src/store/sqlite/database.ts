@@ -1,0 +1,145 @@
+// The SQLite engine: the default, with one file in the data folder and one daemon.
+import { stat } from 'node:fs/promises';
+import type { Knex } from 'knex';
+import { everyStep } from '../../core/every-step.js';
+import { recordNoActivity } from '../activity.js';
+import type { DaemonLock } from '../daemon-lock.js';
+import { prepareFolder } from '../data-folder.js';
+import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '../database.js';
+import { migrateOnlyNew, type Target } from '../migrate.js';
+import { isAlwaysNew } from '../sql/batches.js';
+import { backupSqlite } from './backup.js';
+import { createSqliteChangeFeed, createSqliteChangeRecorder } from './changes.js';
+import { createSqliteCheck } from './check.js';
+import { accessOf } from './client.js';
+import { connectSqlite, prepareSqlite } from './connect.js';
+import { toStartError } from './errors.js';
+import { lockSqlite, prepareFile, requireFile, sqliteFile } from './files.js';
+import { createSqliteHeartbeatStore } from './heartbeats.js';
+import {
+  forgetOpenFile,
+  identityOf,
+  recordLogOwner,
+  refuseForeignLog,
+  setForeignLogAside,
+} from './log-owner.js';
+import { sqliteLoginSearch } from './login-search.js';
+import { migrateWithCopy } from './migrate.js';
+import type { SqlitePackageChoice } from './package.js';
+import { connectReaders } from './readers.js';
+
+export interface SqliteOptions {
+  readonly client: SqlitePackageChoice;
+  /** Folder of the file; created if missing. */
+  readonly dataDir: string;
+  /** How long a write waits for the lock of another process, in ms. */
+  readonly busyTimeoutMs: number;
+  /** False: nobody waits for the current work any more, so it does not wait for a lock either. Default: true. */
+  readonly hasCaller?: () => boolean;
+  /** Connections for lists and searches. */
+  readonly reading?: ReaderOptions;
+  /** False: throws `database-missing` instead of creating a new database. Default: true. */
+  readonly mayCreate?: boolean;
+}
+
+/** Opens the file. A daemon also locks it until `close`. @throws StartError as `openStore` and `openDaemonStore` */
+export async function openSqlite(options: SqliteOptions, opener: Opener): Promise<Engine> {
+  const file = sqliteFile(options.dataDir);
+  let lock: DaemonLock | null = null;
+  try {
+    if (opener.is === 'daemon') {
+      await prepareFolder(options.dataDir);
+      lock = await lockSqlite(file, options.client);
+    }
+    return await open(options, file, opener, lock);
+  } catch (error) {
+    await lock?.release();
+    throw toStartError(error, file);
+  }
+}
+
+async function open(
+  options: SqliteOptions,
+  file: string,
+  opener: Opener,
+  lock: DaemonLock | null,
+): Promise<Engine> {
+  // First, because no file must be created when the driver cannot be loaded. This does not open the file yet.
+  const db = connectSqlite(options.client, file, options.busyTimeoutMs, options.hasCaller);
+  const reading = options.reading ?? DEFAULT_READING;
+  const reads = connectReaders(options.client, file, reading);
+  const scans = connectReaders(options.client, file, { ...reading, readers: 1 });
+  try {
+    if (options.mayCreate ?? true) await prepareFolder(options.dataDir);
+    else await requireFile(file);
+    if (opener.is === 'command') await refuseForeignLog(file);
+    else await setLogAside(file, opener);
+    await prepareFile(file);
+    await prepareSqlite(db, file);
+    if (opener.is === 'daemon') await recordLogOwner(db, file);
+    const opened = await identityOf(file);
+    for (const connections of [db, reads, scans]) accessOf(connections).opened = opened;
+    await migrateOnOpen({ db, engine: 'sqlite3', where: file }, opener);
+    const check = opener.is === 'daemon' ? await createSqliteCheck({ db, reads }, file, accessOf(db)) : null;
+    return {
+      db,
+      reads,
+      scans,
+      following: db,
+      heartbeats: () => createSqliteHeartbeatStore(db, reads),
+      batches: () => isAlwaysNew,
+      nowMs: NOW_MS,
+      isShared: false,
+      liveSessions: () => null,
+      permits: () => null,
+      penalties: () => null,
+      activity: () => null,
+      activityRecorder: () => recordNoActivity,
+      snapshot: null,
+      // SQLite has only one writing transaction at a time.
+      lockQueue: async () => {},
+      lockAddresses: async () => {},
+      lockTokens: async () => {},
+      loginSearch: sqliteLoginSearch,
+      changes: async (origin, now) => ({
+        record: createSqliteChangeRecorder(origin, now),
+        feed: await createSqliteChangeFeed(db, origin),
+      }),
+      size: () => sizeOf(file),
+      backup: (target) => backupSqlite(db, target),
+      check: async () => (check ? check.run() : null),
+      close: () =>
+        everyStep(
+          () => closeAll(db, reads, scans),
+          async () => check?.close(),
+          async () => forgetOpenFile(file),
+          async () => lock?.release(),
+        ),
+    };
+  } catch (error) {
+    await closeAll(db, reads, scans);
+    forgetOpenFile(file);
+    throw error;
+  }
+}
+
+const NOW_MS = "cast((julianday('now') - 2440587.5) * 86400000 as integer)";
+
+async function setLogAside(file: string, { onLogSetAside }: Opener & { is: 'daemon' }): Promise<void> {
+  const aside = await setForeignLogAside(file);
+  if (aside) onLogSetAside?.(aside);
+}
+
+async function migrateOnOpen(target: Target, opener: Opener): Promise<void> {
+  if (opener.is === 'command') return migrateOnlyNew(target);
+  return migrateWithCopy(target, `${target.where}.before-migration`, opener.onMigration);
+}
+
+function closeAll(db: Knex, ...readers: readonly Knex[]): Promise<void> {
+  return everyStep(...readers.map((each) => () => each.destroy()), () => db.destroy());
+}
+
+async function sizeOf(file: string): Promise<number | null> {
+  const [files, log] = await Promise.all([file, `${file}-wal`].map((name) => stat(name).catch(() => null)));
+  return files ? files.size + (log?.size ?? 0) : null;
+}

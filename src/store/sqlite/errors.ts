@@ -1,0 +1,96 @@
+// Error messages for failures of the SQLite file.
+
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf, StartError } from '../../core/errors.js';
+import type { StorageProblem } from '../../core/storage.js';
+
+/** Converts any error into a StartError with the file and instructions; returns a StartError unchanged. */
+export function toStartError(error: unknown, file: string): StartError {
+  if (error instanceof StartError) return error;
+  const code = codeOf(error);
+  switch (code) {
+    case 'SQLITE_NOTADB':
+    case 'SQLITE_CORRUPT':
+      return corrupt(file, error);
+    case 'SQLITE_FULL':
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return diskFull(file, error);
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return new StartError(
+        'database-locked',
+        `The database ${file} is locked by another program. Stop that program (fuser ${file} shows it), then start again.`,
+        { cause: error },
+      );
+    default:
+      if (code?.startsWith('SQLITE_') && isDiskFull(file)) return diskFull(file, error);
+      return new StartError(
+        'data-dir-unusable',
+        `The database ${file} cannot be read or written (${code ?? String(error)}). ` +
+          'Set dataDir to a folder that the user of the daemon owns and can read and write.',
+        { cause: error },
+      );
+  }
+}
+
+function diskFull(file: string, cause: unknown): StartError {
+  return new StartError(
+    'disk-full',
+    `There is no space left for the database ${file}. Free some space and start again.`,
+    { cause },
+  );
+}
+
+/** With less free space than this, SQLite may report an I/O error instead of a full disk. */
+const LEAST_SPACE_BYTES = 64 * 1024;
+
+/** Whether the disk of `file` has no space left. */
+export function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize < LEAST_SPACE_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+/** The problem of the storage that an error of SQLite shows; null: the error has another cause. */
+export function problemOf(error: unknown, file: string): StorageProblem | null {
+  switch (codeOf(error)) {
+    case 'SQLITE_FULL':
+      return 'disk-full';
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return 'database-locked';
+    case 'SQLITE_CORRUPT':
+    case 'SQLITE_NOTADB':
+      return 'database-corrupt';
+    case 'SQLITE_READONLY':
+      return 'database-read-only';
+    case 'SQLITE_IOERR':
+    case 'SQLITE_CANTOPEN':
+      return isDiskFull(file) ? 'disk-full' : 'database-failing';
+    default:
+      return null;
+  }
+}
+
+/** The StartError for a damaged file. @param cause the error, or the finding of a check */
+export function corrupt(file: string, cause: unknown): StartError {
+  return new StartError(
+    'database-corrupt',
+    `The file ${file} is damaged or is not a database. It was not changed. ` +
+      'Restore a backup (pulsegate restore FILE), or move the file away to start with an empty database.',
+    { cause },
+  );
+}
+
+/** The StartError for a valid database of another program. */
+export function foreign(file: string): StartError {
+  return new StartError(
+    'database-foreign',
+    `The file ${file} is a database of another program. It was not changed. Choose another data folder (dataDir), or move the file away.`,
+  );
+}

@@ -1,0 +1,55 @@
+// The path of the SQLite file, and its permissions: other users cannot read it.
+import { chmod, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { codeOf, StartError } from '../../core/errors.js';
+import { type DaemonLock, lockForDaemon } from '../daemon-lock.js';
+import { createPrivate, GROUP_AND_OTHERS, giveToFolderOwner } from '../data-folder.js';
+import type { SqlitePackageChoice } from './package.js';
+
+/** The database file of a data folder, as an absolute path. */
+export function sqliteFile(dataDir: string): string {
+  return join(resolve(dataDir), 'pulsegate.db');
+}
+
+/**
+ * Checks that the file exists.
+ * @throws StartError `database-missing`, `data-dir-unusable` (no permission to read the folder); the error of the file system
+ */
+export async function requireFile(file: string): Promise<void> {
+  const folder = dirname(file);
+  try {
+    // A start that failed early leaves an empty file.
+    if ((await stat(file)).size > 0) return;
+  } catch (error) {
+    if (codeOf(error) === 'EACCES') {
+      throw new StartError(
+        'data-dir-unusable',
+        `This user may not read ${folder}. Run the command as root or as the user of the daemon.`,
+        { cause: error },
+      );
+    }
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  throw new StartError('database-missing', `There is no database in ${folder}.`);
+}
+
+/** Locks the database for this process. A symbolic link leads to the same lock as the file. @throws as `lockForDaemon` */
+export async function lockSqlite(file: string, client: SqlitePackageChoice): Promise<DaemonLock> {
+  const found = await realpath(file).catch(() => file);
+  return lockForDaemon(dirname(found), `The database ${file}`, client);
+}
+
+/**
+ * Creates an empty database file (0600) if it is missing, and removes the permissions of group and others if it exists.
+ * SQLite gives its -wal and -shm files the mode and owner of the database file.
+ * @throws the error of the file system
+ */
+export async function prepareFile(file: string): Promise<void> {
+  if (await createPrivate(file)) return giveToFolderOwner(file);
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) await makePrivate(name);
+}
+
+async function makePrivate(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found && found.mode & GROUP_AND_OTHERS) await chmod(file, 0o600);
+}

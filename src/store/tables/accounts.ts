@@ -1,0 +1,249 @@
+// The accounts table, each account with its limits.
+import type { Knex } from 'knex';
+import { type Account, type AccountUpdate, withUpdate } from '../../core/accounts/account.js';
+import { accountAudit, changeAudit, limitsAudit } from '../../core/accounts/account-audit.js';
+import { type AccountStore, type StoredUpdate, UsernameTaken } from '../../core/accounts/account-store.js';
+import type { Calendar } from '../../core/accounts/calendar.js';
+import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/limits.js';
+import { type Actor, DAEMON } from '../../core/audit/audit.js';
+import type { Clock } from '../../core/clock.js';
+import { type Refuse, refuseNone } from '../../core/settings/setting.js';
+import type { RecordActivity } from '../activity.js';
+import type { RecordChange } from '../changes.js';
+import type { Engine } from '../database.js';
+import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
+import { type AccountRow, changedColumns, type JoinedRow, toAccount, toRow } from './account-rows.js';
+import { changeAccounts, checkOwners, ownOf } from './acting.js';
+import type { RecordAudit } from './audit.js';
+import { readAddresses, writeAddresses } from './authorized-addresses.js';
+import { chargeSeller } from './budgets.js';
+import { writeLimits } from './limits.js';
+import { addTraffic } from './traffic.js';
+
+/** Logins written by one statement; two bound values each, well below the limit of every engine. */
+const LOGINS_PER_STATEMENT = 400;
+/** Accounts added by one statement; sixteen bound values each. */
+const ADDED_PER_STATEMENT = 200;
+
+export function createAccountStore(
+  { db, following, lockAddresses }: Pick<Engine, 'db' | 'following' | 'lockAddresses'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+  recordActivity: RecordActivity,
+  now: Clock,
+  calendar: Calendar,
+): AccountStore {
+  const withLimits = (on: Knex): Knex.QueryBuilder =>
+    on('accounts')
+      .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
+      .select('accounts.*', 'account_limits.*');
+
+  const find = async (column: 'id' | 'username', value: string): Promise<Account | null> => {
+    const row: JoinedRow | undefined = await withLimits(db).where(`accounts.${column}`, value).first();
+    return row ? toAccount(row, await readAddresses(db, [row.id])) : null;
+  };
+
+  async function addMany(
+    accounts: readonly Account[],
+    by: Actor = DAEMON,
+    traffic: readonly TrafficOfDay[] = [],
+  ): Promise<ReadonlySet<string>> {
+    return changeAccounts(db, by, async (trx, operator) => {
+      const added = new Set<string>();
+      for (const slice of slices(accounts, ADDED_PER_STATEMENT)) {
+        const rows: { id: string }[] = await trx('accounts')
+          .insert(slice.map(toRow))
+          .onConflict('username')
+          .ignore()
+          .returning('id');
+        for (const { id } of rows) added.add(id);
+      }
+      const inserted = accounts.filter(({ id }) => added.has(id));
+      const changes = inserted.map((after) => ({ before: null, after }));
+      await checkOwners(trx, operator, changes);
+      await chargeSeller(trx, operator, changes, { now: now(), calendar });
+      const limited = inserted.filter(
+        ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
+      );
+      await writeLimits(trx, limited);
+      const addressed = inserted.filter(({ authorizedAddresses }) => authorizedAddresses.length > 0);
+      await writeAddresses(trx, addressed, lockAddresses);
+      await addTraffic(
+        trx,
+        traffic.filter(({ accountId }) => added.has(accountId)),
+      );
+      await recordChange(trx, ...inserted.map(toChange));
+      await recordAudit(trx, [
+        ...inserted.map((account) => accountAudit(by, null, account)),
+        ...limited.map((account) => limitsAudit(by, NO_LIMITS, account)),
+      ]);
+      return added;
+    });
+  }
+
+  async function updateMany(updates: readonly StoredUpdate[], by: Actor = DAEMON): Promise<Account[]> {
+    return changeAccounts(db, by, async (trx, operator) => {
+      const ids = updates.map(({ id }) => id);
+      // Not against nodes that write entries of these accounts: their transactions may take long.
+      await locked(ids, trx).forNoKeyUpdate();
+      const changes = changesOf(updates, ownOf(operator, await findMany(ids, trx)));
+      for (const { fields, after } of changes) {
+        const row = changedColumns(after, fields);
+        if (Object.keys(row).length > 0) await updateRow(trx, after.id, row);
+      }
+      const changed = changes.map(({ after }) => after);
+      const having = (isGiven: (fields: AccountUpdate) => unknown): Account[] =>
+        changes.filter(({ fields }) => isGiven(fields)).map(({ after }) => after);
+      const limited = having(({ limits, quotaReset }) => limits ?? quotaReset);
+      const addressed = having(({ authorizedAddresses }) => authorizedAddresses);
+      const traffic = changes.flatMap(({ after, trafficOf }) => trafficOf?.(after) ?? []);
+      const audit = changes.flatMap(({ before, after }) => changeAudit(by, before, after));
+      await checkOwners(trx, operator, changes);
+      await chargeSeller(trx, operator, changes, { now: now(), calendar });
+      await removeLinksOfFormerOwners(trx, changes);
+      await writeLimits(trx, limited);
+      await writeAddresses(trx, addressed, lockAddresses);
+      await addTraffic(trx, traffic);
+      await recordChange(trx, ...changed.map(toChange));
+      await recordAudit(trx, audit);
+      return changed;
+    });
+  }
+
+  /** Locks the accounts that exist and that the operator may change, and removes them, or returns what `refuse` returns for one. */
+  function removeMany<Refusal = never>(
+    ids: readonly string[],
+    by: Actor = DAEMON,
+    refuse: Refuse<Account, Refusal> = refuseNone,
+  ): Promise<Account[] | Refusal> {
+    return changeAccounts(db, by, async (trx, operator) => {
+      await locked(ids, trx).forUpdate();
+      const removed = [...ownOf(operator, await findMany(ids, trx)).values()];
+      if (removed.length === 0) return [];
+      for (const account of removed) {
+        const refusal = refuse(account);
+        if (refusal !== null) return refusal;
+      }
+      const removedIds = removed.map(({ id }) => id);
+      // By id, because the user name in heartbeats may be a former one.
+      await trx('heartbeats').whereIn('account_id', removedIds).delete();
+      await trx('heartbeat_totals').whereIn('account_id', removedIds).delete();
+      await trx('account_limits').whereIn('account_id', removedIds).delete();
+      await trx('authorized_addresses').whereIn('account_id', removedIds).delete();
+      await trx('player_links').whereIn('account_id', removedIds).delete();
+      await trx('traffic_days').whereIn('account_id', removedIds).delete();
+      await trx('accounts').whereIn('id', removedIds).delete();
+      await recordChange(trx, ...removed.map(toChange));
+      await recordAudit(
+        trx,
+        removed.map((account) => accountAudit(by, account, null)),
+      );
+      return removed;
+    });
+  }
+
+  async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
+    const rows: JoinedRow[] = await withLimits(on).whereIn('accounts.id', ids);
+    const addressesOf = await readAddresses(on, ids);
+    return new Map(rows.map((row) => [row.id, toAccount(row, addressesOf)]));
+  }
+
+  /** The accounts that exist, to be locked until the transaction ends, in one order, so that transactions do not deadlock. */
+  const locked = (ids: readonly string[], trx: Knex): Knex.QueryBuilder =>
+    trx('accounts').whereIn('id', ids).orderBy('id').select('id');
+
+  return {
+    async all() {
+      const rows: JoinedRow[] = await withLimits(db).orderBy(['created_at', 'position']);
+      const addressesOf = await readAddresses(db, null);
+      return rows.map((row) => toAccount(row, addressesOf));
+    },
+
+    get: (id) => find('id', id),
+    getMany: async (ids) => [...(await findMany(ids, following)).values()],
+    getByUsername: (username) => find('username', username),
+
+    add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),
+    addMany,
+
+    update: async (id, fields, by) => (await updateMany([{ id, fieldsOf: () => fields }], by))[0] ?? null,
+    updateMany,
+
+    async remove(id, by, refuse) {
+      const removed = await removeMany([id], by, refuse);
+      return typeof removed === 'string' ? removed : (removed[0] ?? null);
+    },
+    removeMany: (ids, by) => removeMany(ids, by),
+
+    async saveLogins(logins) {
+      if (logins.length === 0) return;
+      await inTransaction(db, async (trx) => {
+        for (let start = 0; start < logins.length; start += LOGINS_PER_STATEMENT) {
+          await saveLogins(trx, logins.slice(start, start + LOGINS_PER_STATEMENT));
+        }
+        const rows = logins.map(({ id, at }) => ({ account_id: id, kind: 'login', login_at: at }) as const);
+        await recordActivity(trx, rows);
+      });
+    },
+
+    rehash: (id, from, to) =>
+      inTransaction(db, async (trx) => {
+        const changed = await trx('accounts')
+          .where({ id, password_hash: from })
+          .update({ password_hash: to });
+        if (changed > 0) await recordChange(trx, { topic: 'account', id });
+      }),
+  };
+}
+
+/** The changes that updates make of the stored accounts. */
+function changesOf(updates: readonly StoredUpdate[], stored: ReadonlyMap<string, Account>) {
+  return updates.flatMap(({ id, fieldsOf, trafficOf }) => {
+    const before = stored.get(id);
+    const fields = before && fieldsOf(before);
+    if (!before || !fields) return [];
+    return [{ before, after: withUpdate(before, fields), fields, trafficOf }];
+  });
+}
+
+/** Removes the secret addresses of accounts that get another owner, because the former owner knows them. */
+async function removeLinksOfFormerOwners(
+  trx: Knex,
+  changes: readonly { readonly before: Account; readonly after: Account }[],
+): Promise<void> {
+  const transferred = changes.filter(({ before, after }) => before.owner !== after.owner);
+  if (transferred.length === 0) return;
+  await trx('player_links')
+    .whereIn(
+      'account_id',
+      transferred.map(({ after }) => after.id),
+    )
+    .delete();
+}
+
+async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promise<void> {
+  try {
+    await trx('accounts').where({ id }).update(row);
+  } catch (cause) {
+    // A changed name can violate no other constraint.
+    if (row.username === undefined || !isUniqueViolation(cause)) throw cause;
+    throw new UsernameTaken('another account has the user name', { cause });
+  }
+}
+
+/** Writes many logins with one statement. Ignores logins that are older than the stored one. */
+async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }[]): Promise<void> {
+  const rows = logins.map(() => '(?, cast(? as bigint))').join(', ');
+  await trx.raw(
+    `with logins(id, at) as (values ${rows}), newest(id, at) as (select id, max(at) from logins group by id)
+     update accounts set last_login_at = newest.at from newest
+     where accounts.id = newest.id and (last_login_at is null or last_login_at < newest.at)`,
+    logins.flatMap(({ id, at }) => [id, at]),
+  );
+}
+
+function* slices<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;

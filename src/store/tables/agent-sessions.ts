@@ -1,0 +1,201 @@
+// The sessions of agents and their messages.
+import type { Knex } from 'knex';
+import type { AgentSessionStore } from '../../core/agents/agent-session-store.js';
+import type { HistoryLimits } from '../../core/agents/run-store.js';
+import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
+import { containing } from '../sql/like.js';
+import { inTransaction } from '../sql/transaction.js';
+import { updateEach } from '../sql/update-each.js';
+
+/** Messages removed by one statement. */
+const POSITIONS_PER_STATEMENT = 500;
+
+interface SessionRow {
+  key: string;
+  agent: string;
+  created_at: number | string;
+  last_used_at: number | string;
+  messages: number;
+  bytes: number | string;
+}
+
+interface MessageRow {
+  position: number | string;
+  session: string;
+  run_id: string;
+  role: string;
+  content: string;
+  bytes: number | string;
+  at: number | string;
+}
+
+export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): AgentSessionStore {
+  return {
+    async list({ agent, search, after, limit }) {
+      const newestFirst = [{ column: 'last_used_at', order: 'desc' }, { column: 'key' }];
+      const query = (search === undefined ? reads : scans)('agent_sessions')
+        .orderBy(newestFirst)
+        .limit(limit);
+      if (agent !== undefined) query.where({ agent });
+      if (search !== undefined) query.where(containing(db, 'key', search));
+      if (after !== undefined) {
+        const { lastUsedAt, key } = after;
+        query.where((later) =>
+          later
+            .where('last_used_at', '<', lastUsedAt)
+            .orWhere((same) => same.where('last_used_at', lastUsedAt).where('key', '>', key)),
+        );
+      }
+      const rows: SessionRow[] = await query;
+      return rows.map(toSession);
+    },
+
+    async get(key) {
+      const row: SessionRow | undefined = await db('agent_sessions').where({ key }).first();
+      return row ? toSession(row) : null;
+    },
+
+    async messages(session) {
+      const rows: MessageRow[] = await db('session_messages').where({ session }).orderBy('position');
+      return rows.map(toMessage);
+    },
+
+    remove: (key) =>
+      inTransaction(db, async (trx) => {
+        await trx('session_messages').where({ session: key }).delete();
+        return (await trx('agent_sessions').where({ key }).delete()) > 0;
+      }),
+
+    trim: (before) =>
+      inTransaction(db, async (trx) => {
+        const old = trx('agent_sessions').where('last_used_at', '<', before).select('key');
+        await trx('session_messages').whereIn('session', old).delete();
+        return Number(await trx('agent_sessions').where('last_used_at', '<', before).delete());
+      }),
+  };
+}
+
+/** The messages of each of these sessions, oldest first; no entry for an unknown session. */
+export async function readHistories(
+  db: Knex,
+  sessions: readonly string[],
+): Promise<ReadonlyMap<string, HistoryEntry[]>> {
+  const histories = new Map<string, HistoryEntry[]>();
+  if (sessions.length === 0) return histories;
+  const rows: MessageRow[] = await db('session_messages').whereIn('session', sessions).orderBy('position');
+  for (const row of rows) {
+    const history = histories.get(row.session) ?? [];
+    histories.set(row.session, history);
+    history.push(toEntry(row));
+  }
+  return histories;
+}
+
+/** A message and its reply, to be added to a session. */
+export interface Exchange {
+  readonly session: string;
+  readonly agent: string;
+  readonly runId: string;
+  readonly message: string;
+  readonly reply: string;
+  readonly at: number;
+}
+
+/** The exchange that a run adds to its session; empty for a wake and for a run without a session. */
+export function exchangeOf(run: Run, reply: string, at: number): Exchange[] {
+  const { id: runId, agent, session, message } = run;
+  return session === null || message === null ? [] : [{ session, agent, runId, message, reply, at }];
+}
+
+/** Adds exchanges, at most one per session. Creates missing sessions, and cuts the histories to `limits`. */
+export async function appendToSessions(
+  trx: Knex.Transaction,
+  exchanges: readonly Exchange[],
+  limits: HistoryLimits,
+): Promise<void> {
+  if (exchanges.length === 0) return;
+  await trx('agent_sessions')
+    .insert(
+      exchanges.map(({ session: key, agent, at }) => ({
+        key,
+        agent,
+        created_at: at,
+        last_used_at: at,
+        messages: 0,
+        bytes: 0,
+      })),
+    )
+    .onConflict('key')
+    .merge(['agent', 'last_used_at']);
+  await trx('session_messages').insert(exchanges.flatMap(toMessageRows));
+  await cut(
+    trx,
+    exchanges.map(({ session }) => session),
+    limits,
+  );
+}
+
+function toMessageRows({ session, runId, message, reply, at }: Exchange): Omit<MessageRow, 'position'>[] {
+  const row = (role: string, content: string) => ({
+    session,
+    run_id: runId,
+    role,
+    content,
+    bytes: Buffer.byteLength(content),
+    at,
+  });
+  return [row('user', message), row('assistant', reply)];
+}
+
+/** Removes the oldest exchanges of each session until its history is within `limits`. */
+async function cut(trx: Knex.Transaction, sessions: readonly string[], limits: HistoryLimits): Promise<void> {
+  const newestFirst: MessageRow[] = await trx('session_messages')
+    .whereIn('session', sessions)
+    .orderBy('position', 'desc')
+    .select('session', 'position', 'bytes', 'role');
+  const bySession = new Map<string, MessageRow[]>(sessions.map((session) => [session, []]));
+  for (const row of newestFirst) bySession.get(row.session)?.push(row);
+  const sizes: { key: string; values: { messages: number; bytes: number } }[] = [];
+  const tooOld: MessageRow['position'][] = [];
+  for (const [key, rows] of bySession) {
+    const values = newestWithin(rows, limits);
+    sizes.push({ key, values });
+    tooOld.push(...rows.slice(values.messages).map(({ position }) => position));
+  }
+  for (let start = 0; start < tooOld.length; start += POSITIONS_PER_STATEMENT) {
+    const positions = tooOld.slice(start, start + POSITIONS_PER_STATEMENT);
+    await trx('session_messages').whereIn('position', positions).delete();
+  }
+  await updateEach(trx, 'agent_sessions', 'key', { messages: 'integer', bytes: 'bigint' }, sizes);
+}
+
+/** The number and bytes of the newest messages within `limits`. The oldest of them is a message of the user. */
+function newestWithin(newestFirst: readonly MessageRow[], limits: HistoryLimits) {
+  let within = { messages: 0, bytes: 0 };
+  let total = 0;
+  for (const [i, { bytes, role }] of newestFirst.entries()) {
+    total += Number(bytes);
+    if (i + 1 > limits.maxMessages || total > limits.maxBytes) break;
+    if (role === 'user') within = { messages: i + 1, bytes: total };
+  }
+  return within;
+}
+
+function toSession(row: SessionRow): AgentSession {
+  return {
+    key: row.key,
+    agent: row.agent,
+    createdAt: Number(row.created_at),
+    lastUsedAt: Number(row.last_used_at),
+    messages: row.messages,
+    bytes: Number(row.bytes),
+  };
+}
+
+function toEntry(row: MessageRow): HistoryEntry {
+  return { role: row.role === 'assistant' ? 'assistant' : 'user', content: row.content };
+}
+
+function toMessage(row: MessageRow): SessionMessage {
+  return { ...toEntry(row), at: Number(row.at), runId: row.run_id };
+}

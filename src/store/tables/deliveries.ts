@@ -1,0 +1,94 @@
+// Pending deliveries of replies, and all delivery attempts.
+import type { Knex } from 'knex';
+import type { DeliveryStore } from '../../core/agents/delivery-store.js';
+import type { Delivery } from '../../core/agents/runs.js';
+import { isDue } from '../sql/is-due.js';
+import { inTransaction } from '../sql/transaction.js';
+import { type RunRow, toRun } from './run-rows.js';
+
+interface DeliveryRow {
+  id: string;
+  run_id: string;
+  attempt: number;
+  channel: string;
+  started_at: number | string;
+  finished_at: number | string;
+  delivered: number | boolean;
+  detail: string;
+}
+
+export function createDeliveryStore(db: Knex): DeliveryStore {
+  /** Pending deliveries of `owner`, or without an owner. */
+  const pending = (owner: string) =>
+    db('runs')
+      .whereNotNull('next_delivery_at')
+      .where((owned) => owned.where({ owner }).orWhereNull('owner'));
+
+  return {
+    async due(owner, now, limit) {
+      const due = () =>
+        pending(owner).where(isDue('next_delivery_at', now)).orderBy(['next_delivery_at', 'id']).limit(limit);
+      const rows: RunRow[] = await due();
+      const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
+      if (unowned.length === 0) return rows.map(toRun);
+      // Another daemon may adopt the same runs. This daemon attempts only those that it owns after the update.
+      await db('runs').whereIn('id', unowned).whereNull('owner').update({ owner });
+      const claimed: RunRow[] = await due().where({ owner });
+      return claimed.map(toRun);
+    },
+
+    async nextDueAt(owner) {
+      const row = await pending(owner).min({ at: 'next_delivery_at' }).first();
+      return row?.at == null ? null : Number(row.at);
+    },
+
+    record: (delivery, nextAt) =>
+      inTransaction(db, async (trx) => {
+        await trx('run_deliveries').insert(toRow(delivery));
+        const ended = delivery.delivered ? 'delivered' : 'failed';
+        await trx('runs')
+          .where({ id: delivery.runId })
+          .update({
+            delivery: nextAt === null ? ended : 'pending',
+            delivery_tries: delivery.attempt,
+            next_delivery_at: nextAt,
+            ...(nextAt === null ? { owner: null } : {}),
+          });
+      }),
+
+    async dismiss(runId) {
+      await db('runs').where({ id: runId }).update({ delivery: 'none', next_delivery_at: null, owner: null });
+    },
+
+    async ofRun(runId) {
+      const rows: DeliveryRow[] = await db('run_deliveries').where({ run_id: runId }).orderBy('attempt');
+      return rows.map(toDelivery);
+    },
+  };
+}
+
+function toRow(delivery: Delivery): DeliveryRow {
+  return {
+    id: delivery.id,
+    run_id: delivery.runId,
+    attempt: delivery.attempt,
+    channel: delivery.channel,
+    started_at: delivery.startedAt,
+    finished_at: delivery.finishedAt,
+    delivered: delivery.delivered,
+    detail: delivery.detail,
+  };
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    attempt: row.attempt,
+    channel: row.channel,
+    startedAt: Number(row.started_at),
+    finishedAt: Number(row.finished_at),
+    delivered: Boolean(row.delivered),
+    detail: row.detail,
+  };
+}

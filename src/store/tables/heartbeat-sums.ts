@@ -1,0 +1,137 @@
+// The heartbeat_sums table.
+import type { Knex } from 'knex';
+import type { By, HeartbeatSumStore } from '../../core/heartbeats/heartbeat-sums.js';
+import { type HeartbeatSumRow, OTHER_GAMES, sumUp } from '../../core/heartbeats/summed-rows.js';
+import { ofOwner } from '../sql/owned.js';
+import { inTransaction } from '../sql/transaction.js';
+
+/** Rows in one statement; seven bound values each. */
+const ROWS_PER_STATEMENT = 200;
+const ACCOUNTS_PER_STATEMENT = 500;
+
+const COLUMN: Readonly<Record<By, string>> = { game: 'game_id', account: 'account_id' };
+/** The empty text stands for "no GameID", because nulls are never equal in a primary key. */
+const toKey = (by: By, value: string): string | null => (by === 'game' && value === '' ? null : value);
+
+type Integer = number | string;
+
+export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStore {
+  const sumsOf = (owner: string | undefined): Knex.QueryBuilder =>
+    ofOwner(reads, reads('heartbeat_sums'), 'account_id', owner);
+  return {
+    async add(steps, rows, maxGames) {
+      const grown = Object.fromEntries(
+        ['count', 'bytes_up', 'bytes_down'].map((column) => [
+          column,
+          db.raw('?? + ??', [`heartbeat_sums.${column}`, `excluded.${column}`]),
+        ]),
+      );
+      await inTransaction(db, async (trx) => {
+        for (const [stepSeconds, at] of steps) {
+          const games = await gamesOf(trx, stepSeconds, at, rows);
+          const summed = sumUp(rows, maxGames, (accountId) => games.get(accountId) ?? NO_GAMES);
+          const added = Array.from(summed.all(), (row) => toRow(stepSeconds, at, row));
+          for (let start = 0; start < added.length; start += ROWS_PER_STATEMENT) {
+            await trx('heartbeat_sums')
+              .insert(added.slice(start, start + ROWS_PER_STATEMENT))
+              .onConflict(['step_seconds', 'at', 'account_id', 'game_id'])
+              .merge(grown);
+          }
+        }
+      });
+    },
+
+    async largest(stepSeconds, from, by, limit, owner) {
+      const column = COLUMN[by];
+      const rows: Record<string, Integer>[] = await sumsOf(owner)
+        .where({ step_seconds: stepSeconds })
+        .where('at', '>=', from)
+        .groupBy(column)
+        .select({ key: column })
+        .sum({ count: 'count', bytes_up: 'bytes_up', bytes_down: 'bytes_down' })
+        .countDistinct({ accounts: 'account_id' })
+        .max({ last_at: 'at' })
+        .orderBy([
+          { column: 'count', order: 'desc' },
+          { column: 'key', order: 'asc' },
+        ])
+        .limit(limit);
+      return rows.map((row) => ({
+        key: toKey(by, String(row['key'])),
+        count: Number(row['count']),
+        accounts: Number(row['accounts']),
+        bytesUp: Number(row['bytes_up']),
+        bytesDown: Number(row['bytes_down']),
+        lastAt: Number(row['last_at']),
+      }));
+    },
+
+    async series(stepSeconds, from, by, keys, owner) {
+      const column = COLUMN[by];
+      const rows: { at: Integer; key: string; count: Integer }[] = await sumsOf(owner)
+        .where({ step_seconds: stepSeconds })
+        .where('at', '>=', from)
+        .whereIn(
+          column,
+          keys.map((key) => key ?? ''),
+        )
+        .groupBy('at', column)
+        .select({ at: 'at', key: column })
+        .sum({ count: 'count' });
+      return rows.map((row) => ({ at: Number(row.at), key: toKey(by, row.key), count: Number(row.count) }));
+    },
+
+    async totals(stepSeconds, from, owner) {
+      const rows: { at: Integer; count: Integer }[] = await sumsOf(owner)
+        .where({ step_seconds: stepSeconds })
+        .where('at', '>=', from)
+        .groupBy('at')
+        .select('at')
+        .sum({ count: 'count' });
+      return rows.map((row) => ({ at: Number(row.at), count: Number(row.count) }));
+    },
+
+    async trim(stepSeconds, before) {
+      await db('heartbeat_sums').where({ step_seconds: stepSeconds }).where('at', '<', before).delete();
+    },
+  };
+}
+
+const NO_GAMES: ReadonlySet<string> = new Set();
+
+/** The GameIDs that a step already contains, for the accounts of `rows`. */
+async function gamesOf(
+  trx: Knex,
+  stepSeconds: number,
+  at: number,
+  rows: readonly HeartbeatSumRow[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const accountIds = [
+    ...new Set(rows.flatMap(({ accountId, gameId }) => (gameId === null ? [] : [accountId]))),
+  ];
+  const games = new Map<string, Set<string>>();
+  for (let start = 0; start < accountIds.length; start += ACCOUNTS_PER_STATEMENT) {
+    const found: { account_id: string; game_id: string }[] = await trx('heartbeat_sums')
+      .where({ step_seconds: stepSeconds, at })
+      .whereIn('account_id', accountIds.slice(start, start + ACCOUNTS_PER_STATEMENT))
+      .whereNotIn('game_id', ['', OTHER_GAMES])
+      .select('account_id', 'game_id');
+    for (const { account_id, game_id } of found) {
+      const known = games.get(account_id) ?? new Set();
+      games.set(account_id, known.add(game_id));
+    }
+  }
+  return games;
+}
+
+function toRow(stepSeconds: number, at: number, row: HeartbeatSumRow): Record<string, string | number> {
+  return {
+    step_seconds: stepSeconds,
+    at,
+    account_id: row.accountId,
+    game_id: row.gameId ?? '',
+    count: row.count,
+    bytes_up: row.bytesUp,
+    bytes_down: row.bytesDown,
+  };
+}

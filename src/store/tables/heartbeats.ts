@@ -1,0 +1,122 @@
+// Reads the heartbeat tables, in the same way on every database engine.
+import type { Knex } from 'knex';
+import type { Heartbeat, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
+import type { HeartbeatStore } from '../../core/heartbeats/heartbeat-store.js';
+import { ofOwner } from '../sql/owned.js';
+import { inTimeRange } from '../sql/time-range.js';
+
+/** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
+const COLUMNS = [
+  'id',
+  'at',
+  'account_id',
+  'session_id',
+  'client',
+  'destination',
+  'protocol',
+  'bytes_up',
+  'bytes_down',
+  'kind',
+  'game_id',
+];
+
+/** Well below the limit of bound values of every engine. */
+const IDS_PER_STATEMENT = 500;
+
+export interface TotalsRow {
+  account_id: string;
+  count: number | string;
+  latest_game_id: string | null;
+}
+
+interface HeartbeatRow {
+  id: number | string;
+  at: number | string;
+  account_id: string;
+  username: string;
+  session_id: string;
+  client: string;
+  destination: string;
+  protocol: Heartbeat['protocol'];
+  bytes_up: number | string;
+  bytes_down: number | string;
+  kind: Heartbeat['kind'];
+  game_id: string | null;
+}
+
+export function createHeartbeatReader(
+  db: Knex,
+  reads: Knex,
+): Pick<HeartbeatStore, 'totals' | 'totalsOf' | 'newest' | 'list'> {
+  const entries = (): Knex.QueryBuilder =>
+    reads('heartbeats')
+      .select(COLUMNS)
+      .select({
+        username: reads('accounts').select('username').whereRaw('accounts.id = heartbeats.account_id'),
+      })
+      .orderBy('id', 'desc');
+
+  return {
+    async totals() {
+      const rows: TotalsRow[] = await db('heartbeat_totals');
+      return rows.map(toTotals);
+    },
+
+    async totalsOf(accountIds) {
+      const rows: TotalsRow[] = [];
+      for (let start = 0; start < accountIds.length; start += IDS_PER_STATEMENT) {
+        const ids = accountIds.slice(start, start + IDS_PER_STATEMENT);
+        rows.push(...(await db('heartbeat_totals').whereIn('account_id', ids)));
+      }
+      return totalsInOrder(accountIds, rows);
+    },
+
+    async list({ accountId, owner, gameId, from, to }, before, limit) {
+      const query = entries().limit(limit);
+      if (accountId !== undefined) query.where('account_id', accountId);
+      ofOwner(reads, query, 'account_id', owner);
+      if (gameId !== undefined) query.where('game_id', gameId);
+      inTimeRange(query, 'at', { from, to });
+      if (before !== null) query.where('id', '<', before);
+      const rows: HeartbeatRow[] = await query;
+      return rows.map((row) => ({ ...toHeartbeat(row), place: Number(row.id) }));
+    },
+
+    async newest(accountId, limit) {
+      const rows: HeartbeatRow[] = await entries().where({ account_id: accountId }).limit(limit);
+      return rows.map(toHeartbeat);
+    },
+  };
+}
+
+/** The totals of each account, from their rows; an account without a row has no entries. */
+export function totalsInOrder(accountIds: readonly string[], rows: readonly TotalsRow[]): HeartbeatTotals[] {
+  const found = new Map(rows.map((row) => [row.account_id, toTotals(row)]));
+  return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
+}
+
+export function countByAccount(rows: readonly { readonly account_id: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);
+  return counts;
+}
+
+function toTotals(row: TotalsRow): HeartbeatTotals {
+  return { accountId: row.account_id, count: Number(row.count), latestGameId: row.latest_game_id };
+}
+
+function toHeartbeat(row: HeartbeatRow): Heartbeat {
+  return {
+    at: Number(row.at),
+    accountId: row.account_id,
+    username: row.username,
+    sessionId: row.session_id,
+    client: row.client,
+    destination: row.destination,
+    protocol: row.protocol,
+    bytesUp: Number(row.bytes_up),
+    bytesDown: Number(row.bytes_down),
+    kind: row.kind,
+    gameId: row.game_id,
+  };
+}

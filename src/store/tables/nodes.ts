@@ -1,0 +1,157 @@
+// The nodes table. Its times come from the clock of the database, so that the clocks of the nodes do not matter.
+import { DAY_MS } from '../../core/clock.js';
+import {
+  type Claimed,
+  type FleetNode,
+  NODES_KEY,
+  type NodeAddresses,
+  type NodeLoad,
+  type NodeStore,
+  nodeStateOf,
+} from '../../core/nodes/nodes.js';
+import type { RecordChange } from '../changes.js';
+import type { Engine } from '../database.js';
+import type { Integer } from '../sql/integers.js';
+import { inTransaction } from '../sql/transaction.js';
+import type { RecordAudit } from './audit.js';
+
+/** A node that has not renewed its lease for this time is removed, with the numbers of its written batches. */
+const KEPT_MS = 7 * DAY_MS;
+
+const NO_LOAD: NodeLoad = {
+  sessions: 0,
+  accountsOnline: 0,
+  bytesPerSecondUp: 0,
+  bytesPerSecondDown: 0,
+  cpuPercent: 0,
+  databaseDelayMs: null,
+};
+
+interface NodeRow {
+  name: string;
+  owner: string;
+  process: string;
+  version: string;
+  addresses: string;
+  load: string;
+  started_at: Integer;
+  renewed_at: Integer;
+  lease_until: Integer | null;
+  drained_at: Integer | null;
+  now: Integer;
+}
+
+export function createNodeStore(
+  { db, nowMs, isShared }: Pick<Engine, 'db' | 'nowMs' | 'isShared'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): NodeStore {
+  const now = db.raw(nowMs);
+  // A SQLite file may be a copy from another machine, with that machine's row. This daemon is the only one, so the row is free.
+  const isFree = isShared
+    ? '(nodes.owner = excluded.owner or nodes.lease_until is null or nodes.lease_until < excluded.renewed_at)'
+    : 'true';
+
+  return {
+    claim: ({ name, owner, process, version, leaseMs }) =>
+      inTransaction(db, async (trx): Promise<Claimed> => {
+        const expired = trx('nodes').whereNot({ name });
+        if (isShared) expired.where('renewed_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`));
+        await expired.delete();
+        if (isShared)
+          await trx('written_batches')
+            .where('written_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`))
+            .delete();
+        await trx.raw(
+          `insert into nodes (name, owner, process, version, addresses, load, started_at, renewed_at, lease_until)
+           values (?, ?, ?, ?, ?, ?, ${nowMs}, ${nowMs}, ${nowMs} + cast(? as bigint))
+           on conflict (name) do update set owner = excluded.owner, process = excluded.process,
+             version = excluded.version, addresses = excluded.addresses, load = excluded.load,
+             started_at = excluded.started_at, renewed_at = excluded.renewed_at, lease_until = excluded.lease_until
+           where ${isFree}`,
+          [name, owner, process, version, JSON.stringify(NO_ADDRESSES), JSON.stringify(NO_LOAD), leaseMs],
+        );
+        const row: NodeRow | undefined = await trx('nodes').where({ name }).first('*', { now });
+        if (row?.process === process) return { ok: true, isDrained: row.drained_at !== null };
+        return { ok: false, renewedAt: Number(row?.renewed_at ?? 0), leaseLeftMs: row ? leaseLeft(row) : 0 };
+      }),
+
+    async renew({ name, process, version, leaseMs }, { addresses, load }) {
+      const renewed: Pick<NodeRow, 'drained_at'>[] = await db('nodes')
+        .where({ name, process })
+        .update({
+          addresses: JSON.stringify(addresses),
+          load: JSON.stringify(load),
+          renewed_at: now,
+          lease_until: db.raw(`${nowMs} + cast(? as bigint)`, [leaseMs]),
+        })
+        .returning('drained_at');
+      const [row] = renewed;
+      if (!row) return null;
+      const live: Pick<NodeRow, 'name' | 'version'>[] = await db('nodes')
+        .where('lease_until', '>=', now)
+        .orderBy('name')
+        .select('name', 'version');
+      const versions = new Set(live.map((node) => node.version));
+      versions.delete(version);
+      return {
+        isDrained: row.drained_at !== null,
+        isFirst: live[0]?.name === name,
+        otherVersions: [...versions],
+      };
+    },
+
+    async release({ name, process }) {
+      await db('nodes')
+        .where({ name, process })
+        .update({
+          renewed_at: now,
+          lease_until: null,
+          load: JSON.stringify(NO_LOAD),
+        });
+    },
+
+    async list() {
+      const rows: NodeRow[] = await db('nodes').select('*', { now }).orderBy('name');
+      return rows.map(toNode);
+    },
+
+    setDrained: (name, isDrained, audit) =>
+      inTransaction(db, async (trx) => {
+        const changed = await trx('nodes')
+          .where({ name })
+          .update({ drained_at: isDrained ? trx.raw(`coalesce(drained_at, ${nowMs})`) : null });
+        if (changed === 0) return false;
+        await recordChange(trx, { topic: 'setting', key: NODES_KEY });
+        await recordAudit(trx, [audit]);
+        return true;
+      }),
+  };
+}
+
+const NO_ADDRESSES: NodeAddresses = { socks: [], admin: [] };
+
+const leaseLeft = ({ lease_until, now }: NodeRow): number =>
+  lease_until === null ? 0 : Math.max(0, Number(lease_until) - Number(now));
+
+function toNode(row: NodeRow): FleetNode {
+  const load: NodeLoad = { ...NO_LOAD, ...(JSON.parse(row.load) as Partial<NodeLoad>) };
+  const addresses: NodeAddresses = {
+    ...NO_ADDRESSES,
+    ...(JSON.parse(row.addresses) as Partial<NodeAddresses>),
+  };
+  const leaseLeftMs = leaseLeft(row);
+  const isDrained = row.drained_at !== null;
+  const hasStopped = row.lease_until === null;
+  return {
+    name: row.name,
+    state: nodeStateOf({ hasStopped, leaseLeftMs, isDrained, sessions: load.sessions }),
+    isDrained,
+    version: row.version,
+    addresses,
+    load,
+    startedAt: Number(row.started_at),
+    renewedAt: Number(row.renewed_at),
+    leaseLeftMs,
+  };
+}

@@ -1,0 +1,332 @@
+// The notices table.
+import type { Knex } from 'knex';
+import { HOUR_MS, MINUTE_MS } from '../../core/clock.js';
+import type {
+  DueNotice,
+  Notice,
+  NoticeChannel,
+  NoticeRecipient,
+  NoticeState,
+  NoticeStore,
+  NoticeType,
+  Reminder,
+  StoredNotice,
+  WaitingFilter,
+} from '../../core/notices/notice.js';
+import { type Integer, toNumber } from '../sql/integers.js';
+import { isDue } from '../sql/is-due.js';
+import { inTransaction } from '../sql/transaction.js';
+
+interface NoticeRow {
+  key: string;
+  id: string;
+  type: string;
+  at: Integer;
+  data: string;
+  channel: string;
+  recipient: string;
+  account_id: string | null;
+  state: string;
+  tries: number;
+  due_at: Integer | null;
+  tried_at: Integer | null;
+  detail: string | null;
+  keep_until: Integer;
+  owner_id: string | null;
+}
+
+/** Rows in one statement; fourteen bound values each. */
+const ROWS_PER_STATEMENT = 100;
+/** Accounts with the fewest attempts in this time come first, so that many notices of one account delay no other. */
+const FAIRNESS_WINDOW_MS = HOUR_MS;
+
+/** The channel of recorded reminders: no channel sends them. */
+const RECORDED = 'digest';
+
+/** Inserts rows with new keys. Returns these keys. */
+async function insert(db: Knex, rows: readonly NoticeRow[]): Promise<string[]> {
+  const keys: string[] = [];
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    const inserted: { key: string }[] = await db('notices')
+      .insert(rows.slice(start, start + ROWS_PER_STATEMENT))
+      .onConflict('key')
+      .ignore()
+      .returning('key');
+    keys.push(...inserted.map(({ key }) => key));
+  }
+  return keys;
+}
+
+/** The query of the waiting notices. */
+function waitingIn(db: Knex, { channel, recipient }: WaitingFilter): Knex.QueryBuilder {
+  const query = db('notices').whereNotNull('due_at');
+  if (channel !== undefined) query.where({ channel });
+  if (recipient !== undefined) query.where({ recipient });
+  return query;
+}
+
+const discard = (db: Knex, which: WaitingFilter): Promise<number> =>
+  waitingIn(db, which).update({ state: 'discarded', due_at: null });
+
+/** The notices to players that were tried after `since`. */
+const playersSince = (db: Knex, since: number): Knex.QueryBuilder =>
+  db('notices').where({ recipient: 'player' }).where('tried_at', '>', since);
+
+/** The channel's notices without those of sellers who must wait, joined with the attempts `by_owner` within the window. */
+function allowed(db: Knex, channel: NoticeChannel, now: number, sellerPerHour: number): Knex.QueryBuilder {
+  const ofOwner = playersSince(db, now - FAIRNESS_WINDOW_MS)
+    .groupByRaw("coalesce(owner_id, '')")
+    .select({ of_owner: db.raw("coalesce(owner_id, '')") })
+    .sum({ by_owner: 'tries' });
+  return db('notices')
+    .leftJoin(ofOwner.as('owners'), (on) =>
+      on
+        .on('owners.of_owner', db.raw("coalesce(notices.owner_id, '')"))
+        .andOnVal('notices.recipient', 'player'),
+    )
+    .where({ channel })
+    .where((may) => may.whereNull('owner_id').orWhereRaw('coalesce(by_owner, 0) < ?', [sellerPerHour]));
+}
+
+export function createNoticeStore(db: Knex): NoticeStore {
+  const triedBetween: NoticeStore['triedBetween'] = async (channel, since, until) => {
+    const row = await db('notices')
+      .where({ channel })
+      .where('tried_at', '>', since)
+      .where('tried_at', '<=', until)
+      .count({ count: '*' })
+      .min({ first: 'tried_at' })
+      .first();
+    return { count: Number(row?.['count'] ?? 0), first: toNumber(row?.['first'] ?? null) };
+  };
+
+  return {
+    add: async (notices) => (await insert(db, notices.map(toRow))).length,
+
+    async record(reminders, noticesOf) {
+      let added = 0;
+      for (let start = 0; start < reminders.length; start += ROWS_PER_STATEMENT) {
+        const batch = reminders.slice(start, start + ROWS_PER_STATEMENT);
+        added += await inTransaction(db, async (trx) => {
+          const keys = new Set(await insert(trx, batch.map(toRecordedRow)));
+          const notices = batch.filter(({ key }) => keys.has(key)).flatMap(noticesOf);
+          return (await insert(trx, notices.map(toRow))).length;
+        });
+      }
+      return added;
+    },
+
+    async recorded(since, until) {
+      const rows: NoticeRow[] = await db('notices')
+        .where({ channel: RECORDED })
+        .where('at', '>', since)
+        .where('at', '<=', until)
+        .orderBy('id');
+      return rows.map(toNotice);
+    },
+
+    async channels() {
+      const rows: { channel: string; recipient: string; since: Integer; digested_at: Integer }[] =
+        await db('notice_channels');
+      return rows.map(({ channel, recipient, since, digested_at }) => ({
+        channel: channel as NoticeChannel,
+        recipient: recipient as NoticeRecipient,
+        since: Number(since),
+        digestedAt: Number(digested_at),
+      }));
+    },
+
+    async switchOn(way, at) {
+      await db('notice_channels')
+        .insert({ ...way, since: at, digested_at: at })
+        .onConflict(['channel', 'recipient'])
+        .ignore();
+    },
+
+    switchOff: (ways) =>
+      inTransaction(db, async (trx) => {
+        for (const way of ways) {
+          await trx('notice_channels').where(way).delete();
+          await discard(trx, way);
+        }
+      }),
+
+    addDigest: ({ channel, since, until }, notice) =>
+      inTransaction(db, async (trx) => {
+        const moved = await trx('notice_channels')
+          .where({ channel, recipient: 'operator', digested_at: since })
+          .update({ digested_at: until });
+        return moved === 1 && notice !== null && (await insert(trx, [toRow(notice)])).length > 0;
+      }),
+
+    async waiting(which) {
+      const [row] = (await waitingIn(db, which).count({ count: '*' })) as { count: Integer }[];
+      return Number(row?.count ?? 0);
+    },
+
+    discard: (which) => discard(db, which),
+
+    async due(channel, now, limit, sellerPerHour) {
+      const ofAccount = playersSince(db, now - FAIRNESS_WINDOW_MS)
+        .where({ channel })
+        .groupBy('account_id')
+        .select({ of_account: 'account_id' })
+        .sum({ by_account: 'tries' });
+      const rows: NoticeRow[] = await allowed(db, channel, now, sellerPerHour)
+        .leftJoin(ofAccount.as('lately'), (on) =>
+          on.on('lately.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
+        )
+        .where(isDue('due_at', now))
+        .orderByRaw("case recipient when 'operator' then 0 else 1 end, coalesce(by_owner, 0)")
+        .orderByRaw('coalesce(by_account, 0), due_at, id')
+        .limit(limit)
+        .select('notices.*');
+      return rows.map(toDue);
+    },
+
+    async addSent(notice, { sellerPerHour, perMinute }) {
+      const of = await playersSince(db, notice.at - FAIRNESS_WINDOW_MS)
+        .where({ owner_id: notice.owner ?? null })
+        .sum({ tries: 'tries' })
+        .first();
+      const { count } = await triedBetween(notice.channel, notice.at - MINUTE_MS, notice.at);
+      if (Number(of?.['tries'] ?? 0) >= sellerPerHour || count >= perMinute) return false;
+      const row = { ...toRow(notice), state: 'failed', due_at: null, tries: 1, tried_at: notice.at };
+      return (await insert(db, [row])).length > 0;
+    },
+
+    async keysSince(since, of) {
+      const query = db('notices').where('at', '>=', since);
+      return (of === 'accounts' ? query.whereNotNull('account_id') : query.whereNull('account_id')).pluck(
+        'key',
+      );
+    },
+
+    async nextDueAt(channel, now, sellerPerHour) {
+      const row = await allowed(db, channel, now, sellerPerHour).min({ at: 'due_at' }).first();
+      return row?.at == null ? null : Number(row.at);
+    },
+
+    triedBetween,
+
+    async claim({ key, dueAt }, at, until) {
+      const claimed = await db('notices')
+        .where({ key, due_at: dueAt })
+        .update({ due_at: until, tried_at: at })
+        .increment('tries', 1);
+      return claimed === 1;
+    },
+
+    async release({ key, dueAt, tries }) {
+      await db('notices').where({ key, state: 'pending' }).update({ due_at: dueAt, tries });
+    },
+
+    async tried(key, { state, dueAt, detail }) {
+      const query = db('notices').where({ key });
+      if (state !== 'delivered') query.where({ state: 'pending' });
+      await query.update({ state, due_at: dueAt, detail });
+    },
+
+    async list({ state, channel, accountId, before, since, limit }) {
+      const query = db('notices').where('at', '>=', since).orderBy('id', 'desc').limit(limit);
+      query.whereNot({ channel: RECORDED });
+      if (state !== undefined) query.where({ state });
+      if (channel !== undefined) query.where({ channel });
+      if (accountId !== undefined) query.where({ account_id: accountId });
+      if (before !== undefined) query.where('id', '<', before);
+      const rows: NoticeRow[] = await query;
+      return rows.map(toStored);
+    },
+
+    async retry(id, now) {
+      const queued = await db('notices')
+        .where({ id })
+        .whereNot({ channel: RECORDED })
+        // A code is not stored.
+        .whereNot({ type: 'contact.code' })
+        .whereNull('due_at')
+        .update({ state: 'pending', due_at: now, tries: 0 });
+      if (queued > 0) return 'queued';
+      return (await db('notices').where({ id }).whereNotNull('due_at').first('id')) ? 'pending' : null;
+    },
+
+    async failedRuns(since, limit) {
+      const rows: {
+        id: string;
+        agent: string;
+        status: string;
+        error: string | null;
+        finished_at: number | string;
+      }[] = await db('runs')
+        .whereIn('status', ['failed', 'timeout'])
+        .where('finished_at', '>=', since)
+        .orderBy('finished_at')
+        .limit(limit)
+        .select('id', 'agent', 'status', 'error', 'finished_at');
+      return rows.map(({ finished_at, ...run }) => ({ ...run, finishedAt: Number(finished_at) }));
+    },
+
+    async trim(before, now) {
+      const accounts = db('accounts').select('id');
+      await db('notices')
+        .where('at', '<', before)
+        .whereNull('due_at')
+        .where((ended) =>
+          ended
+            .where('keep_until', '<', now)
+            .orWhere((gone) => gone.whereNotNull('account_id').whereNotIn('account_id', accounts)),
+        )
+        .delete();
+    },
+  };
+}
+
+function toRow({ data, accountId, keepUntil, owner = null, ...notice }: Notice): NoticeRow {
+  return {
+    ...notice,
+    owner_id: owner,
+    data: JSON.stringify(data),
+    account_id: accountId,
+    keep_until: keepUntil,
+    state: 'pending',
+    tries: 0,
+    due_at: notice.at,
+    tried_at: null,
+    detail: null,
+  };
+}
+
+const toRecordedRow = (reminder: Reminder): NoticeRow => ({
+  ...toRow({ ...reminder, channel: 'webhook', recipient: 'operator' }),
+  ...{ channel: RECORDED, state: 'recorded', due_at: null },
+});
+
+function toNotice(row: NoticeRow): Notice {
+  return {
+    key: row.key,
+    id: row.id,
+    type: row.type as NoticeType,
+    at: Number(row.at),
+    data: JSON.parse(row.data) as Record<string, unknown>,
+    channel: row.channel as NoticeChannel,
+    recipient: row.recipient as NoticeRecipient,
+    accountId: row.account_id,
+    keepUntil: Number(row.keep_until),
+    owner: row.owner_id,
+  };
+}
+
+function toDue(row: NoticeRow): DueNotice {
+  return { ...toNotice(row), tries: row.tries, dueAt: Number(row.due_at) };
+}
+
+function toStored(row: NoticeRow): StoredNotice {
+  return {
+    ...toNotice(row),
+    state: row.state as NoticeState,
+    tries: row.tries,
+    triedAt: toNumber(row.tried_at),
+    dueAt: toNumber(row.due_at),
+    detail: row.detail,
+  };
+}

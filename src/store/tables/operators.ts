@@ -1,0 +1,131 @@
+// The operators table, and the rows that belong to an operator.
+import type { Knex } from 'knex';
+import type { AuditRecord } from '../../core/audit/audit.js';
+import {
+  OPERATORS_KEY,
+  type Operator,
+  OperatorNameTaken,
+  type OperatorStore,
+  operatorSettingsPrefix,
+} from '../../core/auth/operator.js';
+import type { Role } from '../../core/auth/roles.js';
+import type { RecordChange } from '../changes.js';
+import type { Engine } from '../database.js';
+import type { Integer } from '../sql/integers.js';
+import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
+import type { RecordAudit } from './audit.js';
+import { type BudgetRow, toBudget, toUsed } from './budgets.js';
+import { endAccess } from './ended-access.js';
+
+interface OperatorRow extends BudgetRow {
+  id: string;
+  name: string;
+  password_hash: string;
+  role: string;
+  is_enabled: number | boolean;
+  created_at: Integer;
+}
+
+const settingChanged = (key: string) => ({ topic: 'setting', key }) as const;
+
+export function createOperatorStore(
+  { db, following }: Pick<Engine, 'db' | 'following'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): OperatorStore {
+  /** Runs one change of the table. `write` returns the number of changed rows. */
+  const change = (audit: AuditRecord, write: (trx: Knex.Transaction) => Promise<number>): Promise<boolean> =>
+    inTransaction(db, async (trx) => {
+      if ((await write(trx)) === 0) return false;
+      await recordChange(trx, settingChanged(OPERATORS_KEY));
+      await recordAudit(trx, [audit]);
+      return true;
+    });
+
+  return {
+    async all() {
+      const rows: OperatorRow[] = await following('operators');
+      return rows.map(toOperator);
+    },
+
+    async add(operator, audit) {
+      const isAdded = await change(audit, async (trx) => {
+        const added: unknown[] = await trx('operators')
+          .insert(toRow(operator))
+          .onConflict('name')
+          .ignore()
+          .returning('id');
+        return added.length;
+      });
+      if (!isAdded) throw new OperatorNameTaken('another operator has the name');
+    },
+
+    update: (id, changed) =>
+      inTransaction(db, async (trx) => {
+        const row: OperatorRow | undefined = await trx('operators').where({ id }).forUpdate().first();
+        if (!row) return null;
+        const next = changed(toOperator(row));
+        if (typeof next === 'string') return next;
+        const { operator, audit, ended } = next;
+        try {
+          await trx('operators').where({ id }).update(toRow(operator));
+        } catch (cause) {
+          if (!isUniqueViolation(cause)) throw cause;
+          throw new OperatorNameTaken('another operator has the name', { cause });
+        }
+        await recordChange(trx, settingChanged(OPERATORS_KEY));
+        if (ended) await endAccess(trx, ended, recordChange);
+        await recordAudit(trx, [audit]);
+        return operator;
+      }),
+
+    remove: (id, audit) =>
+      change(audit, async (trx) => {
+        const removed = await trx('operators').where({ id }).delete();
+        await endAccess(trx, { operatorId: id, tokens: true }, recordChange);
+        await trx('settings')
+          .where('key', 'like', `${operatorSettingsPrefix(id)}.%`)
+          .delete();
+        const owned = trx('accounts').where({ owner: id }).select('id');
+        await trx('player_links').whereIn('account_id', owned).delete();
+        const accounts: { id: string }[] = await trx('accounts')
+          .where({ owner: id })
+          .update({ owner: null })
+          .returning('id');
+        await recordChange(
+          trx,
+          ...accounts.map((account) => ({ topic: 'account', id: account.id }) as const),
+        );
+        return removed;
+      }),
+  };
+}
+
+/** Omits the used part of the budget, which only account changes update. */
+function toRow({
+  id,
+  name,
+  role,
+  passwordHash,
+  isEnabled,
+  createdAt,
+  budget,
+}: Operator): Partial<OperatorRow> {
+  return {
+    ...{ id, name, role, password_hash: passwordHash, is_enabled: isEnabled, created_at: createdAt },
+    ...{ budget_accounts: budget.accounts, budget_days: budget.days, budget_bytes: budget.bytes },
+  };
+}
+
+function toOperator(row: OperatorRow): Operator {
+  return {
+    id: row.id,
+    name: row.name,
+    passwordHash: row.password_hash,
+    role: row.role as Role,
+    isEnabled: Boolean(row.is_enabled),
+    createdAt: Number(row.created_at),
+    budget: toBudget(row),
+    used: toUsed(row),
+  };
+}

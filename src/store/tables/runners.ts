@@ -1,0 +1,139 @@
+// Runners with their leases, and the release of runs of dead runners.
+import type { Knex } from 'knex';
+import type { RunOwner, RunStore } from '../../core/agents/run-store.js';
+import type { QueuedRun } from '../../core/agents/runs.js';
+import { inTransaction } from '../sql/transaction.js';
+
+interface RunnerRow {
+  id: string;
+  host: string;
+  pid: number | string;
+  pid_start: string;
+  seen_at: number | string;
+}
+
+type RunnerStore = Pick<
+  RunStore,
+  | 'renewLease'
+  | 'runners'
+  | 'runningOf'
+  | 'release'
+  | 'releaseQueued'
+  | 'requeue'
+  | 'heldBy'
+  | 'adopt'
+  | 'requestCancel'
+  | 'cancelRequests'
+>;
+
+/** @param isShared whether other daemons may claim runs at the same time */
+export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
+  const runningRuns = (owner: string, on: Knex = db) =>
+    on('runs').where({ owner, status: 'running' }).whereNull('finished_at');
+
+  return {
+    async renewLease(runner) {
+      await db('runners').insert(toRow(runner)).onConflict('id').merge(['seen_at']);
+    },
+
+    async runners() {
+      const rows: RunnerRow[] = await db('runners');
+      return rows.map((row) => ({
+        id: row.id,
+        host: row.host,
+        pid: Number(row.pid),
+        pidStart: row.pid_start,
+        seenAt: Number(row.seen_at),
+      }));
+    },
+
+    async runningOf(owner) {
+      const rows: QueuedRun[] = await runningRuns(owner).orderBy('id').select('id', 'agent', 'session');
+      return rows;
+    },
+
+    releaseQueued: (owner, limit) =>
+      db('runs')
+        .whereIn(
+          'id',
+          db('runs').where({ owner, status: 'queued' }).whereNull('finished_at').limit(limit).select('id'),
+        )
+        .update({ owner: null }),
+
+    release: (owner, maxAttempts, error, now, seenAt) =>
+      inTransaction(db, async (trx) => {
+        // Delete this row first, so that a concurrent renewal of the lease waits for this transaction, or this one for the renewal.
+        const unlessRenewed = seenAt === undefined ? {} : { seen_at: seenAt };
+        const deleted = await trx('runners')
+          .where({ id: owner, ...unlessRenewed })
+          .delete();
+        if (deleted === 0 && seenAt !== undefined) return null;
+        const interrupted = () => runningRuns(owner, trx);
+        await interrupted()
+          .whereNotNull('cancel_requested_at')
+          .update({ status: 'cancelled', finished_at: now, owner: null });
+        const exhausted = () => interrupted().whereRaw('attempt - excused >= ?', [maxAttempts]);
+        const failed: string[] = await exhausted().pluck('id');
+        await exhausted().update({
+          status: 'failed',
+          finished_at: now,
+          error,
+          delivery: 'pending',
+          next_delivery_at: now,
+        });
+        await interrupted().update({ status: 'queued' });
+        await trx('runs').where({ owner }).whereNull('finished_at').update({ owner: null });
+        await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
+        return failed;
+      }),
+
+    requeue: (owner, now, ids) =>
+      inTransaction(db, async (trx) => {
+        const held = () => {
+          const runs = trx('runs').where({ owner }).whereNull('finished_at');
+          return ids ? runs.whereIn('id', [...ids]) : runs;
+        };
+        await held()
+          .where('status', 'running')
+          .whereNotNull('cancel_requested_at')
+          .update({ status: 'cancelled', finished_at: now, owner: null });
+        await held()
+          .where('status', 'running')
+          .update({ status: 'queued', excused: trx.raw('excused + 1') });
+        await held().update({ owner: null });
+        if (!ids) await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
+      }),
+
+    heldBy: (owner) => db('runs').where({ owner }).whereNull('finished_at').orderBy('id').pluck('id'),
+
+    async adopt(owner, limit, exceptAgents = []) {
+      // Called every second, mostly without a result: acquire the write lock only when there is a result.
+      const unowned = (on: Knex) =>
+        on('runs').whereNull('owner').whereNull('finished_at').whereNotIn('agent', exceptAgents);
+      if (limit <= 0 || !(await unowned(db).first('id'))) return [];
+      return inTransaction(db, async (trx) => {
+        const oldest = unowned(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
+        const rows: QueuedRun[] = await (isShared ? oldest.forUpdate().skipLocked() : oldest);
+        const ids = rows.map(({ id }) => id);
+        await trx('runs').whereIn('id', ids).update({ owner });
+        return rows;
+      });
+    },
+
+    async requestCancel(id, now) {
+      return (await db('runs').where({ id, status: 'running' }).update({ cancel_requested_at: now })) > 0;
+    },
+
+    cancelRequests: (owner) => runningRuns(owner).whereNotNull('cancel_requested_at').pluck('id'),
+  };
+}
+
+function toRow(runner: RunOwner): RunnerRow {
+  return {
+    id: runner.id,
+    host: runner.host,
+    pid: runner.pid,
+    pid_start: runner.pidStart,
+    seen_at: runner.seenAt,
+  };
+}

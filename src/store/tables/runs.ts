@@ -1,0 +1,198 @@
+// The runs table: store, claim, finish and release runs.
+import type { Knex } from 'knex';
+import {
+  type Claim,
+  type RunEnd,
+  type RunFilter,
+  type RunStore,
+  SHOWN_CHARACTERS,
+} from '../../core/agents/run-store.js';
+import type { Run } from '../../core/agents/runs.js';
+import type { Clock } from '../../core/clock.js';
+import { createOrderedIds } from '../../core/ordered-id.js';
+import type { Engine } from '../database.js';
+import { containing } from '../sql/like.js';
+import { inTransaction } from '../sql/transaction.js';
+import { updateEach } from '../sql/update-each.js';
+import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
+import { acquireKeys, findKey, type NumberedRun } from './idempotency.js';
+import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
+import { createRunnerStore } from './runners.js';
+
+/** Rows in one statement; 18 bound values each, well below the limit of every engine. */
+const ROWS_PER_STATEMENT = 200;
+
+/** @param now the clock for the ids of runs */
+export function createRunStore(
+  db: Knex,
+  { reads, scans, lockQueue, isShared }: Pick<Engine, 'reads' | 'scans' | 'lockQueue' | 'isShared'>,
+  now: Clock,
+): RunStore {
+  const nextId = createOrderedIds(now);
+  const get = async (id: string, on: Knex = db): Promise<Run | null> => {
+    const row: RunRow | undefined = await on('runs').where({ id }).first();
+    return row ? toRun(row) : null;
+  };
+
+  return {
+    ...createRunnerStore(db, isShared),
+
+    add: (items, at) =>
+      inTransaction(db, async (trx) => {
+        await lockQueue(trx);
+        const newest = await trx('runs').max({ id: 'id' }).first();
+        const numbered = items.map((item) => ({ ...item, runId: nextId(newest?.id) }));
+        const outcomes = await acquireKeys(trx, numbered, at);
+        await insertAll(
+          trx,
+          numbered.filter((_, i) => outcomes[i]?.outcome === 'stored'),
+        );
+        return outcomes;
+      }),
+
+    findAnswer: (key, digest, now) => findKey(db, key, digest, now),
+    get: (id) => get(id),
+
+    async list(filter) {
+      const rows: RunRow[] = await selected(filter.search === undefined ? reads : scans, filter);
+      return rows.map(toRun);
+    },
+
+    async countQueued() {
+      const rows: { agent: string; n: number | string }[] = await db('runs')
+        .where({ status: 'queued' })
+        .whereNull('finished_at')
+        .groupBy('agent')
+        .select('agent')
+        .count({ n: '*' });
+      return new Map(rows.map(({ agent, n }) => [agent, Number(n)]));
+    },
+
+    async lastActive(agent) {
+      const row: RunRow | undefined = await db('runs').where({ agent }).orderBy('id', 'desc').first();
+      return row ? Math.max(Number(row.accepted_at), Number(row.finished_at ?? 0)) : null;
+    },
+
+    claim: (ids, owner, now) =>
+      inTransaction(db, async (trx) => {
+        const queued = () => trx('runs').where({ owner, status: 'queued' });
+        const rows: RunRow[] = await queued()
+          .whereIn('id', ids)
+          .whereNotExists(
+            trx('runs as earlier')
+              .whereNull('earlier.finished_at')
+              .whereRaw('earlier.session = runs.session and earlier.id < runs.id')
+              .select(trx.raw('1')),
+          )
+          .update({ status: 'running', attempt: trx.raw('attempt + 1'), started_at: now })
+          .returning('*');
+        const claimed = new Map(rows.map((row) => [row.id, toRun(row)]));
+        const others = ids.filter((id) => !claimed.has(id));
+        const blocked = new Set(others.length === 0 ? [] : await queued().whereIn('id', others).pluck('id'));
+        const histories = await readHistories(trx, rows.map(({ session }) => session).filter(isText));
+        return ids.map((id): Claim => {
+          const run = claimed.get(id);
+          if (!run) return { outcome: blocked.has(id) ? 'blocked' : 'gone' };
+          claimed.delete(id);
+          return { outcome: 'claimed', run, history: histories.get(run.session ?? '') ?? [] };
+        });
+      }),
+
+    finish: (ended, owner, limits) =>
+      inTransaction(db, async (trx) => {
+        const ids = ended.map(({ id }) => id);
+        const rows: RunRow[] = await trx('runs').whereIn('id', ids).where({ owner, status: 'running' });
+        const runs = new Map(rows.map((row) => [row.id, toRun(row)]));
+        const owned = ended.filter(({ id }) => runs.has(id));
+        await updateEach(
+          trx,
+          'runs',
+          'id',
+          END_TYPES,
+          owned.map(({ id, end }) => ({ key: id, values: endOf(end, owner) })),
+        );
+        const exchanges = owned.flatMap(({ id, end }) => {
+          const run = runs.get(id);
+          return run && end.status === 'succeeded' ? exchangeOf(run, end.reply ?? '', end.finishedAt) : [];
+        });
+        await appendToSessions(trx, exchanges, limits);
+        return ids.map((id) => runs.has(id));
+      }),
+
+    cancelQueued: (id, now, deliver) =>
+      inTransaction(db, async (trx) => {
+        const changed = await trx('runs')
+          .where({ id, status: 'queued' })
+          .update({ status: 'cancelled', finished_at: now, ...deliveryOf(deliver, now) });
+        return changed === 0 ? null : get(id, trx);
+      }),
+
+    trim: (before, now, limit) =>
+      inTransaction(db, async (trx) => {
+        await trx('idempotency_keys').where('expires_at', '<=', now).delete();
+        const ids: string[] = await trx('runs')
+          .where('finished_at', '<', before)
+          .whereNull('next_delivery_at')
+          .orderBy('finished_at')
+          .limit(limit)
+          .pluck('id');
+        await trx('runs').whereIn('id', ids).delete();
+        return ids.length === limit;
+      }),
+  };
+}
+
+async function insertAll(trx: Knex.Transaction, items: readonly NumberedRun[]): Promise<void> {
+  for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT) {
+    const rows = items
+      .slice(start, start + ROWS_PER_STATEMENT)
+      .map(({ run, owner, runId }) => newRow({ ...run, id: runId }, owner));
+    await trx('runs').insert(rows);
+  }
+}
+
+function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
+  const { agent, session, status, search, idPrefix, before, limit } = filter;
+  const query = db('runs')
+    .select(SHORT_COLUMNS)
+    .select(db.raw('substr(message, 1, ?) as message', [SHOWN_CHARACTERS]))
+    .select(db.raw('substr(reply, 1, ?) as reply', [SHOWN_CHARACTERS]))
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (agent !== undefined) query.where({ agent });
+  if (session !== undefined) query.where({ session });
+  if (status !== undefined) query.where({ status });
+  // 'g' sorts after the hexadecimal digits of an id, so that the index finds the range.
+  if (idPrefix !== undefined) query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}g`);
+  if (before !== undefined) query.where('id', '<', before);
+  if (search !== undefined) {
+    query.where((either) =>
+      either.where(containing(db, 'message', search)).orWhere(containing(db, 'reply', search)),
+    );
+  }
+  return query;
+}
+
+function deliveryOf(deliver: boolean, now: number) {
+  return deliver ? { delivery: 'pending', next_delivery_at: now } : { delivery: 'none', owner: null };
+}
+
+const END_TYPES = {
+  status: 'text',
+  finished_at: 'bigint',
+  reply: 'text',
+  error: 'text',
+  delivery: 'text',
+  next_delivery_at: 'bigint',
+  owner: 'text',
+} as const;
+
+function endOf(end: RunEnd, owner: string) {
+  const { status, finishedAt: finished_at, reply, error } = end;
+  const delivery = { owner, next_delivery_at: null, ...deliveryOf(end.deliver, finished_at) };
+  return { status, finished_at, reply, error, ...delivery };
+}
+
+function isText(value: string | null): value is string {
+  return value !== null;
+}

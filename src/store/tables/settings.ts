@@ -1,0 +1,52 @@
+// The settings table: text values by key.
+import type { CounterStore, SettingStore } from '../../core/settings/setting-store.js';
+import type { RecordChange } from '../changes.js';
+import type { Engine } from '../database.js';
+import { inTransaction } from '../sql/transaction.js';
+import type { RecordAudit } from './audit.js';
+import { endAccess } from './ended-access.js';
+
+export function createSettingStore(
+  { db, following }: Pick<Engine, 'db' | 'following'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): SettingStore & CounterStore {
+  return {
+    async get(key) {
+      const row: { value: string } | undefined = await following('settings').where({ key }).first('value');
+      return row?.value ?? null;
+    },
+
+    async raise(key, value) {
+      const changed: unknown[] = await db('settings')
+        .insert({ key, value: String(value) })
+        .onConflict('key')
+        .merge()
+        .whereRaw('cast(settings.value as bigint) < cast(excluded.value as bigint)')
+        .returning('key');
+      return changed.length > 0;
+    },
+
+    exchange: (key, current, next, audit, ended) =>
+      inTransaction(db, async (trx) => {
+        const isWritten =
+          current === null
+            ? (await trx('settings').insert({ key, value: next }).onConflict('key').ignore().returning('key'))
+                .length > 0
+            : (await trx('settings').where({ key, value: current }).update({ value: next })) > 0;
+        if (!isWritten) return false;
+        await recordChange(trx, { topic: 'setting', key });
+        if (ended) await endAccess(trx, ended, recordChange);
+        await recordAudit(trx, [audit]);
+        return true;
+      }),
+
+    async set(key, value, audit) {
+      await inTransaction(db, async (trx) => {
+        await trx('settings').insert({ key, value }).onConflict('key').merge();
+        await recordChange(trx, { topic: 'setting', key });
+        await recordAudit(trx, [audit]);
+      });
+    },
+  };
+}

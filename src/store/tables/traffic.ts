@@ -1,0 +1,124 @@
+// The traffic of accounts per day.
+import type { Knex } from 'knex';
+import type { TrafficOfDay, TrafficSums } from '../../core/accounts/limits.js';
+import type { TrafficStore } from '../../core/accounts/traffic-store.js';
+import type { ActivityRow, RecordActivity } from '../activity.js';
+import type { Engine } from '../database.js';
+import type { IsNewBatch } from '../sql/batches.js';
+import type { Integer } from '../sql/integers.js';
+import { inTransaction } from '../sql/transaction.js';
+
+/** Rows in one statement; five bound values each, well below the limit of every engine. */
+const ROWS_PER_STATEMENT = 200;
+
+interface TrafficRow {
+  account_id: string;
+  day: number;
+  bytes_up: Integer;
+  bytes_down: Integer;
+  sessions: Integer;
+}
+
+interface SumsRow {
+  account_id: string;
+  bytes_up: Integer;
+  bytes_down: Integer;
+  bytes_since: Integer;
+  snapshot: string | null;
+}
+
+/** @param snapshot SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic */
+export function createTrafficStore(
+  db: Knex,
+  recordActivity: RecordActivity,
+  isNewBatch: IsNewBatch,
+  snapshot: Engine['snapshot'],
+): TrafficStore {
+  return {
+    add: (rows, batch) =>
+      inTransaction(db, async (trx) => {
+        if (!(await isNewBatch(trx, 'traffic', batch))) return;
+        await addTraffic(trx, rows);
+        await recordActivity(trx, rows.filter(hasBytes).map(toActivity));
+      }),
+
+    async days(accountId, fromDay) {
+      const rows: TrafficRow[] = await db('traffic_days')
+        .where({ account_id: accountId })
+        .where('day', '>=', fromDay)
+        .orderBy('day');
+      return rows.map((row) => ({
+        accountId,
+        day: row.day,
+        bytesUp: Number(row.bytes_up),
+        bytesDown: Number(row.bytes_down),
+        sessions: Number(row.sessions),
+      }));
+    },
+
+    sums: (fromDay, accountIds) => trafficSums(db, fromDay, accountIds, snapshot),
+  };
+}
+
+/** Reads the sums of all or the given accounts, with one statement. */
+export async function trafficSums(
+  db: Knex,
+  fromDay: number | null,
+  accountIds?: readonly string[],
+  snapshot: Engine['snapshot'] = null,
+): Promise<TrafficSums[]> {
+  const query = db('traffic_days')
+    .groupBy('account_id')
+    .select(
+      'account_id',
+      db.raw('sum(bytes_up) as bytes_up'),
+      db.raw('sum(bytes_down) as bytes_down'),
+      // -1 is before every day, so that all traffic counts.
+      db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [fromDay ?? -1]),
+      db.raw(`${snapshot?.sql ?? 'null'} as snapshot`),
+    );
+  const rows: SumsRow[] =
+    accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
+  // One statement has one snapshot.
+  const text = rows[0]?.snapshot ?? null;
+  const read = text !== null && snapshot ? { snapshot: snapshot.parse(text) } : {};
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    bytesUp: Number(row.bytes_up),
+    bytesDown: Number(row.bytes_down),
+    bytesSince: Number(row.bytes_since),
+    ...read,
+  }));
+}
+
+const hasBytes = ({ bytesUp, bytesDown }: TrafficOfDay): boolean => bytesUp + bytesDown > 0;
+
+const toActivity = ({ accountId, day, bytesUp, bytesDown }: TrafficOfDay): ActivityRow => ({
+  account_id: accountId,
+  kind: 'traffic',
+  day,
+  bytes_up: bytesUp,
+  bytes_down: bytesDown,
+});
+
+/** Adds traffic per day. Drops rows of accounts that no longer exist. */
+export async function addTraffic(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    await addSlice(trx, rows.slice(start, start + ROWS_PER_STATEMENT));
+  }
+}
+
+async function addSlice(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
+  const values = rows
+    .map(() => '(?, cast(? as bigint), cast(? as bigint), cast(? as bigint), cast(? as bigint))')
+    .join(', ');
+  await trx.raw(
+    `with moved(account_id, day, bytes_up, bytes_down, sessions) as (values ${values})
+     insert into traffic_days (account_id, day, bytes_up, bytes_down, sessions)
+     select moved.account_id, moved.day, moved.bytes_up, moved.bytes_down, moved.sessions
+     from moved join accounts on accounts.id = moved.account_id where true
+     on conflict (account_id, day) do update set bytes_up = traffic_days.bytes_up + excluded.bytes_up,
+       bytes_down = traffic_days.bytes_down + excluded.bytes_down, sessions = traffic_days.sessions + excluded.sessions`,
+    rows.flatMap((row) => [row.accountId, row.day, row.bytesUp, row.bytesDown, row.sessions]),
+  );
+}
