@@ -322,6 +322,13 @@ describe('channels of notices', () => {
 
   it('send nothing but a code to an address of a seller’s player until it is confirmed', async () => {
     bodyOfSuccess(await put(settings(secrets())));
+    const mailsTo = (address: string) => mail.received.filter(({ to }) => to === address);
+    // What is found before the channel is switched on is not sent.
+    const alerts = mailsTo('boss@example.com').length;
+    await eventually(async () => {
+      await makeToken();
+      assert.ok(mailsTo('boss@example.com').length > alerts);
+    });
     const added = await daemon.api('POST', '/api/v1/operators', {
       ...{
         name: 'shop',
@@ -343,7 +350,6 @@ describe('channels of notices', () => {
       ...{ username: 'own', expiresAt: soon(12), contacts: { email: 'own@example.com' } },
     });
     assert.equal(own.status, 201);
-    const mailsTo = (address: string) => mail.received.filter(({ to }) => to === address);
     await eventually(() => assert.equal(mailsTo('own@example.com').length, 1));
     assert.deepEqual(mailsTo('victim@example.com'), []);
     const path = `/api/v1/accounts/${id}/contacts`;
