@@ -1,13 +1,14 @@
 // Parses the lists of addresses in a file of accounts, and compares authorized addresses with those of other accounts before anything
 // is written.
-import type { Accounts } from '../core/accounts/accounts.js';
-import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/address-list.js';
-import { readAllowedClients } from '../core/accounts/allowed-clients.js';
+
+import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/address-list.js';
+import { readAllowedClients } from '../core/accounts/access/allowed-clients.js';
 import {
   AddressIndex,
   addressTaken,
   readAuthorizedAddresses,
-} from '../core/accounts/authorized-addresses.js';
+} from '../core/accounts/access/authorized-addresses.js';
+import type { Accounts } from '../core/accounts/accounts.js';
 import type { FileAccount } from './record.js';
 
 /**

@@ -1,7 +1,7 @@
 // Reads and writes AccInfo.ini, the account file of CCProxy: one section per user. CCProxy stores readable passwords.
 // Pulsegate stores hashes, so files that it writes contain no passwords.
 import { Readable } from 'node:stream';
-import { networksOfRange } from '../core/accounts/address-list.js';
+import { networksOfRange } from '../core/accounts/access/address-list.js';
 import { shownIn } from '../core/time-zone.js';
 import { formatWireDate, toWireDate } from '../core/wire-date.js';
 import { lostSettings } from './ccproxy-lost.js';

@@ -1,13 +1,13 @@
 // Readers of the fields of one record. CSV has only texts, JSON has other types too.
-import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/contacts.js';
+import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/fields/contacts.js';
+import { areValidTags, tagsOfText, uniqueTags } from '../core/accounts/fields/tags.js';
+import { isPlanName } from '../core/accounts/plans/plans.js';
 import {
   type AccountLimits,
   type CountedTraffic,
   QUOTA_PERIODS,
   type QuotaPeriod,
-} from '../core/accounts/limits.js';
-import { isPlanName } from '../core/accounts/plans.js';
-import { areValidTags, tagsOfText, uniqueTags } from '../core/accounts/tags.js';
+} from '../core/accounts/usage/limits.js';
 import { parseFileDate } from './file-date.js';
 import { because, type Reason } from './reasons.js';
 

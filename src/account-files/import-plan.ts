@@ -1,10 +1,11 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
+
+import { NO_ADDRESSES } from '../core/accounts/access/address-list.js';
+import { hashPassword } from '../core/accounts/access/password.js';
 import type { Account } from '../core/accounts/account.js';
 import type { Accounts } from '../core/accounts/accounts.js';
-import { NO_ADDRESSES } from '../core/accounts/address-list.js';
-import { changedContacts, NO_CONTACTS } from '../core/accounts/contacts.js';
-import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
-import { hashPassword } from '../core/accounts/password.js';
+import { changedContacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
+import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import type { Clock } from '../core/clock.js';
 import { createAddressPlan } from './address-plan.js';
 import { because, type Reason, reasonText } from './reasons.js';

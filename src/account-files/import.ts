@@ -1,11 +1,11 @@
 // Imports the accounts of a file, or reports what an import would do (dry run).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { addressTaken } from '../core/accounts/access/authorized-addresses.js';
 import { type Account, withUpdate } from '../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
 import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
-import { addressTaken } from '../core/accounts/authorized-addresses.js';
-import { type Change, OverBudget } from '../core/accounts/budget.js';
+import { type Change, OverBudget } from '../core/accounts/plans/budget.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,

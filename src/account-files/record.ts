@@ -1,12 +1,13 @@
 // One account of a file, and the parser of its fields. Field names ignore case, so that files made from responses of the
 // account API (Username, IsEnabled) work too.
+
+import { addressesOfText } from '../core/accounts/access/address-list.js';
+import { isPasswordHash } from '../core/accounts/access/password.js';
+import { isSchedule, storedSchedule } from '../core/accounts/access/schedule.js';
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
-import { addressesOfText } from '../core/accounts/address-list.js';
-import type { Contacts } from '../core/accounts/contacts.js';
-import type { AccountLimits, CountedTraffic } from '../core/accounts/limits.js';
-import { isPasswordHash } from '../core/accounts/password.js';
-import { isSchedule, storedSchedule } from '../core/accounts/schedule.js';
+import type { Contacts } from '../core/accounts/fields/contacts.js';
+import type { AccountLimits, CountedTraffic } from '../core/accounts/usage/limits.js';
 import { guidOf } from '../core/guid.js';
 import {
   type ReadField,

@@ -1,8 +1,9 @@
 // An account as a row of a file: the fields in the order of output.
+
+import { textOfAddresses } from '../core/accounts/access/address-list.js';
 import type { AccountView } from '../core/accounts/account-views.js';
-import { textOfAddresses } from '../core/accounts/address-list.js';
-import type { CountedTraffic } from '../core/accounts/limits.js';
-import { textOfTags } from '../core/accounts/tags.js';
+import { textOfTags } from '../core/accounts/fields/tags.js';
+import type { CountedTraffic } from '../core/accounts/usage/limits.js';
 import { formatWireDate } from '../core/wire-date.js';
 
 /** An account to write to a file. */

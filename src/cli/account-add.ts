@@ -1,7 +1,7 @@
 // `pulsegate account add`.
 import type { Command } from 'commander';
 import { ACCOUNT_DEFAULTS } from '../core/accounts/account-input.js';
-import { planForNew } from '../core/accounts/plans.js';
+import { planForNew } from '../core/accounts/plans/plans.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import {
   ALLOWED_HELP,

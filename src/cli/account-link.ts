@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.js';
-import { CLIENT_FORMATS, type ClientFormat, clientText } from '../core/accounts/client-formats.js';
-import { verifyPassword } from '../core/accounts/password.js';
-import { socksLink } from '../core/accounts/proxy-link.js';
+import { verifyPassword } from '../core/accounts/access/password.js';
+import { CLIENT_FORMATS, type ClientFormat, clientText } from '../core/accounts/player/client-formats.js';
+import { socksLink } from '../core/accounts/player/proxy-link.js';
 import type { Core } from '../parts/core.js';
 import { findAccount } from './account-show.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';

@@ -1,7 +1,7 @@
 // Options that `pulsegate account add` and `update` share.
 import { type Command, Option } from 'commander';
-import { addressesOfText } from '../core/accounts/address-list.js';
-import type { Contacts } from '../core/accounts/contacts.js';
+import { addressesOfText } from '../core/accounts/access/address-list.js';
+import type { Contacts } from '../core/accounts/fields/contacts.js';
 
 export const EXPIRES_HELP =
   'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
-import { type PlanUse, planFor } from '../core/accounts/plans.js';
+import { type PlanUse, planFor } from '../core/accounts/plans/plans.js';
 import type { Core } from '../parts/core.js';
 import { expiryWords, findAccount } from './account-show.js';
 import { cliActor } from './actor.js';

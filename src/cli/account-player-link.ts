@@ -1,7 +1,7 @@
 // `pulsegate account player-link`: the secret addresses of an account's player page and of its PAC file.
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
-import { type PlayerLinkKind, playerPath } from '../core/accounts/player-links.js';
+import { type PlayerLinkKind, playerPath } from '../core/accounts/player/player-links.js';
 import { iso } from '../core/iso-time.js';
 import type { Core } from '../parts/core.js';
 import { findAccount } from './account-show.js';

@@ -1,8 +1,9 @@
 // Why a change of an account is refused, as the command line says it.
+
+import { ADDRESS_TEXTS, type AddressRefusal } from '../core/accounts/access/address-list.js';
+import { SCHEDULE_RULE } from '../core/accounts/access/schedule.js';
 import type { AddRefusal, UpdateRefusal } from '../core/accounts/account-input.js';
-import { ADDRESS_TEXTS, type AddressRefusal } from '../core/accounts/address-list.js';
-import { SCHEDULE_RULE } from '../core/accounts/schedule.js';
-import { MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
+import { MAX_TAGS, TAG_RULE } from '../core/accounts/fields/tags.js';
 import { fillText } from '../core/fill-text.js';
 import { CommandError } from './command.js';
 

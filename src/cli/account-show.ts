@@ -1,9 +1,9 @@
 // `pulsegate account list` and `account show`.
 import type { Command } from 'commander';
+import { textOfAddresses } from '../core/accounts/access/address-list.js';
 import { type Account, isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/account-views.js';
-import { textOfAddresses } from '../core/accounts/address-list.js';
-import { textOfTags } from '../core/accounts/tags.js';
+import { textOfTags } from '../core/accounts/fields/tags.js';
 import { formatHostPort } from '../core/ip.js';
 import { isoOrNull } from '../core/iso-time.js';
 import { presentFields } from '../http/v1/accounts/present.js';

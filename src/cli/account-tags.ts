@@ -1,6 +1,6 @@
 // Tags on the command line: repeatable options such as `--tag vip --tag shop-2`.
 import { InvalidArgumentError } from 'commander';
-import { isValidTag, TAG_RULE } from '../core/accounts/tags.js';
+import { isValidTag, TAG_RULE } from '../core/accounts/fields/tags.js';
 
 /** Commander's parser for a repeatable option: appends `tag` to the tags given so far. */
 export function collectTag(tag: string, before: readonly string[] = []): readonly string[] {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountPatch } from '../core/accounts/account-input.js';
-import { changedTags } from '../core/accounts/tags.js';
+import { changedTags } from '../core/accounts/fields/tags.js';
 import { presentFields } from '../http/v1/accounts/present.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import {

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, type Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
-import type { AccountLimits } from '../core/accounts/limits.js';
+import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import { operatorSettingsPrefix } from '../core/auth/operator.js';
 import { sealedWith, totpKeyFingerprint } from '../core/auth/totp-key.js';
 import { StartError } from '../core/errors.js';

@@ -1,7 +1,7 @@
 // Limits as options of commands: `--max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month`.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseSize } from '../config/units.js';
-import { type AccountLimits, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/limits.js';
+import { type AccountLimits, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/usage/limits.js';
 
 /** The limits that accounts and plans have. */
 export function withLimitOptions(command: Command): Command {

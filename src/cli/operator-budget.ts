@@ -1,5 +1,5 @@
 // The budget of a seller on the command line: options, and columns of the list.
-import type { Budget } from '../core/accounts/budget.js';
+import type { Budget } from '../core/accounts/plans/budget.js';
 import type { Operator } from '../core/auth/operator.js';
 import { DAY_MS } from '../core/clock.js';
 import { NONE } from './limit-options.js';

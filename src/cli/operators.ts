@@ -1,7 +1,7 @@
 // `pulsegate operator`: manages the operators besides the administrator.
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { NO_BUDGET } from '../core/accounts/budget.js';
+import { NO_BUDGET } from '../core/accounts/plans/budget.js';
 import {
   MIN_OPERATOR_PASSWORD_CHARACTERS,
   type Operator,

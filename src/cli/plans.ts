@@ -8,7 +8,7 @@ import {
   NO_PLAN_LIMITS,
   type Plan,
   type PlanLimits,
-} from '../core/accounts/plans.js';
+} from '../core/accounts/plans/plans.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { type LimitOptions, toLimits, withLimitOptions } from './limit-options.js';

@@ -1,7 +1,7 @@
 // The key `socks`: listeners, commands (UDP, BIND), limits and upstream proxies.
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isPublicHost } from '../core/accounts/proxy-link.js';
+import { isPublicHost } from '../core/accounts/player/proxy-link.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import { parsePortRange } from '../core/port-range.js';

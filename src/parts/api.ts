@@ -5,7 +5,7 @@ import { readAccounts, writeAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import { spooled } from '../account-files/spool.js';
 import type { Config } from '../config.js';
-import { createSchedules } from '../core/accounts/schedule.js';
+import { createSchedules } from '../core/accounts/access/schedule.js';
 import type { Log } from '../core/log.js';
 import type { RecentLog } from '../core/recent-log.js';
 import { compilePattern } from '../games-pattern.js';

@@ -1,13 +1,13 @@
 // The objects that the daemon and the command line share: the features of core with an open database.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
-import { type AccountUsage, createAccountUsage } from '../core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
-import { createPacSetting, type PacSetting } from '../core/accounts/pac-setting.js';
-import { createPlansSetting, type PlansSetting } from '../core/accounts/plans-setting.js';
-import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player-links.js';
-import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/time-zones-setting.js';
+import { createPlansSetting, type PlansSetting } from '../core/accounts/plans/plans-setting.js';
+import { createPacSetting, type PacSetting } from '../core/accounts/player/pac-setting.js';
+import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player/player-links.js';
+import { type AccountUsage, createAccountUsage } from '../core/accounts/usage/account-usage.js';
+import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/usage/time-zones-setting.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';

@@ -3,7 +3,7 @@ import type { NoticeMessage, SendNotice } from '../agents/notices/send-notice.js
 import { createNoticeSender } from '../agents/notices/sender.js';
 import { createOutbox, nextTryAt, type Outbox } from '../agents/outbox.js';
 import type { Config } from '../config.js';
-import { type Contacts, NO_CONTACTS } from '../core/accounts/contacts.js';
+import { type Contacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';

@@ -1,9 +1,9 @@
 // The data plane: chooses the driver and its settings, and handles the events of the workers.
 import { once } from 'node:events';
 import type { Config } from '../config.js';
+import { isGuess } from '../core/accounts/access/login.js';
 import type { Account } from '../core/accounts/account.js';
-import type { AccountLimits } from '../core/accounts/limits.js';
-import { isGuess } from '../core/accounts/login.js';
+import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { Session, SessionSummary } from '../core/sessions/session.js';

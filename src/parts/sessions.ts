@@ -1,8 +1,8 @@
 // The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
 
 import type { Config } from '../config.js';
-import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
-import { createSessionPermits, type SessionPermits } from '../core/accounts/session-permits.js';
+import { createSessionPermits, type SessionPermits } from '../core/accounts/access/session-permits.js';
+import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createLiveSessions, type LiveSessions } from '../core/sessions/live-sessions.js';

@@ -4,7 +4,7 @@ import { type Config, ConfigError, type Loaded } from '../config.js';
 import {
   createPublicAddressSetting,
   type PublicAddressSetting,
-} from '../core/accounts/public-address-setting.js';
+} from '../core/accounts/player/public-address-setting.js';
 import { DAY_MS } from '../core/clock.js';
 import { createGameRulesSetting, type GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../core/heartbeats/heartbeat.js';

@@ -1,8 +1,8 @@
 // Live statistics, charts, the login log, and the change events on which pages of the console reload.
 
 import type { Config } from '../config.js';
-import { LiveActivity } from '../core/accounts/live-activity.js';
-import { createLoginLog, type LoginLog } from '../core/accounts/login-log.js';
+import { createLoginLog, type LoginLog } from '../core/accounts/access/login-log.js';
+import { LiveActivity } from '../core/accounts/usage/live-activity.js';
 import { everyStep } from '../core/every-step.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';

@@ -1,7 +1,7 @@
 // Every message between the control plane and the workers. Plain data; events are sent in batches, in order.
 
-import type { LimitRefusal } from '../core/accounts/limits.js';
-import type { LoginOutcome } from '../core/accounts/login-log.js';
+import type { LoginOutcome } from '../core/accounts/access/login-log.js';
+import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../core/ip.js';

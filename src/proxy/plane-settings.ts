@@ -1,6 +1,6 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 
-import type { AccountLimits } from '../core/accounts/limits.js';
+import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { PortRange } from '../core/port-range.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
@@ -109,6 +109,6 @@ export interface AccountRecord {
   readonly authorizedAddresses: readonly string[];
   /** Client addresses and networks from which it may log in; none: all. */
   readonly allowedClients: readonly string[];
-  /** The days and hours at which it may be used (core/accounts/schedule.ts); null: always. */
+  /** The days and hours at which it may be used (core/accounts/access/schedule.ts); null: always. */
   readonly schedule: string | null;
 }

@@ -1,7 +1,7 @@
 // The interface of a database engine: its connections and engine-specific operations. Opened by sqlite/database.ts and pg/database.ts.
 import type { Knex } from 'knex';
-import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/activity-feed.js';
-import type { PermitStore } from '../core/accounts/permit-store.js';
+import type { PermitStore } from '../core/accounts/access/permit-store.js';
+import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/usage/activity-feed.js';
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';

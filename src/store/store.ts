@@ -1,12 +1,12 @@
 // Opens the database and creates one repository per table.
 import { randomUUID } from 'node:crypto';
+import type { LoginStore } from '../core/accounts/access/login-log.js';
+import type { PermitStore } from '../core/accounts/access/permit-store.js';
 import type { AccountStore } from '../core/accounts/account-store.js';
-import type { ActivityFeed } from '../core/accounts/activity-feed.js';
-import { Calendar } from '../core/accounts/calendar.js';
-import type { LoginStore } from '../core/accounts/login-log.js';
-import type { PermitStore } from '../core/accounts/permit-store.js';
-import type { PlayerLinkStore } from '../core/accounts/player-links.js';
-import type { TrafficStore } from '../core/accounts/traffic-store.js';
+import type { PlayerLinkStore } from '../core/accounts/player/player-links.js';
+import type { ActivityFeed } from '../core/accounts/usage/activity-feed.js';
+import { Calendar } from '../core/accounts/usage/calendar.js';
+import type { TrafficStore } from '../core/accounts/usage/traffic-store.js';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import type { RunStore } from '../core/agents/run-store.js';

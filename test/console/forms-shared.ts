@@ -1,7 +1,7 @@
 // Settings that two tabs change at the same time, and their entries in the audit log.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
 import { eventually } from '../helpers/eventually.js';
 import type { FormConsole, Json } from '../helpers/form-console.js';
 

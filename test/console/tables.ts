@@ -1,7 +1,7 @@
 // Tables: flexible columns stay readable, columns can be chosen, and cut-off cells have a hover text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
 import { axeFindings, isCutOff, settled } from '../helpers/console-browser.js';
 import { name, PASSWORD, type World } from '../helpers/console-world.js';
 

@@ -7,7 +7,7 @@ import { copyFile, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
 import { DAY_MS, SECOND_MS } from '../../src/core/clock.js';
 import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
 import { STORAGE_PROBLEMS } from '../../src/core/storage.js';

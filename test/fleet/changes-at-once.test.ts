@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Knex } from 'knex';
-import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans.js';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
 import { NOTICE_DEFAULTS } from '../../src/core/notices/notice-settings.js';
 import { connectPg } from '../../src/store/pg/connect.js';
 import { runProcess } from '../helpers/command.js';

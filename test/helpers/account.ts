@@ -1,8 +1,8 @@
 // An account for tests. A field that the test does not set has its default.
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/core/accounts/account.js';
-import { NO_CONTACTS } from '../../src/core/accounts/contacts.js';
-import { NO_LIMITS } from '../../src/core/accounts/limits.js';
+import { NO_CONTACTS } from '../../src/core/accounts/fields/contacts.js';
+import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 
 export function account(fields: Partial<Account> = {}): Account {
   const id = fields.id ?? randomUUID();

@@ -1,7 +1,7 @@
 // When all places of sessions are taken: whose session makes room, over all workers, and what the hard limits refuse.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
-import { createSchedules } from '../../src/core/accounts/schedule.js';
+import { createSchedules } from '../../src/core/accounts/access/schedule.js';
 import type { SessionCommand } from '../../src/core/sessions/session.js';
 import { Places, placesOf, reservedPlaces, sourceName } from '../../src/proxy/memory/places.js';
 import { allocateGauges, viewGauges } from '../../src/proxy/memory/shared.js';

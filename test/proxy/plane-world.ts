@@ -1,8 +1,8 @@
 // A data plane for a test: real threads and sockets, with a control plane that records its events.
 import { randomUUID } from 'node:crypto';
-import { NO_LIMITS } from '../../src/core/accounts/limits.js';
-import type { LoginOutcome } from '../../src/core/accounts/login-log.js';
-import { hashPassword } from '../../src/core/accounts/password.js';
+import type { LoginOutcome } from '../../src/core/accounts/access/login-log.js';
+import { hashPassword } from '../../src/core/accounts/access/password.js';
+import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';

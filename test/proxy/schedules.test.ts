@@ -1,7 +1,7 @@
 // The sessions of an account end when its schedule does, by the wall clock of its worker.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSchedules } from '../../src/core/accounts/schedule.js';
+import { createSchedules } from '../../src/core/accounts/access/schedule.js';
 import type { AccountRecord } from '../../src/proxy/plane-settings.js';
 import type { AccountSession } from '../../src/proxy/worker/account.js';
 import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';

@@ -1,8 +1,8 @@
 // The transaction that writes accounts charges the seller's budget, also under concurrent requests, and changes only the seller's.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';
-import { NO_LIMITS } from '../../src/core/accounts/limits.js';
+import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/plans/budget.js';
+import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { RightsLost } from '../../src/core/auth/operator.js';
 import { onEachEngine } from './engines.js';

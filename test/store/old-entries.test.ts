@@ -1,7 +1,7 @@
 // Old entries are deleted exactly: an entry that is one millisecond too old or one too many is deleted, its neighbour stays.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { LoginEntry } from '../../src/core/accounts/login-log.js';
+import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
 import type { Store } from '../../src/store/store.js';
 import { trimLogs } from '../../src/store/trim-logs.js';

@@ -1,8 +1,8 @@
 // Traffic and heartbeat entries whose COMMIT succeeded without an answer are written again, and stored once.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
+import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../src/core/heartbeats/heartbeat-writer.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';

@@ -1,8 +1,8 @@
 // Every repository that no other file of this folder tests, on every engine: values are read back unchanged and in order.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { NO_LIMITS } from '../../src/core/accounts/limits.js';
-import type { LoginEntry } from '../../src/core/accounts/login-log.js';
+import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
+import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import type { RunToStore } from '../../src/core/agents/run-store.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.js';

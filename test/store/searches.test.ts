@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { Context } from 'koa';
-import type { LoginEntry } from '../../src/core/accounts/login-log.js';
+import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
 import { QueryTooSlowError } from '../../src/core/errors.js';
 import { answerFailures } from '../../src/http/guards/failures.js';
 import { DEFAULT_READING } from '../../src/store/database.js';

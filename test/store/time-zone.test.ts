@@ -1,9 +1,9 @@
 // Days and quotas when the operator's time zone changes: at each start of a daemon, on every engine.
 import assert from 'node:assert/strict';
-import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
-import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
-import { createTimeZonesSetting } from '../../src/core/accounts/time-zones-setting.js';
+import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
+import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/usage/limits.js';
+import { createTimeZonesSetting } from '../../src/core/accounts/usage/time-zones-setting.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { FakeSession } from '../helpers/fake-session.js';
 import { type Open, type OpenedStore, onEachEngine } from './engines.js';

@@ -5,7 +5,7 @@ type Day = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
 const WHOLE_DAY = '00:00-24:00';
 
-/** Describes a stored schedule: entries separated by `; `, each with days and times (src/core/accounts/schedule.ts). */
+/** Describes a stored schedule: entries separated by `; `, each with days and times (src/core/accounts/access/schedule.ts). */
 export const scheduleWords = (schedule: string): string =>
   scheduleEntries(schedule).join(t('schedule.entries'));
 

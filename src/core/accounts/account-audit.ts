@@ -1,11 +1,11 @@
 // Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import { isoOrNull } from '../iso-time.js';
+import { textOfAddresses } from './access/address-list.js';
 import type { Account } from './account.js';
-import { textOfAddresses } from './address-list.js';
-import { maskedContact } from './contacts.js';
-import type { AccountLimits } from './limits.js';
-import { textOfTags } from './tags.js';
+import { maskedContact } from './fields/contacts.js';
+import { textOfTags } from './fields/tags.js';
+import type { AccountLimits } from './usage/limits.js';
 
 /**
  * The audit record for a change of an account; `before` is null for a new account, `after` is null for a removed one. Of a new

@@ -1,12 +1,12 @@
 // The input of account changes, and its validation before the database is accessed.
 import { isWireDate } from '../wire-date.js';
+import { NO_ADDRESSES } from './access/address-list.js';
+import { hashPassword } from './access/password.js';
+import { isSchedule, storedSchedule } from './access/schedule.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
-import { NO_ADDRESSES } from './address-list.js';
-import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './contacts.js';
-import { type AccountLimits, NO_LIMITS } from './limits.js';
-import { hashPassword } from './password.js';
-import { isSchedule, storedSchedule } from './schedule.js';
-import { areValidTags, uniqueTags } from './tags.js';
+import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
+import { areValidTags, uniqueTags } from './fields/tags.js';
+import { type AccountLimits, NO_LIMITS } from './usage/limits.js';
 
 /**
  * The fields of a creation or an update besides the credentials. `expiresAt` in milliseconds since the epoch, in the years

@@ -1,8 +1,8 @@
 // Searches and filters accounts in memory.
 import { DAY_MS } from '../clock.js';
+import { includesAddress } from './access/address-list.js';
 import { type Account, isExpired } from './account.js';
 import type { AccountView } from './account-views.js';
-import { includesAddress } from './address-list.js';
 
 /** All defined filters must match. */
 export interface AccountFilter {

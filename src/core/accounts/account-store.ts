@@ -2,7 +2,7 @@
 import type { Actor } from '../audit/audit.js';
 import type { Refuse } from '../settings/setting.js';
 import type { Account, AccountUpdate } from './account.js';
-import type { TrafficOfDay } from './limits.js';
+import type { TrafficOfDay } from './usage/limits.js';
 
 /** Another account already has the user name. */
 export class UsernameTaken extends Error {

@@ -5,11 +5,11 @@ import type { Clock } from '../clock.js';
 import type { Refuse } from '../settings/setting.js';
 import type { Account } from './account.js';
 import type { AccountStore, StoredUpdate } from './account-store.js';
-import type { AccountUsage } from './account-usage.js';
-import type { Calendar } from './calendar.js';
 import type { AccountDirectory } from './directory.js';
-import { trafficOf } from './imported-traffic.js';
-import type { CountedTraffic } from './limits.js';
+import type { AccountUsage } from './usage/account-usage.js';
+import type { Calendar } from './usage/calendar.js';
+import { trafficOf } from './usage/imported-traffic.js';
+import type { CountedTraffic } from './usage/limits.js';
 
 /** The usage that an import brings; ignored for an account with traffic on this server. */
 export interface Imported {

@@ -1,7 +1,7 @@
 // The proxy account with its limits, and the rules for a single account.
 import { hasControl } from '../printable.js';
-import { type Contacts, changedContacts } from './contacts.js';
-import type { AccountLimits, QuotaReset } from './limits.js';
+import { type Contacts, changedContacts } from './fields/contacts.js';
+import type { AccountLimits, QuotaReset } from './usage/limits.js';
 
 /** A proxy account. All times are milliseconds since the Unix epoch, UTC. */
 export interface Account {
@@ -9,13 +9,13 @@ export interface Account {
   readonly id: string;
   /** 1 to 255 bytes of UTF-8 without control characters; case sensitive; unique. */
   readonly username: string;
-  /** `sha256$<salt hex>$<digest hex>`, or a bare 64-digit SHA-256 from an import (see password.ts). */
+  /** `sha256$<salt hex>$<digest hex>`, or a bare 64-digit SHA-256 from an import (see access/password.ts). */
   readonly passwordHash: string;
   /** How often the password was changed; another hash of the same password does not count. */
   readonly passwordVersion: number;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
-  /** Sorted, without duplicates (see tags.ts). */
+  /** Sorted, without duplicates (see fields/tags.ts). */
   readonly tags: readonly string[];
   readonly createdAt: number;
   readonly lastLoginAt: number | null;
@@ -28,11 +28,11 @@ export interface Account {
   readonly limits: AccountLimits;
   /** The last reset of the quota period by the operator; null: never. */
   readonly quotaReset: QuotaReset | null;
-  /** Client addresses and networks that may use this account without credentials; see authorized-addresses.ts. */
+  /** Client addresses and networks that may use this account without credentials; see access/authorized-addresses.ts. */
   readonly authorizedAddresses: readonly string[];
-  /** Client addresses and networks from which the account may log in; an empty list: everywhere. See allowed-clients.ts. */
+  /** Client addresses and networks from which the account may log in; an empty list: everywhere. See access/allowed-clients.ts. */
   readonly allowedClients: readonly string[];
-  /** The days and hours at which the account may be used; null: always. See schedule.ts. */
+  /** The days and hours at which the account may be used; null: always. See access/schedule.ts. */
   readonly schedule: string | null;
   /** Id of the seller that owns the account; null: the administrator. */
   readonly owner: string | null;

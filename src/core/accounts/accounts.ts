@@ -7,6 +7,8 @@ import { DAY_MS } from '../clock.js';
 import { type Refuse, refuseNone } from '../settings/setting.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
+import { createAddressCheck } from './access/address-check.js';
+import type { AddressRefusal } from './access/address-list.js';
 import { type Account, type AccountUpdate, isValidUsername } from './account.js';
 import {
   type AccountChange,
@@ -31,9 +33,7 @@ import {
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
-import { createAddressCheck } from './address-check.js';
-import type { AddressRefusal } from './address-list.js';
-import { NO_LIMITS } from './limits.js';
+import { NO_LIMITS } from './usage/limits.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;

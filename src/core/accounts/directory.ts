@@ -1,8 +1,8 @@
 // The account directory: all accounts in memory, so that a login never waits for the database. It is a cache of the database.
 // Every change of an account, by this or another process, is put into the directory, which notifies its listeners.
 
+import { AddressIndex } from './access/authorized-addresses.js';
 import { type Account, withLastLogin } from './account.js';
-import { AddressIndex } from './authorized-addresses.js';
 
 /** `before` is null for a new account, `after` for a removed one. Both are the same object after `usageChanged`. */
 export interface AccountChanged {

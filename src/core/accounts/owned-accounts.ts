@@ -1,8 +1,9 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
+
+import type { AddressRefusal } from './access/address-list.js';
+import { readAuthorizedAddresses } from './access/authorized-addresses.js';
 import type { Account } from './account.js';
 import type { Accounts, ChangeOf } from './accounts.js';
-import type { AddressRefusal } from './address-list.js';
-import { readAuthorizedAddresses } from './authorized-addresses.js';
 
 /** An authorized address belongs to one account of the whole server. Only the administrator assigns such addresses. */
 const MAX_ADDRESSES = 0;

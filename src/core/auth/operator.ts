@@ -1,6 +1,6 @@
 // An operator besides the administrator: the record, its rules, and the store interface.
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
-import type { Budget, Cost } from '../accounts/budget.js';
+import type { Budget, Cost } from '../accounts/plans/budget.js';
 import type { AuditRecord } from '../audit/audit.js';
 import type { EndedAccess } from '../ended-access.js';
 import type { Role } from './roles.js';

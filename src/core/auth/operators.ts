@@ -1,5 +1,5 @@
 // The operators besides the administrator. The database stores them, and this module keeps them in memory.
-import { type Budget, NO_BUDGET, NO_COST } from '../accounts/budget.js';
+import { type Budget, NO_BUDGET, NO_COST } from '../accounts/plans/budget.js';
 import { type Actor, type AuditRecord, changedPassword, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';

@@ -2,7 +2,7 @@
 // second, and the database needs these threads too: few run at a time, and accepted credentials are remembered. Passwords of accounts have
 // the fast hash of accounts/password.ts.
 import { createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { verifyPassword } from '../accounts/password.js';
+import { verifyPassword } from '../accounts/access/password.js';
 
 /** Rounds of a new hash. */
 export const PASSWORD_ROUNDS = 600_000;

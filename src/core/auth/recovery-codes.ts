@@ -1,6 +1,6 @@
 // Recovery codes: each replaces a code of the second factor once, after the loss of the authenticator.
 import { randomBytes } from 'node:crypto';
-import { hashPassword, verifyPassword } from '../accounts/password.js';
+import { hashPassword, verifyPassword } from '../accounts/access/password.js';
 import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';

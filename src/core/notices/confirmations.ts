@@ -2,7 +2,7 @@
 // sends the code, without any text of the seller, and the player tells it to the seller, who enters it.
 import { createHash } from 'node:crypto';
 import type { Account } from '../accounts/account.js';
-import { type Contacts, maskedContact } from '../accounts/contacts.js';
+import { type Contacts, maskedContact } from '../accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../agents/runs.js';
 import { newCode, plainCode } from '../auth/recovery-codes.js';
 import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';

@@ -1,6 +1,6 @@
 // The settings of notices: the announced steps, the channels, their recipients, and what the channels need for sending.
 
-import { CONTACT_LANGUAGES, type Contacts } from '../accounts/contacts.js';
+import { CONTACT_LANGUAGES, type Contacts } from '../accounts/fields/contacts.js';
 import { type Actor, differences } from '../audit/audit.js';
 import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';

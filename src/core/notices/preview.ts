@@ -1,6 +1,6 @@
 // What settings of notices would send, counted before they are saved.
 import type { Account } from '../accounts/account.js';
-import { NO_CONTACTS } from '../accounts/contacts.js';
+import { NO_CONTACTS } from '../accounts/fields/contacts.js';
 import { DAY_MS } from '../clock.js';
 import { type IsTrusted, trustedContacts } from './confirmations.js';
 import { CHANNELS } from './notice.js';

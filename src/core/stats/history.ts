@@ -1,7 +1,7 @@
 // The history for the overview's charts: one sample per minute, stored as minutes, hours, days and months.
 
-import type { Calendar } from '../accounts/calendar.js';
-import type { Counters, LiveActivity } from '../accounts/live-activity.js';
+import type { Calendar } from '../accounts/usage/calendar.js';
+import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { RANGES, type Range, stepsOf } from '../ranges.js';
 

@@ -1,8 +1,8 @@
 // The current numbers for the overview, computed at most once per second.
 import { isExpired } from '../accounts/account.js';
-import type { Calendar } from '../accounts/calendar.js';
 import type { AccountDirectory } from '../accounts/directory.js';
-import type { Counters, LiveActivity } from '../accounts/live-activity.js';
+import type { Calendar } from '../accounts/usage/calendar.js';
+import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';

@@ -1,7 +1,7 @@
 // Errors of single request fields: a code with its values for programs, which have their own texts, and an English text.
 import { z } from 'zod';
-import { ADDRESS_TEXTS } from '../../core/accounts/address-list.js';
-import { SCHEDULE_RULE } from '../../core/accounts/schedule.js';
+import { ADDRESS_TEXTS } from '../../core/accounts/access/address-list.js';
+import { SCHEDULE_RULE } from '../../core/accounts/access/schedule.js';
 import { fillText } from '../../core/fill-text.js';
 import { GAME_RULE_TEXTS } from '../../core/heartbeats/game-rule-error.js';
 

@@ -1,6 +1,6 @@
 // Outermost middleware: logs an exception and answers 500 without details, or 503 with the problem of the database.
 import type { Context, Middleware } from 'koa';
-import { OverBudget } from '../../core/accounts/budget.js';
+import { OverBudget } from '../../core/accounts/plans/budget.js';
 import { RightsLost } from '../../core/auth/operator.js';
 import { PasswordChecksBusy } from '../../core/auth/people-passwords.js';
 import { QueryTooSlowError } from '../../core/errors.js';

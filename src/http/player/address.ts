@@ -1,6 +1,6 @@
 // Builds the secret addresses of players.
 import type { ParameterizedContext } from 'koa';
-import { type PlayerLinkKind, playerPath } from '../../core/accounts/player-links.js';
+import { type PlayerLinkKind, playerPath } from '../../core/accounts/player/player-links.js';
 import { isSecure } from '../client.js';
 import type { AdminState } from '../state.js';
 import type { PlayerPageSettings } from './settings.js';

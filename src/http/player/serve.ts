@@ -2,8 +2,8 @@
 // refuses too frequent requests and wrong tokens before any route runs.
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { pacFile, pacProxies } from '../../core/accounts/pac.js';
-import { PLAYER_TOKEN, type PlayerLinkKind } from '../../core/accounts/player-links.js';
+import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
+import { PLAYER_TOKEN, type PlayerLinkKind } from '../../core/accounts/player/player-links.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';

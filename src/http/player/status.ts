@@ -1,15 +1,15 @@
 // The player page's view of its account.
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
+import { includesAddress } from '../../core/accounts/access/address-list.js';
+import type { Schedules } from '../../core/accounts/access/schedule.js';
 import { type Account, isExpired } from '../../core/accounts/account.js';
-import type { AccountUsage } from '../../core/accounts/account-usage.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { includesAddress } from '../../core/accounts/address-list.js';
-import type { PacListeners } from '../../core/accounts/pac.js';
-import type { PacSetting } from '../../core/accounts/pac-setting.js';
-import type { PlayerLinks } from '../../core/accounts/player-links.js';
-import { socksLink } from '../../core/accounts/proxy-link.js';
-import type { Schedules } from '../../core/accounts/schedule.js';
+import type { PacListeners } from '../../core/accounts/player/pac.js';
+import type { PacSetting } from '../../core/accounts/player/pac-setting.js';
+import type { PlayerLinks } from '../../core/accounts/player/player-links.js';
+import { socksLink } from '../../core/accounts/player/proxy-link.js';
+import type { AccountUsage } from '../../core/accounts/usage/account-usage.js';
 import type { AuditStore } from '../../core/audit/audit.js';
 import { parseIp } from '../../core/ip.js';
 import { iso, isoOrNull } from '../../core/iso-time.js';

@@ -1,6 +1,6 @@
 // Assembles /api/v1: the routes and the dependencies of their handlers.
 import type Router from '@koa/router';
-import type { PacListeners } from '../../core/accounts/pac.js';
+import type { PacListeners } from '../../core/accounts/player/pac.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import { refuseRoute, serveRoutes } from '../api/serve.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';

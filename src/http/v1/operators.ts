@@ -1,7 +1,7 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
 import { z } from 'zod';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import type { Budget as Bounds } from '../../core/accounts/budget.js';
+import type { Budget as Bounds } from '../../core/accounts/plans/budget.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth/operator.js';

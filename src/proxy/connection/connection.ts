@@ -10,7 +10,7 @@
 // running-command.ts handles the connection while CONNECT, BIND or an exchange runs. Every failure ends in `refuse` (sends
 // a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
 // The file is long so that all stages, and what each must release, are in one place.
-import { includesAddress } from '../../core/accounts/address-list.js';
+import { includesAddress } from '../../core/accounts/access/address-list.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import type { Endpoint } from '../../core/ip.js';
 import { sourceOf } from '../../core/source.js';

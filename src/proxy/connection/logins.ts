@@ -1,5 +1,5 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
-import type { LimitRefusal } from '../../core/accounts/limits.js';
+
 import {
   type AccountRefusal,
   createLogin,
@@ -7,9 +7,10 @@ import {
   isGuess,
   type LoginFailure,
   refuseAccount,
-} from '../../core/accounts/login.js';
-import { hashPassword } from '../../core/accounts/password.js';
-import type { Schedules } from '../../core/accounts/schedule.js';
+} from '../../core/accounts/access/login.js';
+import { hashPassword } from '../../core/accounts/access/password.js';
+import type { Schedules } from '../../core/accounts/access/schedule.js';
+import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';

@@ -1,6 +1,7 @@
 // The main thread's view of one worker's permits, by the worker's tokens. They are released when the worker dies.
-import type { LimitRefusal } from '../../core/accounts/limits.js';
-import type { SessionPermit, SessionPermits } from '../../core/accounts/session-permits.js';
+
+import type { SessionPermit, SessionPermits } from '../../core/accounts/access/session-permits.js';
+import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 
 export class PlanePermits {
   readonly #source: Pick<SessionPermits, 'acquire' | 'hold'> | null;

@@ -1,10 +1,11 @@
 // The accounts of one worker: which logins are valid, which limits apply, and which live sessions end after a change.
 // An account belongs to one worker, so all counts are exact without locks.
+
+import { includesAddress } from '../../core/accounts/access/address-list.js';
+import { isAllowedClient } from '../../core/accounts/access/allowed-clients.js';
+import type { Schedules } from '../../core/accounts/access/schedule.js';
 import { isExpired } from '../../core/accounts/account.js';
-import { includesAddress } from '../../core/accounts/address-list.js';
-import { isAllowedClient } from '../../core/accounts/allowed-clients.js';
-import type { LimitRefusal } from '../../core/accounts/limits.js';
-import type { Schedules } from '../../core/accounts/schedule.js';
+import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { parseIp } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';

@@ -2,7 +2,7 @@
 // A session that opened and closed within one batch is one event. When the control plane is behind, log lines are dropped;
 // logins and ends of sessions never are.
 
-import type { LoginOutcome } from '../../core/accounts/login-log.js';
+import type { LoginOutcome } from '../../core/accounts/access/login-log.js';
 import type { Log } from '../../core/log.js';
 import type { Destination, SessionSummary } from '../../core/sessions/session.js';
 import type { LoginsEvent, SessionFacts, WorkerEvent } from '../messages.js';

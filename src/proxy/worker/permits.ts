@@ -1,5 +1,5 @@
 // The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
-import type { LimitRefusal } from '../../core/accounts/limits.js';
+import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { WorkerAccount } from './account.js';

@@ -1,7 +1,7 @@
 // One worker of the data plane: serves the connections of its accounts, and reports events to the control plane. It is the
 // same on both drivers; thread.ts runs it in its own thread.
 
-import { createSchedules } from '../../core/accounts/schedule.js';
+import { createSchedules } from '../../core/accounts/access/schedule.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { createGameRules, type GameRules } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint, IpBytes } from '../../core/ip.js';

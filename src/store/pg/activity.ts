@@ -6,7 +6,7 @@ import type {
   ActivityFeed,
   ActivityRead,
   DatabaseSnapshot,
-} from '../../core/accounts/activity-feed.js';
+} from '../../core/accounts/usage/activity-feed.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { RecordActivity } from '../activity.js';
 import { oneAtATime } from '../changes.js';

@@ -1,7 +1,7 @@
 // The session_permits table, and the functions that decide on permits (migrations 0018 and 0026).
 import type { Knex } from 'knex';
-import type { LimitRefusal } from '../../core/accounts/limits.js';
-import type { HeldPermit, PermitStore } from '../../core/accounts/permit-store.js';
+import type { HeldPermit, PermitStore } from '../../core/accounts/access/permit-store.js';
+import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { RecordChange } from '../changes.js';
 import { inTransaction } from '../sql/transaction.js';
 

@@ -1,7 +1,8 @@
 // Converts accounts to and from table rows.
+
+import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
 import type { Account, AccountUpdate } from '../../core/accounts/account.js';
-import { NO_ADDRESSES } from '../../core/accounts/address-list.js';
-import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/contacts.js';
+import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import { toWireDate } from '../../core/wire-date.js';
 import { type Integer, toNumber } from '../sql/integers.js';
 import { type LimitsRow, toLimits } from './limits.js';

@@ -1,8 +1,8 @@
 // The client addresses that are authorized for accounts; an address belongs to only one account.
 import type { Knex } from 'knex';
+import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
+import { rangeOf } from '../../core/accounts/access/authorized-addresses.js';
 import { AddressTaken } from '../../core/accounts/account-store.js';
-import { NO_ADDRESSES } from '../../core/accounts/address-list.js';
-import { rangeOf } from '../../core/accounts/authorized-addresses.js';
 
 /** Rows in one statement; five bound values each, well below the limit of every engine. */
 const ROWS_PER_STATEMENT = 200;

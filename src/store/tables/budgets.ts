@@ -1,8 +1,8 @@
 // Charges a seller's budget in the transaction that writes the accounts.
 import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
-import { type Cost, checkBudget, costOfAll } from '../../core/accounts/budget.js';
-import { type Moment, readTraffic } from '../../core/accounts/traffic-store.js';
+import { type Cost, checkBudget, costOfAll } from '../../core/accounts/plans/budget.js';
+import { type Moment, readTraffic } from '../../core/accounts/usage/traffic-store.js';
 import type { Role } from '../../core/auth/roles.js';
 import { type Integer, toNumber } from '../sql/integers.js';
 import { trafficSums } from './traffic.js';

@@ -1,7 +1,7 @@
 // The limits of accounts: a row for each account that has or had limits.
 import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
-import { NO_LIMITS, type QuotaPeriod } from '../../core/accounts/limits.js';
+import { NO_LIMITS, type QuotaPeriod } from '../../core/accounts/usage/limits.js';
 import { type Integer, toNumber } from '../sql/integers.js';
 
 /** Rows in one statement; ten bound values each, well below the limit of every engine. */

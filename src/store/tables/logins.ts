@@ -1,6 +1,11 @@
 // The logins table.
 import type { Knex } from 'knex';
-import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../../core/accounts/login-log.js';
+import type {
+  LoginEntry,
+  LoginFilter,
+  LoginOutcome,
+  LoginStore,
+} from '../../core/accounts/access/login-log.js';
 import { containing } from '../sql/like.js';
 import { ofOwner } from '../sql/owned.js';
 import { inTimeRange } from '../sql/time-range.js';

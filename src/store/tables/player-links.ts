@@ -1,6 +1,6 @@
 // The player_links table: the secret addresses of players.
 import type { Knex } from 'knex';
-import type { PlayerLink, PlayerLinkKind, PlayerLinkStore } from '../../core/accounts/player-links.js';
+import type { PlayerLink, PlayerLinkKind, PlayerLinkStore } from '../../core/accounts/player/player-links.js';
 import type { AuditRecord } from '../../core/audit/audit.js';
 import type { Integer } from '../sql/integers.js';
 import { changeAccounts, mayChange } from './acting.js';

@@ -1,7 +1,7 @@
 // The traffic of accounts per day.
 import type { Knex } from 'knex';
-import type { TrafficOfDay, TrafficSums } from '../../core/accounts/limits.js';
-import type { TrafficStore } from '../../core/accounts/traffic-store.js';
+import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
+import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import type { ActivityRow, RecordActivity } from '../activity.js';
 import type { Engine } from '../database.js';
 import type { IsNewBatch } from '../sql/batches.js';

@@ -1,16 +1,16 @@
 // The account service over a store whose answers the test can hold: the order of writes, and when memory changes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { verifyPassword } from '../../../src/core/accounts/access/password.js';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
 import type { AccountStore } from '../../../src/core/accounts/account-store.js';
-import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
-import { Calendar } from '../../../src/core/accounts/calendar.js';
-import { NO_CONTACTS } from '../../../src/core/accounts/contacts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
-import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
-import { verifyPassword } from '../../../src/core/accounts/password.js';
+import { NO_CONTACTS } from '../../../src/core/accounts/fields/contacts.js';
+import { createAccountUsage } from '../../../src/core/accounts/usage/account-usage.js';
+import { Calendar } from '../../../src/core/accounts/usage/calendar.js';
+import { NO_LIMITS } from '../../../src/core/accounts/usage/limits.js';
 import { DAY_MS } from '../../../src/core/clock.js';
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { endOf } from '../../helpers/account-end.js';

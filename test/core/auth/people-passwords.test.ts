@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { pbkdf2Sync } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { hashPassword } from '../../../src/core/accounts/password.js';
+import { hashPassword } from '../../../src/core/accounts/access/password.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
 import { createAdminCredentials } from '../../../src/core/auth/admin-credentials.js';
 import type { Operator, OperatorStore } from '../../../src/core/auth/operator.js';

@@ -1,8 +1,8 @@
 // The history of the charts: minutes, hours, days and months.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Calendar } from '../../../src/core/accounts/calendar.js';
-import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
+import { Calendar } from '../../../src/core/accounts/usage/calendar.js';
+import { LiveActivity } from '../../../src/core/accounts/usage/live-activity.js';
 import {
   createHistory,
   type Sample,

@@ -1,9 +1,9 @@
 // The overview while the readers of the database are busy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Calendar } from '../../../src/core/accounts/calendar.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
-import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
+import { Calendar } from '../../../src/core/accounts/usage/calendar.js';
+import { LiveActivity } from '../../../src/core/accounts/usage/live-activity.js';
 import { QueryTooSlowError } from '../../../src/core/errors.js';
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { createOverview } from '../../../src/core/stats/overview.js';

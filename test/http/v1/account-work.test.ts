@@ -1,7 +1,7 @@
 // Tags, names and plans of accounts, changed by /api/v1 and the command line on one daemon.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { NO_PLAN_LIMITS } from '../../../src/core/accounts/plans.js';
+import { NO_PLAN_LIMITS } from '../../../src/core/accounts/plans/plans.js';
 import { runCommand } from '../../helpers/command.js';
 import { codeOf } from '../../helpers/console.js';
 import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';

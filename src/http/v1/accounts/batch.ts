@@ -1,15 +1,15 @@
 // /api/v1/accounts/batch: creates many accounts at once, from a pattern or a list, with a preview.
 import { z } from 'zod';
+import { readAllowedClients } from '../../../core/accounts/access/allowed-clients.js';
+import { isSchedule } from '../../../core/accounts/access/schedule.js';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import type { NewAccount } from '../../../core/accounts/account-input.js';
-import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
-import { type Cost, costOf, sumOf } from '../../../core/accounts/budget.js';
-import { wrongContact } from '../../../core/accounts/contacts.js';
-import { NO_LIMITS } from '../../../core/accounts/limits.js';
-import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
-import { isSchedule } from '../../../core/accounts/schedule.js';
-import { areValidTags, uniqueTags } from '../../../core/accounts/tags.js';
-import type { Moment } from '../../../core/accounts/traffic-store.js';
+import { wrongContact } from '../../../core/accounts/fields/contacts.js';
+import { namesOfPattern } from '../../../core/accounts/fields/name-pattern.js';
+import { areValidTags, uniqueTags } from '../../../core/accounts/fields/tags.js';
+import { type Cost, costOf, sumOf } from '../../../core/accounts/plans/budget.js';
+import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
+import type { Moment } from '../../../core/accounts/usage/traffic-store.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';

@@ -1,8 +1,8 @@
 // The actions of a bulk change, and why one is refused before any account is looked at.
 import { z } from 'zod';
-import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
-import { isSchedule, storedSchedule } from '../../../core/accounts/schedule.js';
-import { isValidTag } from '../../../core/accounts/tags.js';
+import { readAllowedClients } from '../../../core/accounts/access/allowed-clients.js';
+import { isSchedule, storedSchedule } from '../../../core/accounts/access/schedule.js';
+import { isValidTag } from '../../../core/accounts/fields/tags.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';

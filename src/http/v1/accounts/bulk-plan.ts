@@ -1,13 +1,14 @@
 // Plans the change of each account by a bulk action, before anything is written.
+
+import { refuseAccount } from '../../../core/accounts/access/login.js';
 import { type Account, withUpdate } from '../../../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import type { Change } from '../../../core/accounts/budget.js';
-import { changedContacts } from '../../../core/accounts/contacts.js';
-import type { AccountLimits } from '../../../core/accounts/limits.js';
-import { refuseAccount } from '../../../core/accounts/login.js';
-import { planFor } from '../../../core/accounts/plans.js';
-import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
+import { changedContacts } from '../../../core/accounts/fields/contacts.js';
+import { changedTags, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
+import type { Change } from '../../../core/accounts/plans/budget.js';
+import { planFor } from '../../../core/accounts/plans/plans.js';
+import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { fromIsoOrNull, isoOrNull } from '../../../core/iso-time.js';
 import { isWireDate } from '../../../core/wire-date.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import { costOfAll } from '../../../core/accounts/budget.js';
+import { costOfAll } from '../../../core/accounts/plans/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';

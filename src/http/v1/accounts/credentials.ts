@@ -1,10 +1,10 @@
 // The password of an account with its link and client formats. The API shows it when it is made, or when the caller knows it.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { clientText, clientTexts } from '../../../core/accounts/client-formats.js';
-import { verifyPassword } from '../../../core/accounts/password.js';
-import type { PlayerLinks } from '../../../core/accounts/player-links.js';
-import { socksLink } from '../../../core/accounts/proxy-link.js';
+import { verifyPassword } from '../../../core/accounts/access/password.js';
+import { clientText, clientTexts } from '../../../core/accounts/player/client-formats.js';
+import type { PlayerLinks } from '../../../core/accounts/player/player-links.js';
+import { socksLink } from '../../../core/accounts/player/proxy-link.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';

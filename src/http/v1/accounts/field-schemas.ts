@@ -1,8 +1,8 @@
 // Schemas of the fields of an account: limits and usage, addresses, schedule, contacts, credentials, tags.
 import { z } from 'zod';
-import { CONTACT_LANGUAGES } from '../../../core/accounts/contacts.js';
-import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/schedule.js';
-import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
+import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
+import { CONTACT_LANGUAGES } from '../../../core/accounts/fields/contacts.js';
+import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { Bytes, Count, Time } from '../../api/schemas.js';
 
 export const AccountLimits = z

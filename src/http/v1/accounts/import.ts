@@ -1,10 +1,10 @@
 // /api/v1/accounts/import: accounts from a file. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import { type Change, costOfAll, NO_COST, sumOf } from '../../../core/accounts/budget.js';
-import type { Calendar } from '../../../core/accounts/calendar.js';
+import { type Change, costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
+import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
+import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { isTimeZone } from '../../../core/time-zone.js';

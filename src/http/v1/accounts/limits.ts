@@ -1,8 +1,8 @@
 // /api/v1/accounts/{id}/limits: the limits and the usage of an account.
 import { z } from 'zod';
-import type { AccountUsage as UsageOfAccounts } from '../../../core/accounts/account-usage.js';
 import { type Accounts, refused } from '../../../core/accounts/accounts.js';
-import type { AccountLimits as Limits } from '../../../core/accounts/limits.js';
+import type { AccountUsage as UsageOfAccounts } from '../../../core/accounts/usage/account-usage.js';
+import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
 import { etagOf, matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';

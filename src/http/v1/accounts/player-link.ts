@@ -1,7 +1,7 @@
 // /api/v1/accounts/{id}/player-link and …/pac-link: the secret addresses of an account's player page and of its PAC file.
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player-links.js';
+import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player/player-links.js';
 import { iso, isoOrNull } from '../../../core/iso-time.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';

@@ -1,8 +1,9 @@
 // How /api/v1 shows an account.
+
+import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import { type Account, isExpired } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import type { LimitUsage } from '../../../core/accounts/limits.js';
-import type { Schedules } from '../../../core/accounts/schedule.js';
+import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
 import { iso, isoOrNull } from '../../../core/iso-time.js';
 import { etagOf } from '../../api/etag.js';
 

@@ -1,7 +1,7 @@
 // Schemas of accounts: the account, its filter, and its changes.
 import { z } from 'zod';
 import { NO_OWNER } from '../../../core/accounts/account-query.js';
-import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
+import { CLIENT_FORMATS } from '../../../core/accounts/player/client-formats.js';
 import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import { sortedCursors } from '../cursors.js';
 import {

@@ -1,19 +1,20 @@
 // Shared code of the account routes: their dependencies, the problems of refused changes, sort keys, and the checks of egress class,
 // owner, contacts and plan.
+
+import type { AddressRefusal } from '../../../core/accounts/access/address-list.js';
+import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
-import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { AddressRefusal } from '../../../core/accounts/address-list.js';
-import type { Calendar } from '../../../core/accounts/calendar.js';
-import { type Contacts, wrongContact } from '../../../core/accounts/contacts.js';
-import type { AccountLimits } from '../../../core/accounts/limits.js';
-import type { LiveActivity } from '../../../core/accounts/live-activity.js';
-import { planForNew } from '../../../core/accounts/plans.js';
-import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
-import type { Schedules } from '../../../core/accounts/schedule.js';
-import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
+import { type Contacts, wrongContact } from '../../../core/accounts/fields/contacts.js';
+import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
+import { planForNew } from '../../../core/accounts/plans/plans.js';
+import type { PlansSetting } from '../../../core/accounts/plans/plans-setting.js';
+import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
+import type { Calendar } from '../../../core/accounts/usage/calendar.js';
+import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
+import type { LiveActivity } from '../../../core/accounts/usage/live-activity.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { fromIsoOrNull } from '../../../core/iso-time.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';

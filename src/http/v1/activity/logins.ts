@@ -1,9 +1,13 @@
 // /api/v1/logins and the daily traffic of an account.
 import { z } from 'zod';
-import type { AccountUsage } from '../../../core/accounts/account-usage.js';
+import {
+  LOGIN_OUTCOMES,
+  type LoginFilter,
+  type LoginStore,
+} from '../../../core/accounts/access/login-log.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { Calendar } from '../../../core/accounts/calendar.js';
-import { LOGIN_OUTCOMES, type LoginFilter, type LoginStore } from '../../../core/accounts/login-log.js';
+import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
+import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import { fromIso, iso } from '../../../core/iso-time.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '../../api/schemas.js';

@@ -1,6 +1,6 @@
 // /api/v1/settings/notices: the times and channels of notices, and a test of each channel. Responses never contain secrets.
 import { z } from 'zod';
-import { isChatId, isMailAddress } from '../../../core/accounts/contacts.js';
+import { isChatId, isMailAddress } from '../../../core/accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../../../core/agents/runs.js';
 import { isHttpUrl } from '../../../core/http-url.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';

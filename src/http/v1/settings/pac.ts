@@ -1,7 +1,7 @@
 // /api/v1/settings/pac: which destinations the players' proxy auto-configuration files send through the proxy.
 import { z } from 'zod';
-import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/pac.js';
-import type { PacSetting } from '../../../core/accounts/pac-setting.js';
+import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/player/pac.js';
+import type { PacSetting } from '../../../core/accounts/player/pac-setting.js';
 import { etagOf, refuseChanged } from '../../api/etag.js';
 import { fault } from '../../api/field-errors.js';
 import { type Answered, routesOf } from '../../api/route.js';

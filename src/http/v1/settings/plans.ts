@@ -1,7 +1,7 @@
 // /api/v1/settings/plans: the plans by which accounts are created, renewed and upgraded.
 import { z } from 'zod';
-import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans.js';
-import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
+import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans/plans.js';
+import type { PlansSetting } from '../../../core/accounts/plans/plans-setting.js';
 import { etagOf, refuseChanged } from '../../api/etag.js';
 import { fault } from '../../api/field-errors.js';
 import { invalid } from '../../api/problem.js';

@@ -5,8 +5,8 @@ import {
   isPublicHost,
   type LinkAddress as Link,
   linkAddress,
-} from '../../../core/accounts/proxy-link.js';
-import type { PublicAddressSetting } from '../../../core/accounts/public-address-setting.js';
+} from '../../../core/accounts/player/proxy-link.js';
+import type { PublicAddressSetting } from '../../../core/accounts/player/public-address-setting.js';
 import { etagOf, refuseChanged } from '../../api/etag.js';
 import { invalid } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';

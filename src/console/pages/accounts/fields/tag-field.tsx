@@ -3,7 +3,7 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Field, Input } from '../../../ui/form.js';
 
-/** The most tags that the daemon accepts: src/core/accounts/tags.ts. */
+/** The most tags that the daemon accepts: src/core/accounts/fields/tags.ts. */
 const MAX_TAGS = 16;
 const MAX_TAG_CHARS = 32;
 /** The number of tags in use that the field offers: those with the most accounts. */

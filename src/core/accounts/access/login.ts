@@ -1,0 +1,127 @@
+// Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
+
+import type { Clock } from '../../clock.js';
+import { printable } from '../../printable.js';
+import { type Account, isExpired } from '../account.js';
+import { isAllowedClient } from './allowed-clients.js';
+import { isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
+import type { Schedules } from './schedule.js';
+
+/** Why an account may not log in although its password was right. */
+const ACCOUNT_REFUSALS = [
+  'disabled',
+  'expired',
+  /** Not from an address of `allowedClients`. */
+  'client-not-allowed',
+  'outside-schedule',
+] as const;
+export type AccountRefusal = (typeof ACCOUNT_REFUSALS)[number];
+
+/** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
+export const LOGIN_FAILURES = [
+  'unknown-user',
+  'wrong-password',
+  /** The client gave none, and its address is no account's. */
+  'no-credentials',
+  ...ACCOUNT_REFUSALS,
+  'blocked-address',
+] as const;
+export type LoginFailure = (typeof LOGIN_FAILURES)[number];
+
+/** The account fields that a login needs. */
+type LoginAccount = Pick<Account, 'username' | 'passwordHash'> & Refusable;
+
+/** The account fields that can refuse a login. */
+type Refusable = Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients' | 'schedule'>;
+
+export type LoginResult<Found extends LoginAccount = Account> =
+  /** `needsRehash`: replace the imported hash with a salted hash of this password. */
+  | { readonly ok: true; readonly account: Found; readonly needsRehash: boolean }
+  /** `username` is safe to log: control characters are escaped, invalid UTF-8 is U+FFFD. */
+  | { readonly ok: false; readonly reason: LoginFailure; readonly username: string };
+
+/**
+ * Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2, from the address `client`. Has no side effects: the caller records the
+ * login.
+ */
+export type LogIn<Found extends LoginAccount = Account> = (
+  username: Uint8Array,
+  password: Uint8Array,
+  client: string,
+) => LoginResult<Found>;
+
+// ignoreBOM keeps a byte order mark as part of the name. Otherwise two different names would match one account.
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * Creates the login check. It computes exactly one password digest per call. A wrong password has precedence over
+ * what `refuseAccount` returns, so that only the owner of the account can cause these results.
+ */
+export function createLogin<Found extends LoginAccount>({
+  directory,
+  schedules,
+  now,
+}: {
+  directory: { byUsername(username: string): Found | undefined };
+  schedules: Pick<Schedules, 'isOpen'>;
+  now: Clock;
+}): LogIn<Found> {
+  return (usernameBytes, password, client) => {
+    const username = decode(usernameBytes);
+    const account = username === null ? undefined : directory.byUsername(username);
+    const matches = account ? verifyPassword(password, account.passwordHash) : verifyAgainstDummy(password);
+    const fail = (reason: LoginFailure): LoginResult<Found> => ({
+      ok: false,
+      reason,
+      username: printable(username ?? lossyUtf8.decode(usernameBytes)),
+    });
+    if (!account) return fail('unknown-user');
+    if (!matches) return fail('wrong-password');
+    const refusal = refuseAccount(account, client, schedules, now());
+    if (refusal !== null) return fail(refusal);
+    return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
+  };
+}
+
+/** Why an account may not log in from the address `client`, with credentials or by an authorized address; null: it may. */
+export function refuseAccount(
+  account: Refusable,
+  client: string,
+  schedules: Pick<Schedules, 'isOpen'>,
+  now: number,
+): AccountRefusal | null {
+  if (!account.isEnabled) return 'disabled';
+  if (isExpired(account, now)) return 'expired';
+  if (!isAllowedClient(account.allowedClients, client)) return 'client-not-allowed';
+  return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
+}
+
+/** 'blocked-address' too: the client has guessed too often, and continues. */
+const GUESSES: ReadonlySet<string> = new Set<LoginFailure>([
+  'unknown-user',
+  'wrong-password',
+  'blocked-address',
+]);
+
+/**
+ * Whether the outcome of a login is a guess at a name or password. A client that knows the password does not guess, even when its
+ * account may not be used from there or then, or is at a limit.
+ */
+export function isGuess(outcome: string): boolean {
+  return GUESSES.has(outcome);
+}
+
+/** Whether the account refuses the login, and not a wrong name or password. */
+export function isAccountRefusal(reason: LoginFailure): reason is AccountRefusal {
+  return (ACCOUNT_REFUSALS as readonly string[]).includes(reason);
+}
+
+/** Decodes valid UTF-8; null for anything else, which cannot be a user name. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+// The proxy link for players, socks5h://user:password@host:port, and its server address.
+import { isHost } from '../../host-name.js';
+import { formatHostPort } from '../../ip.js';
+
+/** The public address from the operator; null when it is not set. */
+export interface PublicAddress {
+  readonly host: string | null;
+  readonly port: number | null;
+}
+
+/**
+ * The server address in links. When the operator has set no host, `guess` names the source of the host: the listener address, the
+ * address that the browser used for the console, or a network interface of this machine.
+ */
+export interface LinkAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly guess: 'listener' | 'browser' | 'interface' | null;
+}
+
+const EVERY_ADDRESS = ['0.0.0.0', '::', ''];
+
+/** Whether players can connect to it: a host name or an address, but not a wildcard address. */
+export function isPublicHost(text: string): boolean {
+  return isHost(text) && !EVERY_ADDRESS.includes(text);
+}
+
+/**
+ * @param set the public address from the operator
+ * @param listener the address of the first listener, IPv6 without brackets
+ * @param otherwise the host for a listener on all addresses
+ */
+export function linkAddress(
+  set: PublicAddress,
+  listener: { readonly host: string; readonly port: number },
+  otherwise: { readonly host: string; readonly guess: 'browser' | 'interface' },
+): LinkAddress {
+  const port = set.port ?? listener.port;
+  if (set.host !== null) return { host: set.host, port, guess: null };
+  return EVERY_ADDRESS.includes(listener.host)
+    ? { ...otherwise, port }
+    : { host: listener.host, port, guess: 'listener' };
+}
+
+/**
+ * `socks5h` means that the proxy resolves names. Percent-encodes reserved characters and puts IPv6 into brackets. Without a
+ * password, the client asks for it.
+ */
+export function socksLink(
+  login: { readonly username: string; readonly password: string | null },
+  to: { readonly host: string; readonly port: number },
+): string {
+  const password = login.password === null ? '' : `:${encode(login.password)}`;
+  return `socks5h://${encode(login.username)}${password}@${formatHostPort(to.host, to.port)}`;
+}
+
+/** Percent-encoding (RFC 3986 §2.1), also of the characters that encodeURIComponent keeps and shells interpret. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
