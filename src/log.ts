@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { HIDDEN } from './config/secret.js';
-import { printable } from './core/printable.js';
 import type { RecentLog } from './core/recent-log.js';
+import { printable } from './core/text.js';
 
 export type { Logger } from 'pino';
 

@@ -2,7 +2,7 @@
 
 import { ADDRESS_TEXTS } from '../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../core/accounts/access/schedule.js';
-import { fillText } from '../core/fill-text.js';
+import { fillText } from '../core/text.js';
 
 export const REASON_TEXTS = {
   'no-username': 'the user name is missing',

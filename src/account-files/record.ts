@@ -8,7 +8,7 @@ import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
 import type { Contacts } from '../core/accounts/fields/contacts.js';
 import type { AccountLimits, CountedTraffic } from '../core/accounts/usage/limits.js';
-import { guidOf } from '../core/guid.js';
+import { guidOf } from '../core/ids.js';
 import {
   type ReadField,
   readContacts,

@@ -1,7 +1,7 @@
 // Sends one HTTP request with a size limit for the response, for HTTP agents and channels.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { oneLine } from '../core/printable.js';
+import { oneLine } from '../core/text.js';
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST';

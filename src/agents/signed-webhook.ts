@@ -1,5 +1,6 @@
 // POST /hooks/agent/<name>: requests of senders that sign them and send no bearer token.
 import { createHash } from 'node:crypto';
+import { field, type JsonObject, readJsonObject } from '../core/agents/json-object.js';
 import { type SigningSender, verifySignature } from '../core/agents/signatures.js';
 import {
   chooseSession,
@@ -10,7 +11,6 @@ import {
 } from '../core/agents/webhooks.js';
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';
 import { DAY_MS } from '../core/clock.js';
-import { field, type JsonObject, readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
 import { compileMessageTemplate, type MessageTemplate } from '../message-template.js';
 import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';

@@ -1,5 +1,6 @@
 // The webhook endpoints: checks the request step by step, stores the run, then answers.
 
+import { readJsonObject } from '../core/agents/json-object.js';
 import type { RunKind } from '../core/agents/runs.js';
 import {
   chooseSession,
@@ -12,7 +13,6 @@ import {
   requestDigest,
 } from '../core/agents/webhooks.js';
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';
-import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
 import { STORAGE_PROBLEMS, storageProblemOf } from '../core/storage.js';
 import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';

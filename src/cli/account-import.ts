@@ -11,8 +11,8 @@ import { FILE_ENCODINGS, type FileEncoding } from '../account-files/file-text.js
 import { type FileFormat, readAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
-import { isoOrNull } from '../core/iso-time.js';
-import { printable } from '../core/printable.js';
+import { isoOrNull } from '../core/clock.js';
+import { printable } from '../core/text.js';
 import type { Core } from '../parts/core.js';
 import { formatOf, formatOption, parseZone } from './account-file-options.js';
 import { cliActor } from './actor.js';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { LimitUsage } from '../core/accounts/usage/limits.js';
-import { isoOrNull } from '../core/iso-time.js';
+import { isoOrNull } from '../core/clock.js';
 import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
 import { type PlayerLinkKind, playerPath } from '../core/accounts/player/player-links.js';
-import { iso } from '../core/iso-time.js';
+import { iso } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';

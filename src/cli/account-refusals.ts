@@ -4,7 +4,7 @@ import { ADDRESS_TEXTS, type AddressRefusal } from '../core/accounts/access/addr
 import { SCHEDULE_RULE } from '../core/accounts/access/schedule.js';
 import type { AddRefusal, UpdateRefusal } from '../core/accounts/account-input.js';
 import { MAX_TAGS, TAG_RULE } from '../core/accounts/fields/tags.js';
-import { fillText } from '../core/fill-text.js';
+import { fillText } from '../core/text.js';
 import { CommandError } from './command.js';
 
 export function refused({

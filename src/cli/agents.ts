@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
 import { chooseSession, messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
-import { isoOrNull } from '../core/iso-time.js';
+import { isoOrNull } from '../core/clock.js';
 import { presentRun } from '../http/v1/agents/present.js';
 import type { Store } from '../store/store.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';

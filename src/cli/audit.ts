@@ -1,7 +1,7 @@
 // `pulsegate audit`: prints the audit log.
 import { type Command, Option } from 'commander';
 import { type Actor, AUDIT_ACTIONS, type AuditEntry, type AuditFilter } from '../core/audit/audit.js';
-import { iso } from '../core/iso-time.js';
+import { iso } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { findAccount } from './account-show.js';
 import { type AddCommands, load, printJson, printLine } from './command.js';

@@ -10,7 +10,7 @@ import {
 import { createOperators, type OperatorRefusal, type Operators } from '../core/auth/operators.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
-import { iso } from '../core/iso-time.js';
+import { iso } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';

@@ -1,5 +1,5 @@
 // Prints tables: columns as wide as their contents, colour only on a terminal.
-import { printable } from '../core/printable.js';
+import { printable } from '../core/text.js';
 import type { CommandIo } from './command.js';
 
 const BOLD = '\x1b[1m';

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../config.js';
 import { type ApiToken, type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
 import { TOKEN_SCOPES } from '../core/auth/token-scopes.js';
-import { iso, isoOrNull } from '../core/iso-time.js';
+import { iso, isoOrNull } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';

@@ -1,7 +1,6 @@
 // The value types of configuration keys. Each registers a description of the allowed values for error messages.
 import { z } from 'zod';
-import { isHost, NAME_OR_WILDCARD } from '../core/host-name.js';
-import { isHttpUrl } from '../core/http-url.js';
+import { isHost, isHttpUrl, NAME_OR_WILDCARD } from '../core/endpoints.js';
 import { Secret } from './secret.js';
 import { parseDuration, parseSize, Quantity, type Unit } from './units.js';
 

@@ -1,7 +1,7 @@
 // Overrides of the configuration file: environment variables and command line options.
 import { parseDocument } from 'yaml';
 import { RUN_VARIABLES } from '../core/agents/run-variables.js';
-import { closest } from '../core/closest.js';
+import { closest } from '../core/text.js';
 import type { Problem } from './config-error.js';
 import { isPlainObject } from './units.js';
 import * as walk from './walk.js';

@@ -1,6 +1,6 @@
 // Turns issues of the schema into messages for operators: position, key, value found, values allowed.
 import { z } from 'zod';
-import { closest } from '../core/closest.js';
+import { closest } from '../core/text.js';
 import type { Problem } from './config-error.js';
 import { HIDDEN } from './secret.js';
 import * as walk from './walk.js';

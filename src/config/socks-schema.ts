@@ -2,10 +2,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/player/proxy-link.js';
+import { isSocketPath, MAX_SOCKET_PATH_BYTES, parsePortRange } from '../core/endpoints.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
-import { parsePortRange } from '../core/port-range.js';
-import { isSocketPath, MAX_SOCKET_PATH_BYTES } from '../core/socket-path.js';
 import {
   about,
   duration,

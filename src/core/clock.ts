@@ -1,4 +1,4 @@
-// The clock is a parameter of all rules, so that tests can control time.
+// The clock is a parameter of all rules, so that tests can control time; and times as programs read them.
 
 /** Returns the current time in milliseconds since the Unix epoch (UTC). */
 export type Clock = () => number;
@@ -7,3 +7,10 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** Parses a time that the schema accepted. It has `Z` or an offset, so it means one moment. */
+export const fromIso = (text: string): number => Date.parse(text);
+export const fromIsoOrNull = (text: string | null): number | null => (text === null ? null : fromIso(text));

@@ -1,4 +1,4 @@
-// Serializes tasks: tasks with the same key run one after another, in order of arrival.
+// The order of tasks: one after another by key, or several steps of which each runs although another failed.
 
 /** Runs `task` after all earlier tasks of `key` have settled; settles like `task`. */
 export type InTurn = <Result>(key: string, task: () => Promise<Result>) => Promise<Result>;
@@ -51,4 +51,17 @@ export async function inTurnOfAll<Result>(
   } finally {
     finish();
   }
+}
+
+/** Runs all steps in order, also after a failure. Then rejects with the first failure, if any. */
+export async function everyStep(...steps: readonly (() => void | Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type Router from '@koa/router';
 import Koa from 'koa';
 import type { Log } from '../core/log.js';
-import { printable } from '../core/printable.js';
+import { printable } from '../core/text.js';
 import { USER_HEADER } from './caller.js';
 import { answerFailures } from './guards/failures.js';
 import { otherMethods, unknownPath } from './guards/routing.js';

@@ -2,8 +2,8 @@
 import { type AgentGateway, createAgentGateway } from '../agents/gateway.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
-import { everyStep } from '../core/every-step.js';
 import type { Log } from '../core/log.js';
+import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { nodeNameOf } from './node.js';

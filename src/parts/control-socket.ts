@@ -1,9 +1,9 @@
 // The control socket in the data folder: commands send requests to the running daemon, for example to list live sessions.
 import type { Server } from 'node:http';
 import { join } from 'node:path';
+import { isSocketPath } from '../core/endpoints.js';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { isSocketPath } from '../core/socket-path.js';
 import type { Part } from './lifecycle.js';
 import { listenOnPath, openServerOnPath } from './listen.js';
 

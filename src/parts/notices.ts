@@ -6,6 +6,7 @@ import type { Config } from '../config.js';
 import { type Contacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { MINUTE_MS } from '../core/clock.js';
+import { createOrderedIds } from '../core/ids.js';
 import type { Log } from '../core/log.js';
 import {
   type Confirmations,
@@ -19,7 +20,6 @@ import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../cor
 import { createNotices } from '../core/notices/notices.js';
 import { type NoticeReach, reachOf } from '../core/notices/preview.js';
 import { textOf } from '../core/notices/texts.js';
-import { createOrderedIds } from '../core/ordered-id.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';

@@ -3,7 +3,6 @@
 import type { Config } from '../config.js';
 import { createLoginLog, type LoginLog } from '../core/accounts/access/login-log.js';
 import { LiveActivity } from '../core/accounts/usage/live-activity.js';
-import { everyStep } from '../core/every-step.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
 import type { Log } from '../core/log.js';
@@ -13,6 +12,7 @@ import { type ChangeSignal, createChangeSignal } from '../core/stats/change-sign
 import { createHistory, type History } from '../core/stats/history.js';
 import { createOverview, type OverviewNow } from '../core/stats/overview.js';
 import { nodeTimers } from '../core/timers.js';
+import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { NodePart } from './node.js';

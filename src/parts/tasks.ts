@@ -1,7 +1,6 @@
 // Periodic background tasks: one run of each at a time, and one log line per failure.
 import type { Log } from '../core/log.js';
-import { createPoller, type Poller } from '../core/poller.js';
-import { nodeTimers } from '../core/timers.js';
+import { createPoller, nodeTimers, type Poller } from '../core/timers.js';
 
 export interface Tasks {
   /** Runs `work` every `intervalMs` until `stop`. Logs the first of consecutive failures under the task's name. */

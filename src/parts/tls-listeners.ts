@@ -2,10 +2,10 @@
 // streams to the data plane over a private Unix socket.
 import { join } from 'node:path';
 import type { Config, TlsPair } from '../config.js';
+import { isSocketPath } from '../core/endpoints.js';
 import { StartError } from '../core/errors.js';
 import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
-import { isSocketPath } from '../core/socket-path.js';
 import { TlsGateway } from '../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../proxy/tls/messages.js';
 import { maxConnections, maxHandshakes } from './capacity.js';

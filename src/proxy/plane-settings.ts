@@ -1,7 +1,7 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
-import type { PortRange } from '../core/port-range.js';
+import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
 

@@ -1,6 +1,5 @@
 // The change log, through which processes that share a database receive each other's changes. Each engine reads it differently.
 import type { Knex } from 'knex';
-import type { Change } from '../core/changes.js';
 import { HOUR_MS } from '../core/clock.js';
 import { createTurns } from '../core/turns.js';
 
@@ -60,4 +59,26 @@ export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
 export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
   const inTurn = createTurns();
   return () => inTurn('read', read);
+}
+
+/** A change that another process (the command line, another daemon) made in the database. */
+export type Change =
+  | { readonly topic: 'account'; readonly id: string }
+  | { readonly topic: 'setting'; readonly key: string }
+  /** An operator ends a session, or all of an account, that may be at this node. */
+  | { readonly topic: 'end-session' | 'end-sessions-of-account'; readonly id: string }
+  /** The permit of a session, maybe of this node, is beyond the limits of its account. */
+  | { readonly topic: 'revoke-permit'; readonly id: string }
+  /** A source is refused because of failed attempts at another node. `id`: the key of the penalty. */
+  | { readonly topic: 'penalty'; readonly id: string }
+  /** This process missed changes that are no longer kept, or the database was replaced: everything may have changed. */
+  | { readonly topic: 'everything' };
+
+export interface ChangeFeed {
+  /**
+   * The next changes by other processes, oldest first, each returned once; at most some hundreds. Empty only when there are no more.
+   */
+  next(): Promise<Change[]>;
+  /** Calls `wake` when the database notifies of changes. Notifications may be lost, so also call `next` periodically. */
+  listen(wake: () => void): { stop(): Promise<void> };
 }

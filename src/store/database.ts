@@ -3,13 +3,12 @@ import type { Knex } from 'knex';
 import type { PermitStore } from '../core/accounts/access/permit-store.js';
 import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/usage/activity-feed.js';
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
-import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { StorageFault } from '../core/storage.js';
 import type { RecordActivity } from './activity.js';
-import type { RecordChange } from './changes.js';
+import type { ChangeFeed, RecordChange } from './changes.js';
 import type { IsNewBatch } from './sql/batches.js';
 import type { LoginSearch } from './tables/logins.js';
 

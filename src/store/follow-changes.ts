@@ -1,8 +1,8 @@
 // Updates the caches of this process with changes that other processes (the command line, other daemons) made in the database.
-import type { Change, ChangeFeed } from '../core/changes.js';
-import { createPoller, type Poller } from '../core/poller.js';
+
 import { createReloads, type Reloads } from '../core/reloads.js';
-import type { Timers } from '../core/timers.js';
+import { createPoller, type Poller, type Timers } from '../core/timers.js';
+import type { Change, ChangeFeed } from './changes.js';
 
 export interface FollowOptions {
   readonly feed: ChangeFeed;

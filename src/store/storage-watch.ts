@@ -1,13 +1,12 @@
 // Detects that the database is no longer usable, and logs the problem and its end once.
 import type { Log } from '../core/log.js';
-import { createPoller } from '../core/poller.js';
 import {
   STORAGE_PROBLEMS,
   type StorageFault,
   type StorageProblem,
   storageProblemOf,
 } from '../core/storage.js';
-import type { Timers } from '../core/timers.js';
+import { createPoller, type Timers } from '../core/timers.js';
 
 export interface StorageWatch {
   /** The problem of the database as of the last second; null: none. Never rejects. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runVariables } from '../../core/agents/run-variables.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
-import { oneLine } from '../../core/printable.js';
+import { oneLine } from '../../core/text.js';
 import { killRunProcesses, signalGroup } from '../processes.js';
 
 export interface CommandOptions {

@@ -1,6 +1,6 @@
 // The e-mail channel: sends notices through an SMTP server.
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
-import { oneLine } from '../../core/printable.js';
+import { oneLine } from '../../core/text.js';
 import type { SenderDeps, SendNotice } from './send-notice.js';
 
 const MAX_DETAIL = 300;

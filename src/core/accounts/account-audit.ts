@@ -1,6 +1,6 @@
 // Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
-import { isoOrNull } from '../iso-time.js';
+import { isoOrNull } from '../clock.js';
 import { textOfAddresses } from './access/address-list.js';
 import type { Account } from './account.js';
 import { maskedContact } from './fields/contacts.js';

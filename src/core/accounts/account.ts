@@ -1,5 +1,5 @@
 // The proxy account with its limits, and the rules for a single account.
-import { hasControl } from '../printable.js';
+import { hasControl } from '../text.js';
 import { type Contacts, changedContacts } from './fields/contacts.js';
 import type { AccountLimits, QuotaReset } from './usage/limits.js';
 

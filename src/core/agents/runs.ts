@@ -1,5 +1,5 @@
 // Runs of agents: their states, the input and output of an agent, and the delivery of the reply.
-import { isoOrNull } from '../iso-time.js';
+import { isoOrNull } from '../clock.js';
 
 /** `message`: the agent gets a text and replies. `wake`: the agent is started without a text. */
 export type RunKind = 'message' | 'wake';

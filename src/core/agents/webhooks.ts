@@ -1,6 +1,6 @@
 // The rules of webhook requests: validation of the body, session key, idempotency key, response.
 import { createHash } from 'node:crypto';
-import { canonicalJson, field, type JsonObject } from '../json-object.js';
+import { canonicalJson, field, type JsonObject } from './json-object.js';
 import type { RunKind } from './runs.js';
 
 /** The two endpoints. */

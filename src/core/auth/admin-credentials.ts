@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
-import type { EndedAccess } from '../ended-access.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import type { EndedAccess, SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Credential, PeoplePasswords } from './people-passwords.js';
 

@@ -1,8 +1,7 @@
 // API tokens with scopes and expiry. The secret is shown once and stored as a hash.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
-import type { Clock } from '../clock.js';
-import { isoOrNull } from '../iso-time.js';
+import { type Clock, isoOrNull } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
 import { createTurns } from '../turns.js';
 

@@ -1,7 +1,7 @@
 // Limits failed logins per source at the admin API and webhooks, in the memory of this process. A source that has reached the limit
 // is refused by the other nodes too (penalties.ts).
 import type { Clock } from '../clock.js';
-import { sourceOf } from '../source.js';
+import { sourceOf } from '../ip.js';
 import { type AttemptWindow, countAttempt, forgiveAttempts } from './attempt-window.js';
 import type { PenaltiesOfKind } from './penalties.js';
 

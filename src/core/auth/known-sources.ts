@@ -1,7 +1,7 @@
 // The sources from which a user has signed in with a second factor of late. Guesses of others at the user's codes do not lock them out.
 import { type Clock, DAY_MS } from '../clock.js';
+import { sourceOf } from '../ip.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { sourceOf } from '../source.js';
 import { operatorSettingsPrefix } from './operator.js';
 
 export interface KnownSources {

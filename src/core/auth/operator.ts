@@ -2,7 +2,7 @@
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import type { Budget, Cost } from '../accounts/plans/budget.js';
 import type { AuditRecord } from '../audit/audit.js';
-import type { EndedAccess } from '../ended-access.js';
+import type { EndedAccess } from '../settings/setting-store.js';
 import type { Role } from './roles.js';
 
 export interface Operator {

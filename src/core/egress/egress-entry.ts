@@ -1,7 +1,7 @@
 // An entry of the egress lists: hosts and ports.
 
+import { type PortRange, parsePortRange } from '../endpoints.js';
 import { type Cidr, type IpBytes, inCidr, parseCidr } from '../ip.js';
-import { type PortRange, parsePortRange } from '../port-range.js';
 import { checkDestinationName } from './destination-name.js';
 
 /** A destination to compare with an entry. `host` is a validated name; null when the client requested an address. */

@@ -1,7 +1,7 @@
 // The destination part of a game rule: parses hosts, ports and protocol once, and matches every flow.
 
+import { type PortRange, parsePortRange } from '../endpoints.js';
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
-import { type PortRange, parsePortRange } from '../port-range.js';
 import type { Protocol } from '../sessions/session.js';
 import { GameRuleError } from './game-rule-error.js';
 

@@ -1,5 +1,5 @@
 // The reasons why a game rule is invalid: a code with values for programs, and an English text.
-import { fillText } from '../fill-text.js';
+import { fillText } from '../text.js';
 
 /** The errors of a pattern. Braces contain the name of a value. */
 const PATTERN_TEXTS = {

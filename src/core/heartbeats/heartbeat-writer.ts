@@ -3,9 +3,8 @@
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
-import { createPoller } from '../poller.js';
 import { isCommitUnknown } from '../storage.js';
-import type { Timer, Timers } from '../timers.js';
+import { createPoller, type Timer, type Timers } from '../timers.js';
 import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';

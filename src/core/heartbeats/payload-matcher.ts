@@ -1,5 +1,5 @@
 // Searches the first client bytes of one flow for a GameID. Releases the bytes as soon as it has decided.
-import { withoutUnprintable } from '../printable.js';
+import { withoutUnprintable } from '../text.js';
 
 /** A compiled linear-time pattern (see CompilePattern). */
 export interface CompiledPattern {

@@ -4,7 +4,7 @@
 import type { Account } from '../accounts/account.js';
 import type { AuditStore } from '../audit/audit.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
-import { sourceText } from '../source.js';
+import { sourceText } from '../ip.js';
 import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert, isAlerted } from './alerts.js';
 import { type ConfirmationStore, type IsTrusted, trustedContacts, trustOf } from './confirmations.js';
 import { digestEnd, digestOf } from './digest.js';

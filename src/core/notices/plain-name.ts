@@ -1,5 +1,5 @@
 // Names that users chose, in the texts of notices. A stranger must not use them to send a link from the operator's mailbox.
-import { withoutUnprintable } from '../printable.js';
+import { withoutUnprintable } from '../text.js';
 
 /** A character by which mail clients and messengers find addresses in text, between two others, or `@` anywhere. */
 const LINKING = /(?<=\S)[.。．｡:](?=\S)|@/gu;

@@ -1,6 +1,6 @@
 // The texts of notices in both languages. Braces contain the names of a notice's values.
 import { DAY_MS } from '../clock.js';
-import { fillText } from '../fill-text.js';
+import { fillText } from '../text.js';
 import { shownIn } from '../time-zone.js';
 import { ALERTED_ACTIONS, type AlertedAction } from './alerts.js';
 import type { DigestData } from './digest.js';

@@ -1,6 +1,5 @@
 // The database interface of settings: a text by key. `store/` implements it with knex.
 import type { AuditRecord } from '../audit/audit.js';
-import type { EndedAccess } from '../ended-access.js';
 
 export interface SettingStore {
   get(key: string): Promise<string | null>;
@@ -22,4 +21,11 @@ export interface SettingStore {
 export interface CounterStore {
   /** Raises a number to `value`. Returns false when it is at least as large already, also because of another process. */
   raise(key: string, value: number): Promise<boolean>;
+}
+
+export interface EndedAccess {
+  /** Whose; null: the administrator's. All its console sessions end. */
+  readonly operatorId: string | null;
+  /** Its API tokens are revoked, too. */
+  readonly tokens: boolean;
 }

@@ -1,9 +1,8 @@
 // A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
 // same moment: each change starts from the stored value, and is made again when another one came first.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
-import type { EndedAccess } from '../ended-access.js';
 import { createTurns } from '../turns.js';
-import type { SettingStore } from './setting-store.js';
+import type { EndedAccess, SettingStore } from './setting-store.js';
 
 /** A value in memory that is reloaded when another process changes it. */
 export interface Reloadable {

@@ -7,7 +7,7 @@ import {
   isValidRemarks,
   type NewAccount,
 } from '../../core/accounts/account-input.js';
-import { guidOf } from '../../core/guid.js';
+import { guidOf } from '../../core/ids.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 import { type Fields, fieldsOf, kindOf } from '../fields.js';

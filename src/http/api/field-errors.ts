@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { ADDRESS_TEXTS } from '../../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../../core/accounts/access/schedule.js';
-import { fillText } from '../../core/fill-text.js';
 import { GAME_RULE_TEXTS } from '../../core/heartbeats/game-rule-error.js';
+import { fillText } from '../../core/text.js';
 
 /** Braces in a text contain the name of a value. */
 export const FIELD_TEXTS = {

@@ -1,7 +1,7 @@
 // Why a request was refused: a code with its values for programs, which have their own texts, and an English text.
 import { z } from 'zod';
-import { fillText } from '../../core/fill-text.js';
 import { STORAGE_PROBLEMS } from '../../core/storage.js';
+import { fillText } from '../../core/text.js';
 
 /** Braces in a text contain the name of a value. */
 export const REASON_TEXTS = {

@@ -3,8 +3,8 @@
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import type { PenaltiesOfKind } from '../../core/auth/penalties.js';
 import type { Clock } from '../../core/clock.js';
+import { sourceOf } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
-import { sourceOf } from '../../core/source.js';
 import { nodeTimers } from '../../core/timers.js';
 import { createLoginDelay } from './login-delay.js';
 

@@ -5,7 +5,7 @@ import type { ConsoleSession, ConsoleSessions } from '../../core/auth/console-se
 import { parseBasic } from '../../core/auth/credentials.js';
 import type { Principal, Principals } from '../../core/auth/principals.js';
 import type { Log } from '../../core/log.js';
-import { printable } from '../../core/printable.js';
+import { printable } from '../../core/text.js';
 import { refuse, refuseAttempts } from '../answer.js';
 import { isBrowser, sendProblem } from '../api/problem.js';
 import { type Caller, callerOf } from '../caller.js';

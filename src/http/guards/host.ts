@@ -3,7 +3,7 @@
 import type { Middleware } from 'koa';
 import { parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
-import { printable } from '../../core/printable.js';
+import { printable } from '../../core/text.js';
 import { quoted, refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
 import { createOncePerKey } from '../once-per-key.js';

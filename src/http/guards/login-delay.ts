@@ -1,5 +1,5 @@
 // The random delay before the answer to a refused login. A bound per source prevents exhaustion by waiting requests.
-import { sourceOf } from '../../core/source.js';
+import { sourceOf } from '../../core/ip.js';
 import type { Timers } from '../../core/timers.js';
 
 const MIN_MS = 500;

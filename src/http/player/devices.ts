@@ -1,6 +1,6 @@
 // The live sessions of an account, grouped by client address: a player sees one address as one device.
 import { z } from 'zod';
-import { iso } from '../../core/iso-time.js';
+import { iso } from '../../core/clock.js';
 import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
 import { Bytes, Count, Time } from '../api/schemas.js';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
 import type { Operators } from '../../core/auth/operators.js';
-import { fromIso, iso } from '../../core/iso-time.js';
+import { fromIso, iso } from '../../core/clock.js';
 import { routesOf } from '../api/route.js';
 import { Guid, pageOf, Time, TimeIn } from '../api/schemas.js';
 import { idCursors } from './cursors.js';

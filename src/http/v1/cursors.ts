@@ -1,6 +1,6 @@
 // The pages of all lists, and their cursors: the only module that writes and reads them. To clients they are opaque.
 import { z } from 'zod';
-import { guidOf } from '../../core/guid.js';
+import { guidOf } from '../../core/ids.js';
 import type { SortedPlace } from '../../core/sorted-page.js';
 import { fault } from '../api/field-errors.js';
 import { Cursor } from '../api/schemas.js';

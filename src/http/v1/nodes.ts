@@ -1,6 +1,6 @@
 // /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
-import { iso } from '../../core/iso-time.js';
+import { iso } from '../../core/clock.js';
 import { setDrained } from '../../core/nodes/drain.js';
 import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
 import type { Reloadable } from '../../core/settings/setting.js';

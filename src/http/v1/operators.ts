@@ -8,7 +8,7 @@ import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth
 import { hasSameAccess, type OperatorRefusal, type Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
-import { iso } from '../../core/iso-time.js';
+import { iso } from '../../core/clock.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
 import { routesOf } from '../api/route.js';

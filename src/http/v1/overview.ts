@@ -1,6 +1,6 @@
 // /api/v1/overview: current activity and its history.
 import { z } from 'zod';
-import { iso } from '../../core/iso-time.js';
+import { iso } from '../../core/clock.js';
 import type { History } from '../../core/stats/history.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import { routesOf } from '../api/route.js';

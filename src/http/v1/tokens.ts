@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
 import type { Operators } from '../../core/auth/operators.js';
-import { fromIsoOrNull, iso, isoOrNull } from '../../core/iso-time.js';
+import { fromIsoOrNull, iso, isoOrNull } from '../../core/clock.js';
 import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import { invalid } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';

@@ -12,8 +12,7 @@
 // The file is long so that all stages, and what each must release, are in one place.
 import { includesAddress } from '../../core/accounts/access/address-list.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import type { Endpoint } from '../../core/ip.js';
-import { sourceOf } from '../../core/source.js';
+import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { Stream, StreamListener } from '../io/io.js';
 import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';

@@ -14,7 +14,7 @@ import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
-import { printable } from '../../core/printable.js';
+import { printable } from '../../core/text.js';
 import { type ProxySources, UNIX_CLIENT } from '../protocols/proxy-header.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerAccounts } from '../worker/accounts.js';

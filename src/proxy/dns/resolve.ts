@@ -4,7 +4,7 @@ export type ResolveResult =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly reason: 'not-found' | 'timeout' | 'too-many' | 'over-rate' };
 
-/** On whose behalf a name is looked up: lookups are limited per account and per source (see core/source.ts). */
+/** On whose behalf a name is looked up: lookups are limited per account and per source (see core/ip.ts). */
 export interface ResolveClient {
   readonly accountId: string;
   readonly source: string;

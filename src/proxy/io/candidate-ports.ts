@@ -1,5 +1,5 @@
 // The ports on which BIND and UDP ASSOCIATE try to listen.
-import type { PortRange } from '../../core/port-range.js';
+import type { PortRange } from '../../core/endpoints.js';
 
 /**
  * The ports of `range`, each once, beginning with a random one, so that others cannot guess the port of the client's side. Without

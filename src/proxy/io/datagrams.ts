@@ -2,8 +2,9 @@
 // The engine has no rules. Its owner decides about each datagram, until it sets a route or a source; the engine forwards
 // datagrams that match one of these without the owner. An engine has no timers and never ends by itself: an error
 // (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
+
+import type { PortRange } from '../../core/endpoints.js';
 import type { Endpoint } from '../../core/ip.js';
-import type { PortRange } from '../../core/port-range.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import type { QuotaHolder } from './quota.js';
 import type { AccountRates } from './rates.js';

@@ -1,8 +1,7 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
+import { type Endpoint, formatHostPort, normalizeAddress, parseIp, sourceOf } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
-import { sourceOf } from '../../core/source.js';
 import type { ConnectionHost } from '../connection/host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Stream, StreamListener } from '../io/io.js';

@@ -4,10 +4,11 @@
 // https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
 // Notifications only wake readers sooner. They do not affect what is read.
 import type { Knex } from 'knex';
-import type { Change, ChangeFeed } from '../../core/changes.js';
 import { type Clock, MINUTE_MS } from '../../core/clock.js';
 import {
   CHANGES_KEPT_MS,
+  type Change,
+  type ChangeFeed,
   type ChangeRow,
   createChangeRecorder,
   MAX_CHANGES_PER_READ,

@@ -1,7 +1,7 @@
 // The PostgreSQL engine: for several daemons, or a database on another machine.
 import type { Knex } from 'knex';
 import { StartError } from '../../core/errors.js';
-import { everyStep } from '../../core/every-step.js';
+import { everyStep } from '../../core/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '../database.js';

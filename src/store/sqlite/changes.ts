@@ -1,9 +1,10 @@
 // The change log on SQLite, which has one writer at a time, so that `seq` increases in the order of commits.
 import type { Knex } from 'knex';
-import type { Change, ChangeFeed } from '../../core/changes.js';
 import type { Clock } from '../../core/clock.js';
 import {
   CHANGES_KEPT_MS,
+  type Change,
+  type ChangeFeed,
   type ChangeRow,
   createChangeRecorder,
   MAX_CHANGES_PER_READ,

@@ -1,7 +1,7 @@
 // The SQLite engine: the default, with one file in the data folder and one daemon.
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
-import { everyStep } from '../../core/every-step.js';
+import { everyStep } from '../../core/turns.js';
 import { recordNoActivity } from '../activity.js';
 import type { DaemonLock } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';

@@ -9,7 +9,7 @@ import type {
   AuditStore,
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
-import { createOrderedIds } from '../../core/ordered-id.js';
+import { createOrderedIds } from '../../core/ids.js';
 import { containing } from '../sql/like.js';
 import { inTimeRange } from '../sql/time-range.js';
 

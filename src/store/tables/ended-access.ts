@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { API_TOKENS_KEY } from '../../core/auth/api-tokens.js';
 import { CONSOLE_SESSIONS_KEY } from '../../core/auth/console-sessions.js';
-import type { EndedAccess } from '../../core/ended-access.js';
+import type { EndedAccess } from '../../core/settings/setting-store.js';
 import type { RecordChange } from '../changes.js';
 
 /** Call it in the transaction of the change: otherwise a session would be valid again with the credentials it began with. */

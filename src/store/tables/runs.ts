@@ -9,7 +9,7 @@ import {
 } from '../../core/agents/run-store.js';
 import type { Run } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
-import { createOrderedIds } from '../../core/ordered-id.js';
+import { createOrderedIds } from '../../core/ids.js';
 import type { Engine } from '../database.js';
 import { containing } from '../sql/like.js';
 import { inTransaction } from '../sql/transaction.js';

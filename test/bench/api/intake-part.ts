@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIntake } from '../../../src/agents/intake.js';
 import { createQueueLimit } from '../../../src/agents/queue-limit.js';
-import { createOrderedIds } from '../../../src/core/ordered-id.js';
+import { createOrderedIds } from '../../../src/core/ids.js';
 import { openStore } from '../../../src/store/store.js';
 import { sqliteClient } from '../../helpers/sqlite-client.js';
 import { servePart } from './parts.js';

@@ -1,6 +1,6 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 import { type Clock, HOUR_MS } from '../../clock.js';
-import { sourceOf } from '../../source.js';
+import { sourceOf } from '../../ip.js';
 import { LIMIT_REFUSALS } from '../usage/limits.js';
 import { LOGIN_FAILURES } from './login.js';
 

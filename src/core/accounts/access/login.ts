@@ -1,7 +1,7 @@
 // Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
 
 import type { Clock } from '../../clock.js';
-import { printable } from '../../printable.js';
+import { printable } from '../../text.js';
 import { type Account, isExpired } from '../account.js';
 import { isAllowedClient } from './allowed-clients.js';
 import { isSalted, verifyAgainstDummy, verifyPassword } from './password.js';

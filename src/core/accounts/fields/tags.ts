@@ -1,5 +1,5 @@
 // Tags of accounts: short words for grouping.
-import { hasControl } from '../../printable.js';
+import { hasControl } from '../../text.js';
 
 /** Of one account. */
 export const MAX_TAGS = 16;

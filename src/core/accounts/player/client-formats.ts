@@ -1,6 +1,6 @@
 // Configurations for client programs of players, one function per format. Each names the documentation that it follows.
 import { formatHostPort } from '../../ip.js';
-import { hasControl } from '../../printable.js';
+import { hasControl } from '../../text.js';
 import { socksLink } from './proxy-link.js';
 
 /** All formats, in display order. */

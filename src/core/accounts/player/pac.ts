@@ -1,6 +1,6 @@
 // Proxy auto-configuration files: which hosts browsers reach through the proxy. The operator's rules become a script in ECMAScript
 // 3, which every system runs.
-import { NAME_OR_WILDCARD } from '../../host-name.js';
+import { NAME_OR_WILDCARD } from '../../endpoints.js';
 import { type Cidr, parseCidr } from '../../ip.js';
 
 export type PacWay = 'proxy' | 'direct';

@@ -1,5 +1,5 @@
 // The proxy link for players, socks5h://user:password@host:port, and its server address.
-import { isHost } from '../../host-name.js';
+import { isHost } from '../../endpoints.js';
 import { formatHostPort } from '../../ip.js';
 
 /** The public address from the operator; null when it is not set. */

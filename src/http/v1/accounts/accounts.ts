@@ -4,7 +4,7 @@ import type { Account as StoredAccount } from '../../../core/accounts/account.js
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { refused } from '../../../core/accounts/accounts.js';
-import { fromIsoOrNull } from '../../../core/iso-time.js';
+import { fromIsoOrNull } from '../../../core/clock.js';
 import { matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';

@@ -1,6 +1,6 @@
 // The report of an import: what became of each line.
 import { z } from 'zod';
-import { isoOrNull } from '../../../core/iso-time.js';
+import { isoOrNull } from '../../../core/clock.js';
 import { Count, Time } from '../../api/schemas.js';
 import { BudgetPreview } from './budget-preview.js';
 import { FileFormat } from './schemas.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player/player-links.js';
-import { iso, isoOrNull } from '../../../core/iso-time.js';
+import { iso, isoOrNull } from '../../../core/clock.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';

@@ -4,7 +4,7 @@ import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import { type Account, isExpired } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
-import { iso, isoOrNull } from '../../../core/iso-time.js';
+import { iso, isoOrNull } from '../../../core/clock.js';
 import { etagOf } from '../../api/etag.js';
 
 export function presentAccount(

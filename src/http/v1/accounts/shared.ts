@@ -16,7 +16,7 @@ import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
 import type { LiveActivity } from '../../../core/accounts/usage/live-activity.js';
 import type { Operators } from '../../../core/auth/operators.js';
-import { fromIsoOrNull } from '../../../core/iso-time.js';
+import { fromIsoOrNull } from '../../../core/clock.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 import { fieldError } from '../../api/field-errors.js';

@@ -1,10 +1,10 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
+import { fromIso, iso } from '../../../core/clock.js';
 import type { HeartbeatFilter, HeartbeatStore } from '../../../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
 import { playedSpans } from '../../../core/heartbeats/timeline.js';
-import { fromIso, iso } from '../../../core/iso-time.js';
 import { stepsOf } from '../../../core/ranges.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';

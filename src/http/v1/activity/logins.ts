@@ -8,7 +8,7 @@ import {
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
-import { fromIso, iso } from '../../../core/iso-time.js';
+import { fromIso, iso } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '../../api/schemas.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';

@@ -1,7 +1,6 @@
 // /api/v1/notices: the notices, with channel and the receiver's answer.
 import { z } from 'zod';
-import { DAY_MS } from '../../../core/clock.js';
-import { iso, isoOrNull } from '../../../core/iso-time.js';
+import { DAY_MS, iso, isoOrNull } from '../../../core/clock.js';
 import {
   CHANNELS,
   NOTICE_STATES,

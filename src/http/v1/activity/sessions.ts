@@ -1,7 +1,7 @@
 // /api/v1/sessions: lists and ends live SOCKS sessions.
 import { z } from 'zod';
 import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.js';
-import { iso } from '../../../core/iso-time.js';
+import { iso } from '../../../core/clock.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
 import { invalid } from '../../api/problem.js';

@@ -1,6 +1,6 @@
 // /api/v1/agents: the agents of the configuration, and messages to them.
 import { z } from 'zod';
-import { isoOrNull } from '../../../core/iso-time.js';
+import { isoOrNull } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
 import { Count, Time } from '../../api/schemas.js';
 import { AgentName, type AgentRouteDeps, Queued, queued, recordAction, SessionKey } from './shared.js';

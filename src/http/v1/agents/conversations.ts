@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { SessionFilter } from '../../../core/agents/agent-session-store.js';
 import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
-import { iso } from '../../../core/iso-time.js';
+import { iso } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { conversationCursors } from '../cursors.js';

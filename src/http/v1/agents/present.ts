@@ -1,6 +1,6 @@
 // How /api/v1 and the command line show a run and its deliveries.
 import type { Delivery, Run } from '../../../core/agents/runs.js';
-import { iso, isoOrNull } from '../../../core/iso-time.js';
+import { iso, isoOrNull } from '../../../core/clock.js';
 
 export function presentRun(run: Run) {
   return {

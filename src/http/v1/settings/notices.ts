@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isChatId, isMailAddress } from '../../../core/accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../../../core/agents/runs.js';
-import { isHttpUrl } from '../../../core/http-url.js';
+import { isHttpUrl } from '../../../core/endpoints.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
 import {
   LANGUAGES,

@@ -1,7 +1,8 @@
 // UDP sockets of associations in the native loop: bound to an address and a free port of the configured range. The owner reads one
 // batch when the socket is ready, so that every socket is served.
+
+import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
-import type { PortRange } from '../../../core/port-range.js';
 import { candidatePorts } from '../candidate-ports.js';
 import type { BatchSocket } from './batch.js';
 import {

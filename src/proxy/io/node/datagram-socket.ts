@@ -1,6 +1,6 @@
 // A node:dgram socket bound as associations need it: to an address, and to a free port of the configured range.
 import { createSocket, type Socket } from 'node:dgram';
-import type { PortRange } from '../../../core/port-range.js';
+import type { PortRange } from '../../../core/endpoints.js';
 import { candidatePorts } from '../candidate-ports.js';
 import { codeOf } from './stream.js';
 

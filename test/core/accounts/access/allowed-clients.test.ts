@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ADDRESS_TEXTS, networksOfRange } from '../../../../src/core/accounts/access/address-list.js';
 import { isAllowedClient, readAllowedClients } from '../../../../src/core/accounts/access/allowed-clients.js';
-import { fillText } from '../../../../src/core/fill-text.js';
 import { formatIp } from '../../../../src/core/ip.js';
+import { fillText } from '../../../../src/core/text.js';
 
 const read = (...entries: string[]): unknown => {
   const result = readAllowedClients(entries, 2);

@@ -7,7 +7,7 @@ import {
   AddressIndex,
   readAuthorizedAddresses,
 } from '../../../../src/core/accounts/access/authorized-addresses.js';
-import { fillText } from '../../../../src/core/fill-text.js';
+import { fillText } from '../../../../src/core/text.js';
 
 const read = (...entries: string[]): unknown => {
   const result = readAuthorizedAddresses(entries, 3);

@@ -1,4 +1,4 @@
-// Identifiers of runs: GUIDs whose text sorts in the order of creation (UUID version 7, RFC 9562 §5.7).
+// GUIDs, and those of runs, whose text sorts in the order of creation (UUID version 7, RFC 9562 §5.7).
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 
@@ -6,7 +6,7 @@ const COUNTER_BITS = 12;
 const ORDERED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-/;
 
 /** Returns the next GUID. It also sorts after `after`, if that is a GUID of this kind. */
-export type NextOrderedId = (after?: string | null) => string;
+type NextOrderedId = (after?: string | null) => string;
 
 /**
  * Returns a generator of GUIDs. They strictly increase, even within a millisecond and when the clock is set back: the 12 bits of
@@ -42,4 +42,11 @@ export function createOrderedIds(now: Clock): NextOrderedId {
     const tail = random.toString('hex');
     return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
+}
+
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the GUID in lower case, as it is stored; null: the text is none. */
+export function guidOf(text: string): string | null {
+  return GUID.test(text) ? text.toLowerCase() : null;
 }

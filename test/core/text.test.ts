@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { printable } from '../../src/core/printable.js';
+import { printable } from '../../src/core/text.js';
 
 const SHOWN: [string, string][] = [
   ['', ''],

@@ -1,7 +1,7 @@
 // GUIDs that sort in the order of their creation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOrderedIds } from '../../src/core/ordered-id.js';
+import { createOrderedIds } from '../../src/core/ids.js';
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
