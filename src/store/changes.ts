@@ -1,4 +1,4 @@
-// The change log, through which processes that share a database receive each other's changes. Each engine reads it differently.
+// The change log, through which processes that share a database receive each other's changes. Each database reads it differently.
 import type { Knex } from 'knex';
 import { HOUR_MS } from '../core/clock.js';
 import { createTurns } from '../core/turns.js';

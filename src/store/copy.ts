@@ -163,7 +163,7 @@ async function* batches(db: Knex, { name, key, rowsAtOnce }: CopiedTable, column
 
 const MODULUS = 1n << 64n;
 
-/** Counts rows as both engines return them. */
+/** Counts rows as both databases return them. */
 function createTallyCounter() {
   let rows = 0;
   let sum = 0n;

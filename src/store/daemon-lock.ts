@@ -22,12 +22,12 @@ export interface DaemonLock {
 export async function lockForDaemon(
   dataDir: string,
   what: string,
-  client: SqlitePackageChoice = 'auto',
+  choice: SqlitePackageChoice = 'auto',
 ): Promise<DaemonLock> {
   const lockFile = resolve(dataDir, 'pulsegate.lock');
   const pidFile = resolve(dataDir, 'pulsegate.pid');
   if (await createPrivate(lockFile)) await giveToFolderOwner(lockFile);
-  const db = connectSqlite(client, lockFile, WAIT_MS);
+  const db = connectSqlite(choice, lockFile, WAIT_MS);
   try {
     // The file is never written, so it needs no journal.
     await db.raw('pragma journal_mode = off');

@@ -1,4 +1,4 @@
-// The data folder, on every database engine: created for the user of the daemon alone, like the files in it.
+// The data folder, on every database: created for the user of the daemon alone, like the files in it.
 import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../core/errors.js';

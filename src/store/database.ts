@@ -1,15 +1,16 @@
-// The interface of a database engine: its connections and engine-specific operations. Opened by sqlite/database.ts and pg/database.ts.
+// What the tables need of a database: its connections, and what differs between SQLite and PostgreSQL. Opened by
+// sqlite/database.ts and pg/database.ts.
 import type { Knex } from 'knex';
+import knex from 'knex';
 import type { PermitStore } from '../core/accounts/access/permit-store.js';
 import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/usage/activity-feed.js';
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { Clock } from '../core/clock.js';
+import { QueryTooSlowError } from '../core/errors.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { StorageFault } from '../core/storage.js';
-import type { RecordActivity } from './activity.js';
 import type { ChangeFeed, RecordChange } from './changes.js';
-import type { IsNewBatch } from './sql/batches.js';
 import type { LoginSearch } from './tables/logins.js';
 
 /** The connections for read-only queries, and the time limit of each query. */
@@ -39,7 +40,7 @@ export interface DaemonEvents {
 }
 
 /** An open database with the schema of this version. */
-export interface Engine {
+export interface Database {
   readonly db: Knex;
   /** Read-only connections. */
   readonly reads: Knex;
@@ -81,4 +82,39 @@ export interface Engine {
   /** For the daemon: checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;
   close(): Promise<void>;
+}
+
+/** One row of account_activity. */
+export interface ActivityRow {
+  readonly account_id: string;
+  readonly kind: 'traffic' | 'login' | 'heartbeats';
+  readonly day?: number;
+  readonly bytes_up?: number;
+  readonly bytes_down?: number;
+  readonly login_at?: number;
+}
+
+export type RecordActivity = (trx: Knex, rows: readonly ActivityRow[]) => Promise<void>;
+
+/** For databases with only one daemon. */
+export const recordNoActivity: RecordActivity = async () => {};
+
+/**
+ * Records a batch of this process as written. Call it first in the transaction that writes the batch.
+ * @param number of the batch, which increases for each kind
+ * @returns false when the batch is already written
+ */
+export type IsNewBatch = (trx: Knex, kind: 'heartbeats' | 'traffic', number: number) => Promise<boolean>;
+
+/** For databases in this process, whose answers cannot get lost. */
+export const isAlwaysNew: IsNewBatch = async () => true;
+
+/** Acquires a connection of the pool. Rejects with QueryTooSlowError when none becomes free in time. */
+export async function acquireReader(acquire: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await acquire();
+  } catch (error) {
+    if (!(error instanceof knex.KnexTimeoutError)) throw error;
+    throw new QueryTooSlowError('busy', 'all read-only connections are busy', { cause: error });
+  }
 }

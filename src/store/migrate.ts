@@ -8,7 +8,7 @@ const TABLE = 'schema_migrations';
 /** A database whose schema is checked or migrated. */
 export interface Target {
   readonly db: Knex;
-  readonly engine: 'sqlite3' | 'pg';
+  readonly kind: 'sqlite3' | 'pg';
   /** The name of the database in messages: a file, or a server and a database name. */
   readonly where: string;
   /** Called first in the migrating transaction. Waits for other processes that migrate. */
@@ -17,7 +17,7 @@ export interface Target {
 
 /** The configuration of knex's migrator. The migrations are a list of modules, because the build puts them into one file. */
 export function migratorConfig(
-  engine: Target['engine'],
+  kind: Target['kind'],
   list: readonly Migration[] = migrations,
 ): Knex.MigratorConfig {
   return {
@@ -26,7 +26,7 @@ export function migratorConfig(
       getMigrations: async () => [...list],
       getMigrationName: (migration: Migration) => migration.name,
       getMigration: async (migration: Migration) =>
-        migration.engine === undefined || migration.engine === engine ? migration : NO_OPERATION,
+        migration.kind === undefined || migration.kind === kind ? migration : NO_OPERATION,
     },
   };
 }
@@ -43,7 +43,7 @@ export async function migrate(target: Target): Promise<void> {
   await target.db.transaction(async (trx) => {
     await target.lock?.(trx);
     if ((await missingMigrations({ ...target, db: trx })).length === 0) return;
-    await trx.migrate.latest(migratorConfig(target.engine));
+    await trx.migrate.latest(migratorConfig(target.kind));
   });
 }
 

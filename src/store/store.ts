@@ -27,7 +27,7 @@ import type { CounterStore, SettingStore } from '../core/settings/setting-store.
 import type { SampleStore } from '../core/stats/history.js';
 import type { StorageFault } from '../core/storage.js';
 import type { ChangeFeed } from './changes.js';
-import type { DaemonEvents, Engine, Opener } from './database.js';
+import type { DaemonEvents, Database, Opener } from './database.js';
 import type { PgOptions } from './pg/database.js';
 import { openSqlite, type SqliteOptions } from './sqlite/database.js';
 import { toStartError } from './sqlite/errors.js';
@@ -121,7 +121,7 @@ export async function explainStartError(error: unknown, options: StoreOptions): 
  *   `data-dir-unusable`, `database-corrupt`, `database-locked`, `database-client-unusable`; of PostgreSQL as `openPg`
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  return createStore(await openEngine(options, { is: 'command' }), options.now ?? Date.now);
+  return createStore(await openDatabase(options, { is: 'command' }), options.now ?? Date.now);
 }
 
 /**
@@ -129,60 +129,62 @@ export async function openStore(options: StoreOptions): Promise<Store> {
  * @throws StartError as `openStore`, and `daemon-running`
  */
 export async function openDaemonStore(options: DaemonStoreOptions): Promise<DaemonStore> {
-  const engine = await openEngine(options, { ...options, is: 'daemon' });
-  const store = await createStore(engine, options.now ?? Date.now);
-  return { ...store, check: engine.check };
+  const database = await openDatabase(options, { ...options, is: 'daemon' });
+  const store = await createStore(database, options.now ?? Date.now);
+  return { ...store, check: database.check };
 }
 
-/** The PostgreSQL engine is loaded only when it is configured. */
-async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine> {
+/** The PostgreSQL database is loaded only when it is configured. */
+async function openDatabase(options: StoreOptions, opener: Opener): Promise<Database> {
   if (options.client !== 'pg') return openSqlite(options, opener);
   const { openPg } = await import('./pg/database.js');
   return openPg(options, opener);
 }
 
-async function createStore(engine: Engine, now: Clock): Promise<Store> {
-  const { db, reads, scans } = engine;
+async function createStore(database: Database, now: Clock): Promise<Store> {
+  const { db, reads, scans } = database;
   const process = randomUUID();
   const calendar = new Calendar();
   const recordAudit = createAuditRecorder(now);
-  const recordActivity = engine.activityRecorder(process);
-  const isNewBatch = engine.batches(process);
-  const { record: recordChange, feed } = await engine.changes(process, now).catch(async (error: unknown) => {
-    await engine.close();
-    throw error;
-  });
+  const recordActivity = database.activityRecorder(process);
+  const isNewBatch = database.batches(process);
+  const { record: recordChange, feed } = await database
+    .changes(process, now)
+    .catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    });
   return {
-    accounts: createAccountStore(engine, recordChange, recordAudit, recordActivity, now, calendar),
-    heartbeats: engine.heartbeats(recordActivity, isNewBatch),
-    activity: await engine.activity(process),
-    settings: createSettingStore(engine, recordChange, recordAudit),
+    accounts: createAccountStore(database, recordChange, recordAudit, recordActivity, now, calendar),
+    heartbeats: database.heartbeats(recordActivity, isNewBatch),
+    activity: await database.activity(process),
+    settings: createSettingStore(database, recordChange, recordAudit),
     audit: createAuditStore(db, reads, scans, recordAudit),
-    consoleSessions: createConsoleSessionStore(engine, recordChange),
-    apiTokens: createApiTokenStore(engine, recordChange, recordAudit),
-    operators: createOperatorStore(engine, recordChange, recordAudit),
-    logins: createLoginStore(db, reads, scans, engine.loginSearch),
+    consoleSessions: createConsoleSessionStore(database, recordChange),
+    apiTokens: createApiTokenStore(database, recordChange, recordAudit),
+    operators: createOperatorStore(database, recordChange, recordAudit),
+    logins: createLoginStore(db, reads, scans, database.loginSearch),
     playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
     calendar,
-    liveSessions: engine.liveSessions(process, recordChange),
-    permits: engine.permits(process, recordChange),
-    penalties: engine.penalties(recordChange),
-    nodes: createNodeStore(engine, recordChange, recordAudit),
+    liveSessions: database.liveSessions(process, recordChange),
+    permits: database.permits(process, recordChange),
+    penalties: database.penalties(recordChange),
+    nodes: createNodeStore(database, recordChange, recordAudit),
     notices: createNoticeStore(db),
     contactCodes: createConfirmationStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
-    traffic: createTrafficStore(db, recordActivity, isNewBatch, engine.snapshot),
-    runs: createRunStore(db, engine, now),
+    traffic: createTrafficStore(db, recordActivity, isNewBatch, database.snapshot),
+    runs: createRunStore(db, database, now),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db, reads, scans),
     changes: feed,
-    size: engine.size,
+    size: database.size,
     async ping() {
       await db.raw('select 1');
     },
-    backup: engine.backup,
-    close: engine.close,
+    backup: database.backup,
+    close: database.close,
   };
 }

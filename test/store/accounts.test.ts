@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { UsernameTaken } from '../../src/core/accounts/account-store.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
-onEachEngine('an added account is read back unchanged, also by a store opened later', async (open) => {
+onEachDatabase('an added account is read back unchanged, also by a store opened later', async (open) => {
   const { store, database } = await open();
   const full = account({
     username: '玩家 "one"; drop table accounts; --',
@@ -25,7 +25,7 @@ onEachEngine('an added account is read back unchanged, also by a store opened la
   assert.deepEqual(await reopened.accounts.all(), [full]);
 });
 
-onEachEngine('user names are unique and case-sensitive', async (open) => {
+onEachDatabase('user names are unique and case-sensitive', async (open) => {
   const { store } = await open();
   const first = account({ username: 'Ann' });
   assert.equal(await store.accounts.add(first), 'added');
@@ -34,38 +34,41 @@ onEachEngine('user names are unique and case-sensitive', async (open) => {
   assert.deepEqual(await store.accounts.getByUsername('Ann'), first);
 });
 
-onEachEngine('adding an account with an existing id is an error, not a taken name', async (open, engine) => {
+onEachDatabase('adding an account with an existing id is an error, not a taken name', async (open, kind) => {
   const { store } = await open();
   const id = randomUUID();
   await store.accounts.add(account({ id }));
   await assert.rejects(store.accounts.add(account({ id, username: 'other' })), {
-    code: engine === 'pg' ? '23505' : 'SQLITE_CONSTRAINT',
+    code: kind === 'pg' ? '23505' : 'SQLITE_CONSTRAINT',
   });
   assert.equal(await store.accounts.add(account()), 'added', 'later writes succeed');
 });
 
-onEachEngine('of several concurrent adds of one name, one succeeds', async (open) => {
+onEachDatabase('of several concurrent adds of one name, one succeeds', async (open) => {
   const { store } = await open();
   const outcomes = await Promise.all([1, 2, 3].map(() => store.accounts.add(account({ username: 'one' }))));
   assert.deepEqual(outcomes.sort(), ['added', 'username-taken', 'username-taken']);
 });
 
-onEachEngine('accounts are listed in the order of their creation times, then of insertion', async (open) => {
-  const { store } = await open();
-  for (const [username, createdAt] of [
-    ['late', 30],
-    ['tie-1', 20],
-    ['tie-2', 20],
-    ['early', 10],
-    ['tie-3', 20],
-  ] as const) {
-    await store.accounts.add(account({ username, createdAt }));
-  }
-  const names = (await store.accounts.all()).map((each) => each.username);
-  assert.deepEqual(names, ['early', 'tie-1', 'tie-2', 'tie-3', 'late']);
-});
+onEachDatabase(
+  'accounts are listed in the order of their creation times, then of insertion',
+  async (open) => {
+    const { store } = await open();
+    for (const [username, createdAt] of [
+      ['late', 30],
+      ['tie-1', 20],
+      ['tie-2', 20],
+      ['early', 10],
+      ['tie-3', 20],
+    ] as const) {
+      await store.accounts.add(account({ username, createdAt }));
+    }
+    const names = (await store.accounts.all()).map((each) => each.username);
+    assert.deepEqual(names, ['early', 'tie-1', 'tie-2', 'tie-3', 'late']);
+  },
+);
 
-onEachEngine('an update writes its fields and keeps the password unless one is given', async (open) => {
+onEachDatabase('an update writes its fields and keeps the password unless one is given', async (open) => {
   const { store } = await open();
   const before = account({ remarks: 'old', expiresAt: 5 });
   await store.accounts.add(before);
@@ -84,7 +87,7 @@ onEachEngine('an update writes its fields and keeps the password unless one is g
   assert.deepEqual(await store.accounts.get(before.id), after);
 });
 
-onEachEngine(
+onEachDatabase(
   'an account can be renamed; a name that another account has undoes the whole change',
   async (open) => {
     const { store } = await open();
@@ -112,7 +115,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('every method returns null for an unknown account', async (open) => {
+onEachDatabase('every method returns null for an unknown account', async (open) => {
   const { store } = await open();
   const id = randomUUID();
   assert.equal(await store.accounts.get(id), null);
@@ -121,7 +124,7 @@ onEachEngine('every method returns null for an unknown account', async (open) =>
   assert.equal(await store.accounts.remove(id), null);
 });
 
-onEachEngine('removing an account deletes its heartbeat data and frees its name', async (open) => {
+onEachDatabase('removing an account deletes its heartbeat data and frees its name', async (open) => {
   const { store } = await open();
   const [removed, kept] = [account({ username: 'removed' }), account()];
   await store.accounts.add(removed);
@@ -144,15 +147,15 @@ const REFUSE_REMOVAL = {
   ],
 };
 
-onEachEngine(
+onEachDatabase(
   'a removal that fails halfway leaves account and heartbeat data unchanged',
-  async (open, engine) => {
+  async (open, kind) => {
     const { store, connect } = await open();
     const kept = account();
     await store.accounts.add(kept);
     await store.heartbeats.append([heartbeat(kept, { gameId: 'G' })], KEEP_ALL);
     const otherConnection = connect();
-    for (const statement of REFUSE_REMOVAL[engine]) await otherConnection.raw(statement);
+    for (const statement of REFUSE_REMOVAL[kind]) await otherConnection.raw(statement);
     const changesBefore = await otherConnection('changes').count({ n: '*' });
 
     await assert.rejects(store.accounts.remove(kept.id), /refused/);
@@ -161,12 +164,12 @@ onEachEngine(
     assert.equal((await store.heartbeats.newest(kept.id, 10)).length, 1);
     assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: 'G' }]);
     assert.deepEqual(await otherConnection('changes').count({ n: '*' }), changesBefore);
-    await otherConnection.raw(engine === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');
+    await otherConnection.raw(kind === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');
     assert.deepEqual(await store.accounts.remove(kept.id), kept);
   },
 );
 
-onEachEngine(
+onEachDatabase(
   'many last logins are saved at once; earlier times and unknown ids change nothing',
   async (open) => {
     const { store } = await open();
@@ -189,7 +192,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('a password hash is replaced only if it is still the one that was verified', async (open) => {
+onEachDatabase('a password hash is replaced only if it is still the one that was verified', async (open) => {
   const { store } = await open();
   const each = account({ passwordHash: 'bare' });
   await store.accounts.add(each);
@@ -199,7 +202,7 @@ onEachEngine('a password hash is replaced only if it is still the one that was v
   assert.equal((await store.accounts.get(each.id))?.passwordHash, 'salted');
 });
 
-onEachEngine('an authorized address belongs to one account, also after concurrent writes', async (open) => {
+onEachDatabase('an authorized address belongs to one account, also after concurrent writes', async (open) => {
   const { store, database } = await open();
   const [one, two] = [account({ authorizedAddresses: ['203.0.113.0/24', '2001:db8::1'] }), account()];
   await store.accounts.addMany([one, two]);

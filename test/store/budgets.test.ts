@@ -5,10 +5,10 @@ import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/plans/bu
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { RightsLost } from '../../src/core/auth/operator.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
-onEachEngine('two processes with a budget of five accounts add five', async (open) => {
+onEachDatabase('two processes with a budget of five accounts add five', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   const seller = {
@@ -64,7 +64,7 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
   await assert.rejects(store.accounts.remove(id, by), RightsLost, 'the seller was removed meanwhile');
 });
 
-onEachEngine(
+onEachDatabase(
   'without a bound the used part of a budget grows up to the largest exact number',
   async (open) => {
     const { store } = await open();
@@ -92,7 +92,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('a change that grants used traffic again is charged for it', async (open) => {
+onEachDatabase('a change that grants used traffic again is charged for it', async (open) => {
   const now = Date.parse('2026-11-21T20:00:00Z');
   const { store } = await open({ now: () => now });
   const id = randomUUID();
@@ -130,7 +130,7 @@ onEachEngine('a change that grants used traffic again is charged for it', async 
   assert.equal((await usedBytes()) ?? 0, before + 29 * 3 + 90, 'another period costs a quota at least');
 });
 
-onEachEngine(
+onEachDatabase(
   'an operator that was removed, disabled or demoted meanwhile changes no account',
   async (open) => {
     const { store } = await open();

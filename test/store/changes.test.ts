@@ -1,12 +1,12 @@
 // Two stores on one database: each reads the changes of the other once and in order, and not its own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEachEngine, opener } from './engines.js';
+import { onEachDatabase, opener } from './databases.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 const FIELDS = { isEnabled: true, remarks: null, expiresAt: null };
 
-onEachEngine('a store reads the changes of another store once, oldest first', async (open) => {
+onEachDatabase('a store reads the changes of another store once, oldest first', async (open) => {
   const { store: daemon, database } = await open();
   const { store: command } = await open({ database });
   const [one, two] = [account(), account()];
@@ -25,14 +25,14 @@ onEachEngine('a store reads the changes of another store once, oldest first', as
   assert.deepEqual(await command.changes.next(), [{ topic: 'account', id: two.id }]);
 });
 
-onEachEngine('a store does not read changes from before it was opened', async (open) => {
+onEachDatabase('a store does not read changes from before it was opened', async (open) => {
   const { store: first, database } = await open();
   await first.accounts.add(account());
   const { store: second } = await open({ database });
   assert.deepEqual(await second.changes.next(), []);
 });
 
-onEachEngine('concurrent calls never return a change twice', async (open) => {
+onEachDatabase('concurrent calls never return a change twice', async (open) => {
   const { store: daemon, database } = await open();
   const { store: command } = await open({ database });
   for (let n = 0; n < 5; n++) await command.settings.set(`key-${n}`, 'value');
@@ -40,7 +40,7 @@ onEachEngine('concurrent calls never return a change twice', async (open) => {
   assert.equal(batches.flat().length, 5);
 });
 
-onEachEngine('a write without effect, a login and heartbeat entries are no changes', async (open) => {
+onEachDatabase('a write without effect, a login and heartbeat entries are no changes', async (open) => {
   const { store: daemon, database } = await open();
   const known = account();
   await daemon.accounts.add(known);
@@ -66,13 +66,13 @@ test('changes older than an hour are deleted, and later ones still arrive', asyn
   assert.deepEqual(rows, ['second']);
 });
 
-onEachEngine('a change with an unknown topic, of a newer version, is ignored', async (open) => {
+onEachDatabase('a change with an unknown topic, of a newer version, is ignored', async (open) => {
   const { store, connect } = await open();
   await connect()('changes').insert({ topic: 'weather', key: 'x', origin: 'other', at: Date.now() });
   assert.deepEqual(await store.changes.next(), []);
 });
 
-onEachEngine('a setting is null until it is set, and then has its last value', async (open) => {
+onEachDatabase('a setting is null until it is set, and then has its last value', async (open) => {
   const { store } = await open();
   assert.equal(await store.settings.get('whitelist'), null);
   await store.settings.set('whitelist', '10.*');

@@ -16,7 +16,7 @@ import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
-import { type EngineName, onEachEngine } from './engines.js';
+import { type DatabaseKind, onEachDatabase } from './databases.js';
 import { connectBeside, openTestStore, tempDir } from './helpers.js';
 
 /** More rows than one batch contains. */
@@ -76,21 +76,21 @@ function connectTo(t: TestContext, { connection }: CopyOptions['pg']): Knex {
   return db;
 }
 
-async function tablesOf(db: Knex, engine: EngineName): Promise<string[]> {
+async function tablesOf(db: Knex, kind: DatabaseKind): Promise<string[]> {
   const names: string[] =
-    engine === 'pg'
+    kind === 'pg'
       ? await db('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename')
       : await db('sqlite_master').where({ type: 'table' }).pluck('name');
   // Omits the tables of the migrator and of SQLite, and those of its text index.
   return names.filter((name) => !/^(schema_migrations|sqlite_|logins_text_)/.test(name));
 }
 
-onEachEngine(
+onEachDatabase(
   'every table of the schema is copied, or listed with the reason why not',
-  async (open, engine) => {
+  async (open, kind) => {
     const { connect } = await open();
     const db = connect();
-    const tables = await tablesOf(db, engine);
+    const tables = await tablesOf(db, kind);
     const listed = [...COPIED_TABLES.map(({ name }) => name), ...Object.keys(NOT_COPIED)];
     assert.deepEqual(
       tables.filter((name) => !listed.includes(name)),

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import { createLogger } from '../../src/log.js';
 import type { Store } from '../../src/store/store.js';
-import { opener } from './engines.js';
+import { opener } from './databases.js';
 import { connectBeside, openTestStore } from './helpers.js';
 
 /** Stands for every secret: each text argument of a repository contains it. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHeartbeatSums, type HeartbeatSumStore } from '../../src/core/heartbeats/heartbeat-sums.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 import { account, heartbeat } from './helpers.js';
 
 const START = Date.UTC(2031, 0, 1);
@@ -18,7 +18,7 @@ function clock(): { now: () => number; pass: (ms: number) => void } {
   };
 }
 
-onEachEngine(
+onEachDatabase(
   'a step keeps at most maxGames GameIDs of an account, and one sum of all others',
   async (open) => {
     const { store, connect } = await open();

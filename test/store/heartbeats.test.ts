@@ -6,10 +6,10 @@ import type { Knex } from 'knex';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createSqliteHeartbeatStore } from '../../src/store/sqlite/heartbeats.js';
 import { scaled } from '../helpers/scale.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
 
-onEachEngine('entries are read back newest first and unchanged', async (open) => {
+onEachDatabase('entries are read back newest first and unchanged', async (open) => {
   const { store } = await open();
   const player = account();
   await store.accounts.add(player);
@@ -23,7 +23,7 @@ onEachEngine('entries are read back newest first and unchanged', async (open) =>
   assert.deepEqual(await store.heartbeats.newest(player.id, 1), batch.slice(-1));
 });
 
-onEachEngine('a renamed account has its new name in all its entries', async (open) => {
+onEachDatabase('a renamed account has its new name in all its entries', async (open) => {
   const { store } = await open();
   const [player, other] = [account(), account()];
   for (const each of [player, other]) await store.accounts.add(each);
@@ -40,7 +40,7 @@ onEachEngine('a renamed account has its new name in all its entries', async (ope
   ]);
 });
 
-onEachEngine('GameIDs that look like numbers or JSON stay text', async (open) => {
+onEachDatabase('GameIDs that look like numbers or JSON stay text', async (open) => {
   const { store } = await open();
   const player = account();
   await store.accounts.add(player);
@@ -70,7 +70,7 @@ test('the entries of a game, or of an account, are found by an index (SQLite)', 
   }
 });
 
-onEachEngine(
+onEachDatabase(
   'an append returns the totals of each of its accounts, and 0 for a removed account',
   async (open) => {
     const { store } = await open();
@@ -92,7 +92,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('an entry is stored under the present user name of its account', async (open) => {
+onEachDatabase('an entry is stored under the present user name of its account', async (open) => {
   const { store } = await open();
   const player = account();
   await store.accounts.add(player);
@@ -100,7 +100,7 @@ onEachEngine('an entry is stored under the present user name of its account', as
   assert.equal((await store.heartbeats.newest(player.id, 1))[0]?.username, player.username);
 });
 
-onEachEngine(
+onEachDatabase(
   'when the entry of the latest GameID is deleted, an earlier GameID or none is the latest',
   async (open) => {
     const { store } = await open();
@@ -132,7 +132,7 @@ onEachEngine(
   },
 );
 
-onEachEngine(
+onEachDatabase(
   'trim deletes the oldest entries first, at most the given number, and reports whether more are left',
   async (open) => {
     const { store } = await open();
@@ -183,7 +183,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'add' as const), who }) },
 );
 
-onEachEngine(
+onEachDatabase(
   'totals equal the stored entries after any sequence of appends, trims and removals',
   async (open) => {
     await fc.assert(
@@ -269,7 +269,7 @@ function totalsOf(accountId: string, entries: readonly Heartbeat[]) {
 
 const MANY = scaled(200);
 
-onEachEngine(
+onEachDatabase(
   `10 new entries for each of ${MANY} accounts at their limit delete as many old ones`,
   async (open, _engine, t) => {
     const { store } = await open();

@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import type { Knex } from 'knex';
 import { migrate, migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { type EngineName, onEachEngine } from './engines.js';
+import { type DatabaseKind, onEachDatabase } from './databases.js';
 
 const COLUMNS = `select 'column' as type, table_name || '.' || column_name as name, data_type || is_nullable || coalesce(collation_name, '') as sql
   from information_schema.columns where table_schema = current_schema() and table_name not like 'schema_migrations%'`;
 const INDEXES = `select 'index' as type, indexname as name, indexdef as sql
   from pg_indexes where schemaname = current_schema() and tablename not like 'schema_migrations%'`;
 
-/** Everything in the schema but the engine's and the migrator's own tables. */
-async function schema(db: Knex, engine: EngineName): Promise<{ name: string }[]> {
-  if (engine === 'pg') return (await db.raw(`${COLUMNS} union all ${INDEXES} order by 1, 2`)).rows;
+/** Everything in the schema but the database's and the migrator's own tables. */
+async function schema(db: Knex, kind: DatabaseKind): Promise<{ name: string }[]> {
+  if (kind === 'pg') return (await db.raw(`${COLUMNS} union all ${INDEXES} order by 1, 2`)).rows;
   return db('sqlite_master')
     .whereNot('name', 'like', 'sqlite_%')
     .whereNot('name', 'like', 'schema_migrations%')
@@ -21,38 +21,38 @@ async function schema(db: Knex, engine: EngineName): Promise<{ name: string }[]>
     .select('type', 'name', 'sql');
 }
 
-onEachEngine(
+onEachDatabase(
   'undoing a migration restores the schema before it, and the migration can be repeated',
-  async (open, engine) => {
+  async (open, kind) => {
     const { connect } = await open();
     const db = connect();
-    await db.migrate.rollback(migratorConfig(engine), true);
+    await db.migrate.rollback(migratorConfig(kind), true);
     for (let count = 1; count <= migrations.length; count++) {
-      const before = await schema(db, engine);
-      const config = migratorConfig(engine, migrations.slice(0, count));
+      const before = await schema(db, kind);
+      const config = migratorConfig(kind, migrations.slice(0, count));
       await db.migrate.up(config);
-      const after = await schema(db, engine);
-      const only = migrations[count - 1]?.engine;
-      if (only === undefined || only === engine) assert.notDeepEqual(after, before);
+      const after = await schema(db, kind);
+      const only = migrations[count - 1]?.kind;
+      if (only === undefined || only === kind) assert.notDeepEqual(after, before);
       await db.migrate.down(config);
-      assert.deepEqual(await schema(db, engine), before, migrations[count - 1]?.name);
+      assert.deepEqual(await schema(db, kind), before, migrations[count - 1]?.name);
       await db.migrate.up(config);
-      assert.deepEqual(await schema(db, engine), after);
+      assert.deepEqual(await schema(db, kind), after);
     }
   },
 );
 
-onEachEngine(
+onEachDatabase(
   'undoing all migrations leaves an empty database, and opening it creates the same schema again',
-  async (open, engine) => {
+  async (open, kind) => {
     const { store, database, connect } = await open();
     await store.close();
     const db = connect();
-    const full = await schema(db, engine);
-    await db.migrate.rollback(migratorConfig(engine), true);
-    assert.deepEqual(await schema(db, engine), []);
+    const full = await schema(db, kind);
+    await db.migrate.rollback(migratorConfig(kind), true);
+    assert.deepEqual(await schema(db, kind), []);
     await open({ database });
-    assert.deepEqual(await schema(db, engine), full);
+    assert.deepEqual(await schema(db, kind), full);
   },
 );
 
@@ -63,17 +63,17 @@ test('migrations are numbered without a gap', () => {
   );
 });
 
-onEachEngine('a failed migration leaves no part of its changes and no lock', async (open, engine) => {
+onEachDatabase('a failed migration leaves no part of its changes and no lock', async (open, kind) => {
   const { connect } = await open();
   const db = connect();
-  await db.migrate.rollback(migratorConfig(engine), true);
+  await db.migrate.rollback(migratorConfig(kind), true);
   await db.raw('create table accounts (mine text)');
-  const code = engine === 'pg' ? '42P07' : 'SQLITE_ERROR';
-  await assert.rejects(migrate({ db, engine, where: 'here' }), { code });
+  const code = kind === 'pg' ? '42P07' : 'SQLITE_ERROR';
+  await assert.rejects(migrate({ db, kind, where: 'here' }), { code });
   assert.deepEqual(
-    (await schema(db, engine)).map(({ name }) => name),
-    [engine === 'pg' ? 'accounts.mine' : 'accounts'],
+    (await schema(db, kind)).map(({ name }) => name),
+    [kind === 'pg' ? 'accounts.mine' : 'accounts'],
   );
   await db.raw('drop table accounts');
-  await migrate({ db, engine, where: 'here' });
+  await migrate({ db, kind, where: 'here' });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../helpers/eventually.js';
-import { opener } from './engines.js';
+import { opener } from './databases.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 const WAITING =

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RunToStore, StoredRun } from '../../src/core/agents/run-store.js';
 import { eventually } from '../helpers/eventually.js';
-import { opener } from './engines.js';
+import { opener } from './databases.js';
 
 const NOW = 1_700_000_000_000;
 /** The connections to this database that wait for a lock. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDatabaseAway } from '../../src/core/storage.js';
 import { connectPg } from '../../src/store/pg/connect.js';
-import { createSilenceWatch } from '../../src/store/pg/silence.js';
+import { createSilenceWatch } from '../../src/store/pg/knex-client.js';
 import { openStore } from '../../src/store/store.js';
 import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';

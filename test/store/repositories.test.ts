@@ -1,4 +1,4 @@
-// Every repository that no other file of this folder tests, on every engine: values are read back unchanged and in order.
+// Every repository that no other file of this folder tests, on both databases: values are read back unchanged and in order.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
@@ -8,7 +8,7 @@ import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.js';
 import type { Notice } from '../../src/core/notices/notice.js';
 import type { Sample } from '../../src/core/stats/history.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
 const NOW = 1_700_000_000_000;
@@ -33,7 +33,7 @@ function run(session: string | null, fields: Partial<RunToStore['run']> = {}): R
   };
 }
 
-onEachEngine(
+onEachDatabase(
   'runs of a session are claimed one at a time and in order, and end with their history',
   async (open) => {
     const { runs, agentSessions } = (await open()).store;
@@ -95,7 +95,7 @@ onEachEngine(
   },
 );
 
-onEachEngine(
+onEachDatabase(
   "a released runner's runs are failed or queued again, and adopted by another runner",
   async (open) => {
     const { runs } = (await open()).store;
@@ -122,7 +122,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('attempts that an outage interrupted do not count, others do', async (open) => {
+onEachDatabase('attempts that an outage interrupted do not count, others do', async (open) => {
   const { runs } = (await open()).store;
   const stored = await runs.add([run('a'), run('b')], NOW);
   const [one = '', two = ''] = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
@@ -146,7 +146,7 @@ onEachEngine('attempts that an outage interrupted do not count, others do', asyn
   assert.equal((await runs.get(two))?.status, 'cancelled');
 });
 
-onEachEngine('an idempotency key belongs to its first request until it expires', async (open) => {
+onEachDatabase('an idempotency key belongs to its first request until it expires', async (open) => {
   const { runs } = (await open()).store;
   const keyed = (digest: string, expiresAt = NOW + 10): RunToStore => ({
     ...run(null),
@@ -169,7 +169,7 @@ onEachEngine('an idempotency key belongs to its first request until it expires',
   assert.equal(both.flat().filter(({ outcome }) => outcome === 'stored').length, 1);
 });
 
-onEachEngine('a delivery is due until it succeeds, and keeps every attempt', async (open) => {
+onEachDatabase('a delivery is due until it succeeds, and keeps every attempt', async (open) => {
   const { runs, deliveries } = (await open()).store;
   const [stored] = await runs.add([run(null)], NOW);
   const runId = stored?.outcome === 'stored' ? stored.runId : '';
@@ -192,7 +192,7 @@ onEachEngine('a delivery is due until it succeeds, and keeps every attempt', asy
   assert.equal(await deliveries.nextDueAt('me'), null);
 });
 
-onEachEngine('console sessions, tokens and audit entries are read back unchanged', async (open) => {
+onEachDatabase('console sessions, tokens and audit entries are read back unchanged', async (open) => {
   const { consoleSessions, apiTokens, audit, settings } = (await open()).store;
   const session = {
     ...{
@@ -250,7 +250,7 @@ onEachEngine('console sessions, tokens and audit entries are read back unchanged
   assert.equal(await audit.trim(Date.now() + 1000, 2), 2);
 });
 
-onEachEngine(
+onEachDatabase(
   'a notice is stored once, sent by one daemon, and kept while its event could be noticed again',
   async (open) => {
     const { notices } = (await open()).store;
@@ -322,7 +322,7 @@ onEachEngine(
   },
 );
 
-onEachEngine(
+onEachDatabase(
   'the messages of a seller have a share, and delay neither other sellers nor the operator',
   async (open) => {
     const { notices } = (await open()).store;
@@ -360,7 +360,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('a code confirms one address of one account, within its time and five tries', async (open) => {
+onEachDatabase('a code confirms one address of one account, within its time and five tries', async (open) => {
   const { accounts, contactCodes } = (await open()).store;
   const one = account({ username: 'anna' });
   const { id } = one;
@@ -389,7 +389,7 @@ onEachEngine('a code confirms one address of one account, within its time and fi
   assert.deepEqual(await contactCodes.confirmed(), [], 'another address is not confirmed');
 });
 
-onEachEngine('many notices of one account do not delay the notice of another', async (open) => {
+onEachDatabase('many notices of one account do not delay the notice of another', async (open) => {
   const { notices } = (await open()).store;
   const toPlayer = (key: string, accountId: string, at: number, channel: 'email' | 'telegram'): Notice => ({
     ...{ id: randomUUID(), key, type: 'account.expiring', at, data: {}, keepUntil: 0 },
@@ -425,7 +425,7 @@ onEachEngine('many notices of one account do not delay the notice of another', a
   assert.equal((await next(HOUR_MS + 100)).key, 'many 2', 'an hour later the earliest is first again');
 });
 
-onEachEngine(
+onEachDatabase(
   'limits and traffic are stored for existing accounts only, and traffic adds up',
   async (open) => {
     const { accounts, traffic, samples } = (await open()).store;
@@ -466,7 +466,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('samples add up in every step', async (open) => {
+onEachDatabase('samples add up in every step', async (open) => {
   const { samples } = (await open()).store;
   const sample: Sample = {
     sessions: 1,
@@ -492,7 +492,7 @@ onEachEngine('samples add up in every step', async (open) => {
   assert.deepEqual(await samples.runs(0), { queued: 0, running: 0, succeeded: 0, failed: 0 });
 });
 
-onEachEngine('logins are found by parts of a name or an address, regardless of case', async (open) => {
+onEachDatabase('logins are found by parts of a name or an address, regardless of case', async (open) => {
   const { logins } = (await open()).store;
   const login = (
     username: string,
@@ -527,7 +527,7 @@ onEachEngine('logins are found by parts of a name or an address, regardless of c
   assert.equal(await logins.trim(0, 1, 10), 1);
 });
 
-onEachEngine('lists sort and compare by bytes, on which cursors and prefixes of ids rely', async (open) => {
+onEachDatabase('lists sort and compare by bytes, on which cursors and prefixes of ids rely', async (open) => {
   const { agentSessions, runs } = (await open()).store;
   const keys = ['a', 'B', 'a-b', 'ab', '_'];
   const stored = await runs.add(

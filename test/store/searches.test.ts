@@ -9,8 +9,7 @@ import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
 import { QueryTooSlowError } from '../../src/core/errors.js';
 import { answerFailures } from '../../src/http/guards/failures.js';
 import { DEFAULT_READING } from '../../src/store/database.js';
-import { openSqlite } from '../../src/store/sqlite/database.js';
-import { sqliteLoginSearch } from '../../src/store/sqlite/login-search.js';
+import { openSqlite, sqliteLoginSearch } from '../../src/store/sqlite/database.js';
 import { sqlitePackage } from '../../src/store/sqlite/package.js';
 import { connectReaders } from '../../src/store/sqlite/readers.js';
 import { createLoginStore } from '../../src/store/tables/logins.js';
@@ -28,10 +27,13 @@ function login(username: string, fields: Partial<LoginEntry> = {}): LoginEntry {
 
 test('a write does not wait for earlier searches', async (t) => {
   const { dataDir } = await openTestStore(t);
-  const engine = await openSqlite({ client: sqliteClient, busyTimeoutMs: 5000, dataDir }, { is: 'command' });
-  t.after(() => engine.close());
-  const logins = createLoginStore(engine.db, engine.reads, engine.scans, engine.loginSearch);
-  const held = [engine.reads, engine.scans].map(async ({ client }) => ({
+  const database = await openSqlite(
+    { client: sqliteClient, busyTimeoutMs: 5000, dataDir },
+    { is: 'command' },
+  );
+  t.after(() => database.close());
+  const logins = createLoginStore(database.db, database.reads, database.scans, database.loginSearch);
+  const held = [database.reads, database.scans].map(async ({ client }) => ({
     client,
     connection: (await client.acquireConnection()) as unknown,
   }));

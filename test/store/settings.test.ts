@@ -8,9 +8,9 @@ import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/white
 import { createSettings } from '../../src/core/settings/settings.js';
 import { fromBase32 } from '../helpers/base32.js';
 import { openCredentials } from '../helpers/passwords.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 
-onEachEngine('of several stores that raise a number to the same value, one succeeds', async (open) => {
+onEachDatabase('of several stores that raise a number to the same value, one succeeds', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   for (const value of [5, 9, 10, 100]) {
@@ -22,7 +22,7 @@ onEachEngine('of several stores that raise a number to the same value, one succe
   }
 });
 
-onEachEngine('a one-time code and a recovery code are accepted by one daemon only', async (open) => {
+onEachDatabase('a one-time code and a recovery code are accepted by one daemon only', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   const now = Date.now();
@@ -56,7 +56,7 @@ onEachEngine('a one-time code and a recovery code are accepted by one daemon onl
   assert.equal(codes.left(), 6);
 });
 
-onEachEngine('of two processes that save a setting for the same version, one is refused', async (open) => {
+onEachDatabase('of two processes that save a setting for the same version, one is refused', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   const there = createWhitelistSetting(other.settings);
@@ -82,7 +82,7 @@ onEachEngine('of two processes that save a setting for the same version, one is 
   assert.equal(entries.length, 2, 'only what was saved is in the audit log');
 });
 
-onEachEngine('of exchanges at once one succeeds, also when nothing is stored', async (open) => {
+onEachDatabase('of exchanges at once one succeeds, also when nothing is stored', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   let current: string | null = null;
@@ -100,7 +100,7 @@ onEachEngine('of exchanges at once one succeeds, also when nothing is stored', a
   assert.equal(await store.settings.exchange('n', null, 'x'), false);
 });
 
-onEachEngine(
+onEachDatabase(
   'of the first passwords of two processes, the one stored first is valid at both',
   async (open) => {
     const { store, database } = await open();

@@ -11,10 +11,10 @@ import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import type { Store } from '../../src/store/store.js';
 import { fromBase32 } from '../helpers/base32.js';
 import { quickPasswords } from '../helpers/passwords.js';
-import { onEachEngine } from './engines.js';
+import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
-onEachEngine('changes that two processes compute from an account at once are all made', async (open) => {
+onEachDatabase('changes that two processes compute from an account at once are all made', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   const { id } = await addAnn(store);
@@ -29,7 +29,7 @@ onEachEngine('changes that two processes compute from an account at once are all
   assert.deepEqual([...(ann?.tags ?? [])].sort(), added);
 });
 
-onEachEngine('changes and a removal are decided on the stored account, all or none', async (open) => {
+onEachDatabase('changes and a removal are decided on the stored account, all or none', async (open) => {
   const { store } = await open();
   const { id } = await addAnn(store);
   const bob = account({ username: 'bob' });
@@ -56,7 +56,7 @@ async function addAnn(store: Store): Promise<Account> {
   return ann;
 }
 
-onEachEngine('a change of an operator keeps what another process has changed of it', async (open) => {
+onEachDatabase('a change of an operator keeps what another process has changed of it', async (open) => {
   const { store, database } = await open();
   const { store: other } = await open({ database });
   const [here, there] = [store, other].map(operatorsOf);
@@ -86,7 +86,7 @@ onEachEngine('a change of an operator keeps what another process has changed of 
   assert.deepEqual(taken, { ok: false, reason: 'name-taken' }, 'this process has not read of the name yet');
 });
 
-onEachEngine('a change that takes access away removes the console sessions with it', async (open) => {
+onEachDatabase('a change that takes access away removes the console sessions with it', async (open) => {
   const { store } = await open();
   const operators = operatorsOf(store);
   const added = await operators.create(

@@ -1,4 +1,4 @@
-// Days and quotas when the operator's time zone changes: at each start of a daemon, on every engine.
+// Days and quotas when the operator's time zone changes: at each start of a daemon, on both databases.
 import assert from 'node:assert/strict';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
@@ -6,7 +6,7 @@ import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/usage/limits.j
 import { createTimeZonesSetting } from '../../src/core/accounts/usage/time-zones-setting.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { FakeSession } from '../helpers/fake-session.js';
-import { type Open, type OpenedStore, onEachEngine } from './engines.js';
+import { type Open, type OpenedStore, onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
 const utc = (text: string) => Date.parse(`${text}Z`);
@@ -65,7 +65,7 @@ async function newAccounts(open: Open): Promise<OpenedStore['database']> {
   return database;
 }
 
-onEachEngine('a changed time zone counts no traffic twice, and forgives none', async (open) => {
+onEachDatabase('a changed time zone counts no traffic twice, and forgives none', async (open) => {
   const database = await newAccounts(open);
   const inUtc = await daemonIn(open, database, 'UTC', '2026-11-23T08:00');
   await inUtc.use(10);
@@ -102,7 +102,7 @@ onEachEngine('a changed time zone counts no traffic twice, and forgives none', a
   assert.deepEqual((await west.days()).slice(-1), ['2026-11-23 America/Los_Angeles 3']);
 });
 
-onEachEngine('days of 23 and 25 hours are one day each', async (open) => {
+onEachDatabase('days of 23 and 25 hours are one day each', async (open) => {
   const database = await newAccounts(open);
   for (const [start, end, hours] of [
     ['2027-03-27T23:00', '2027-03-28T22:00', 23],

@@ -1,5 +1,5 @@
 // Every migration, in order. To add one:
-//  1. Write NNNN_<what>.ts beside this file with `up` and `down`, with knex's schema builder, or for one engine only.
+//  1. Write NNNN_<what>.ts beside this file with `up` and `down`, with knex's schema builder, or for one database only.
 //  2. Append it to the list below with the same name. Never rename, reorder or change a released migration.
 //  3. List a new table in ../copied-tables.ts.
 // A migration only adds: an older version must still find every column that it knows, so columns are never dropped.
@@ -38,8 +38,8 @@ import * as sellerMessages from './0030_seller_messages.js';
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
   readonly name: string;
-  /** The engine of the migration. On the other engine it is recorded without effect. Undefined: both. */
-  readonly engine?: 'sqlite3' | 'pg';
+  /** The database of the migration. On the other it is recorded without effect. Undefined: both. */
+  readonly kind?: 'sqlite3' | 'pg';
   up(db: Knex): Promise<void>;
   down(db: Knex): Promise<void>;
 }
@@ -52,17 +52,17 @@ export const migrations: readonly Migration[] = [
   { name: '0005_notices', ...notices },
   { name: '0006_heartbeats_of_game', ...heartbeatsOfGame },
   { name: '0007_session_credentials', ...sessionCredentials },
-  { name: '0008_login_search', engine: 'sqlite3', ...loginSearch },
+  { name: '0008_login_search', kind: 'sqlite3', ...loginSearch },
   { name: '0009_import_entries', ...importEntries },
-  { name: '0010_pg_changes', engine: 'pg', ...pgChanges },
+  { name: '0010_pg_changes', kind: 'pg', ...pgChanges },
   { name: '0011_nodes', ...nodes },
   { name: '0012_account_tags', ...accountTags },
-  { name: '0013_pg_live_sessions', engine: 'pg', ...pgLiveSessions },
+  { name: '0013_pg_live_sessions', kind: 'pg', ...pgLiveSessions },
   { name: '0014_authorized_addresses', ...authorizedAddresses },
   { name: '0015_run_cancel', ...runCancel },
   { name: '0016_account_plans', ...accountPlans },
-  { name: '0017_pg_account_activity', engine: 'pg', ...pgAccountActivity },
-  { name: '0018_pg_session_permits', engine: 'pg', ...pgSessionPermits },
+  { name: '0017_pg_account_activity', kind: 'pg', ...pgAccountActivity },
+  { name: '0018_pg_session_permits', kind: 'pg', ...pgSessionPermits },
   { name: '0019_operators', ...operators },
   { name: '0020_player_links', ...playerLinks },
   { name: '0021_password_versions', ...passwordVersions },
@@ -70,7 +70,7 @@ export const migrations: readonly Migration[] = [
   { name: '0023_sellers', ...sellers },
   { name: '0024_notice_messages', ...noticeMessages },
   { name: '0025_allowed_clients', ...allowedClients },
-  { name: '0026_pg_fleet', engine: 'pg', ...pgFleet },
+  { name: '0026_pg_fleet', kind: 'pg', ...pgFleet },
   { name: '0027_account_schedules', ...accountSchedules },
   { name: '0028_notice_channels', ...noticeChannels },
   { name: '0029_session_confirmation', ...sessionConfirmation },

@@ -8,9 +8,9 @@ import type {
   DatabaseSnapshot,
 } from '../../core/accounts/usage/activity-feed.js';
 import { MINUTE_MS } from '../../core/clock.js';
-import type { RecordActivity } from '../activity.js';
 import { oneAtATime } from '../changes.js';
-import type { Integer } from '../sql/integers.js';
+import type { RecordActivity } from '../database.js';
+import type { Integer } from '../sql/statements.js';
 import { PG_IDENTITY, PG_NOW_MS } from './changes.js';
 
 const KEPT_MS = 10 * MINUTE_MS;

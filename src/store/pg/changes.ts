@@ -2,8 +2,9 @@
 // greater than the last one" would miss those that commit late. Every row has the id of its transaction (migration 0010), and a read
 // returns the rows that are visible in its snapshot and were not visible in the snapshot of the previous read:
 // https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
-// Notifications only wake readers sooner. They do not affect what is read.
+// Notifications (LISTEN, over a separate connection) only wake readers sooner. They do not affect what is read.
 import type { Knex } from 'knex';
+import pg from 'pg';
 import { type Clock, MINUTE_MS } from '../../core/clock.js';
 import {
   CHANGES_KEPT_MS,
@@ -16,8 +17,8 @@ import {
   type RecordChange,
   toChange,
 } from '../changes.js';
-import type { Engine } from '../database.js';
-import { listen } from './listen.js';
+import type { Database } from '../database.js';
+import { withLibpqModes } from './connection.js';
 
 /** How often old changes are deleted, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;
@@ -61,7 +62,7 @@ type UnseenRow = Position & ({ topic: null; key: null } | Pick<ChangeRow, 'topic
 const READ_BACK_MS = MINUTE_MS;
 
 /** COMMITs whose answer was lost. Whether their changes are in the database, or will be, is unknown. */
-export interface LostCommits {
+interface LostCommits {
   readonly record: () => void;
   /** Whether any were recorded since the last call. */
   take(): boolean;
@@ -97,7 +98,7 @@ export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
 
 /** Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap. */
 export async function createPgChangeFeed(
-  { db, following }: Pick<Engine, 'db' | 'following'>,
+  { db, following }: Pick<Database, 'db' | 'following'>,
   options: {
     readonly connection: string;
     /** GUID of this process's store: its own changes are not read back. */
@@ -154,4 +155,55 @@ async function currentPosition(db: Knex): Promise<Position> {
     `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
   );
   return rows[0] ?? { snapshot: '', at: 0, identity: '' };
+}
+
+/** Delay before reconnecting, in ms. */
+const RECONNECT_MS = 1_000;
+const CONNECT_MS = 5_000;
+
+interface Listener {
+  /** Resolves when the connection is closed. */
+  stop(): Promise<void>;
+}
+
+/** @param wake called with each notification, and with each new connection, because earlier notifications are lost */
+function listen(connection: string, channel: string, wake: () => void): Listener {
+  let isStopped = false;
+  let client: pg.Client | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function connect(): void {
+    const next = new pg.Client({
+      connectionString: withLibpqModes(connection),
+      application_name: 'pulsegate listen',
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+    });
+    client = next;
+    let isLost = false;
+    // Errors are not logged here: polling continues, and reports problems of the database.
+    const reconnect = (): void => {
+      if (isLost) return;
+      isLost = true;
+      next.end().catch(() => undefined);
+      if (!isStopped) timer = setTimeout(connect, RECONNECT_MS).unref();
+    };
+    next.on('error', reconnect);
+    next.on('end', reconnect);
+    next.on('notification', wake);
+    next
+      .connect()
+      .then(() => next.query(`listen ${channel}`))
+      .then(wake)
+      .catch(reconnect);
+  }
+
+  connect();
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
 }

@@ -2,12 +2,10 @@
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { codeOf, QueryTooSlowError, StartError } from '../../core/errors.js';
-import type { ReaderOptions } from '../database.js';
-import { acquireReader } from '../sql/readers.js';
-import { QUERY_CANCELED } from './away.js';
-import { PgClient, type PgConfig } from './client.js';
+import { acquireReader, type ReaderOptions } from '../database.js';
 import { withLibpqModes } from './connection.js';
-import { createSilenceWatch } from './silence.js';
+import { QUERY_CANCELED } from './errors.js';
+import { createSilenceWatch, PgClient, type PgConfig } from './knex-client.js';
 
 /** Time limit of a statement of the daemon, in ms. Migrations have none. */
 const STATEMENT_MS = 30_000;

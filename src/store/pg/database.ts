@@ -1,17 +1,23 @@
-// The PostgreSQL engine: for several daemons, or a database on another machine.
+// PostgreSQL: for several daemons, or a database on another machine.
 import type { Knex } from 'knex';
 import { StartError } from '../../core/errors.js';
+import { type StorageFault, storageProblemOf } from '../../core/storage.js';
+import { within } from '../../core/timers.js';
 import { everyStep } from '../../core/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';
-import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '../database.js';
+import {
+  type Database,
+  DEFAULT_READING,
+  type IsNewBatch,
+  type Opener,
+  type ReaderOptions,
+} from '../database.js';
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from '../migrate.js';
 import { toStartError as toFolderError } from '../sqlite/errors.js';
 import { sqliteFile } from '../sqlite/files.js';
 import { createPgActivityFeed, createPgActivityRecorder, parseSnapshot } from './activity.js';
-import { createPgBatches } from './batches.js';
 import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './changes.js';
-import { createPgCheck } from './check.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './connect.js';
 import { nameOf, requireReadable } from './connection.js';
 import { explainPgError } from './errors.js';
@@ -43,7 +49,7 @@ export interface PgOptions {
  *   `database-newer`, `database-older`, `database-missing`, `disk-full`, `database-unusable`; a daemon `data-dir-unusable`,
  *   `daemon-running`
  */
-export async function openPg(options: PgOptions, opener: Opener): Promise<Engine> {
+export async function openPg(options: PgOptions, opener: Opener): Promise<Database> {
   const { connection, dataDir } = options;
   requireReadable(connection);
   const lock = opener.is === 'daemon' ? await lockFolder(dataDir) : null;
@@ -65,7 +71,7 @@ async function lockFolder(dataDir: string) {
   }
 }
 
-function open(options: PgOptions, release: () => Promise<void>): Engine {
+function open(options: PgOptions, release: () => Promise<void>): Database {
   const { connection, poolSize, reading, answerMs } = options;
   const lost = createLostCommits();
   const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.record });
@@ -125,7 +131,7 @@ async function migrateOnOpen({ connection, mayCreate = true }: PgOptions, opener
   const db = connectPgMigrator(connection);
   const where = nameOf(connection);
   const lock = (trx: Knex) => trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
-  const target: Target = { db, engine: 'pg', where, lock };
+  const target: Target = { db, kind: 'pg', where, lock };
   try {
     await preparePg(db, where);
     if (!mayCreate) await requireTables(target);
@@ -160,4 +166,57 @@ async function sizeOf(db: Knex): Promise<number | null> {
     'select pg_database_size(current_database()) as bytes',
   );
   return rows[0]?.bytes ?? null;
+}
+
+/** @param process GUID of this process */
+function createPgBatches(process: string): IsNewBatch {
+  return async (trx, kind, number) => {
+    const { rows }: { rows: unknown[] } = await trx.raw(
+      `insert into written_batches (process, kind, number, written_at) values (?, ?, ?, ${PG_NOW_MS})
+       on conflict (process, kind) do update set number = excluded.number, written_at = excluded.written_at
+         where written_batches.number < excluded.number
+       returning 1`,
+      [process, kind, number],
+    );
+    return rows.length > 0;
+  };
+}
+
+const NOT_ANSWERED: StorageFault = { problem: 'database-away', error: undefined };
+
+/**
+ * Returns a function that checks the server and returns its problem; null: none. Call it one at a time. It never rejects.
+ * @param answerMs a server that has not answered after this time counts as unavailable; the query continues
+ */
+function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<StorageFault | null> {
+  /** The first fault of any query since the last check, which the check itself may not encounter. */
+  let queryFault: StorageFault | null = null;
+  db.on('query-error', (error: unknown) => {
+    const problem = storageProblemOf(error);
+    if (problem && problem !== 'database-away') queryFault ??= { problem, error };
+  });
+
+  async function query(): Promise<StorageFault | null> {
+    try {
+      const { rows }: { rows: { is_standby: boolean }[] } = await db.raw(
+        'select pg_is_in_recovery() as is_standby',
+      );
+      return rows[0]?.is_standby ? { problem: 'database-read-only', error: undefined } : null;
+    } catch (error) {
+      return { problem: storageProblemOf(error) ?? 'database-failing', error };
+    }
+  }
+
+  /** A query that a frozen server has not answered yet. Only one at a time occupies a connection. */
+  let pending: Promise<StorageFault | null> | null = null;
+
+  return async () => {
+    pending ??= query().finally(() => {
+      pending = null;
+    });
+    const answer = await within(answerMs, pending, NOT_ANSWERED);
+    const fault = answer ?? queryFault;
+    queryFault = null;
+    return fault;
+  };
 }

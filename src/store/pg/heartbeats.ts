@@ -3,8 +3,7 @@
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../../core/heartbeats/heartbeat-store.js';
-import type { RecordActivity } from '../activity.js';
-import type { IsNewBatch } from '../sql/batches.js';
+import type { IsNewBatch, RecordActivity } from '../database.js';
 import { inTransaction } from '../sql/transaction.js';
 import {
   countByAccount,

@@ -7,8 +7,7 @@ import type {
   LiveSessionView,
 } from '../../core/sessions/live-session-store.js';
 import type { RecordChange } from '../changes.js';
-import type { Integer } from '../sql/integers.js';
-import { containing } from '../sql/like.js';
+import { containing, type Integer } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import { PG_NOW_MS } from './changes.js';
 

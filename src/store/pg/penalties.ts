@@ -2,7 +2,7 @@
 // log names it. The table is bounded, because attackers choose the sources.
 import type { PenaltyStore } from '../../core/auth/penalty-store.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
+import type { Database } from '../database.js';
 import { inTransaction } from '../sql/transaction.js';
 import { PG_NOW_MS } from './changes.js';
 
@@ -12,7 +12,7 @@ const MAX_PENALTIES = 20_000;
 const PENALTIES_LOCK = 7_305_808_872;
 
 export function createPgPenaltyStore(
-  { db, following }: Pick<Engine, 'db' | 'following'>,
+  { db, following }: Pick<Database, 'db' | 'following'>,
   recordChange: RecordChange,
   maxPenalties = MAX_PENALTIES,
 ): PenaltyStore {

@@ -1,4 +1,4 @@
-// Transactions, repeated when the engine aborts one because of a deadlock.
+// Transactions, repeated when the database aborts one because of a deadlock.
 import type { Knex } from 'knex';
 import { codeOf } from '../../core/errors.js';
 

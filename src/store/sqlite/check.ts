@@ -1,11 +1,15 @@
 // Checks that the SQLite file exists, has not been replaced, and is writable.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
-import { codeOf } from '../../core/errors.js';
-import { type StorageFault, type StorageProblem, storageProblemOf } from '../../core/storage.js';
-import type { Access } from './client.js';
+import { codeOf, QueryTooSlowError } from '../../core/errors.js';
+import {
+  type StorageFault,
+  type StorageProblem,
+  storageProblemOf,
+  withStorageProblem,
+} from '../../core/storage.js';
 import { writeApplicationId } from './connect.js';
-import { createSqliteScan } from './scan.js';
+import type { Access } from './knex-client.js';
 
 /** The first bytes of every SQLite file (https://www.sqlite.org/fileformat2.html#magic_header_string). */
 const MAGIC = Buffer.from('SQLite format 3\0');
@@ -17,7 +21,7 @@ const FOUND_BY_CHECK: ReadonlySet<StorageProblem> = new Set([
   'database-replaced',
 ]);
 
-export interface SqliteCheck {
+interface SqliteCheck {
   /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
   run(): Promise<StorageFault | null>;
   /** Call it after the database is closed, because closing a file drops every lock that the process has on it. */
@@ -90,4 +94,60 @@ export async function createSqliteCheck(
 async function hasSqliteHeader(handle: FileHandle): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
   return buffer.equals(MAGIC);
+}
+
+/** Time between two scans of the whole file, in ms. */
+const SCAN_EVERY_MS = 24 * 3_600_000;
+
+interface SqliteScan {
+  /** Starts a scan when one is due; the first call starts one immediately. Never throws. */
+  begin(): void;
+  /** Starts no further scan, and resolves when none is running. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param reads read-only connections. Each table is one query, with the time limit of these connections, so that other queries do
+ *   not wait long.
+ * @param onDamage called at most once per scan, with the first finding or error of SQLite
+ */
+function createSqliteScan(reads: Knex, onDamage: (error: Error) => void): SqliteScan {
+  let dueAt = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
+  let running: Promise<void> = Promise.resolve();
+
+  async function scan(): Promise<void> {
+    const tables: { name: string }[] = await reads.raw("select name from sqlite_master where type = 'table'");
+    for (const { name } of tables) {
+      if (isClosed) return;
+      const finding = await check(name);
+      if (finding) return onDamage(finding);
+    }
+  }
+
+  async function check(table: string): Promise<Error | null> {
+    try {
+      const rows: Record<string, string>[] = await reads.raw(`pragma quick_check('${table}')`);
+      const finding = Object.values(rows[0] ?? {})[0] ?? 'ok';
+      return finding === 'ok' ? null : withStorageProblem(new Error(finding), 'database-corrupt');
+    } catch (error) {
+      // A table whose check exceeds the time limit of a query is skipped.
+      if (error instanceof QueryTooSlowError) return null;
+      throw error;
+    }
+  }
+
+  return {
+    begin() {
+      const at = performance.now();
+      if (isClosed || at < dueAt) return;
+      dueAt = at + SCAN_EVERY_MS;
+      // check.ts listens for errors of queries.
+      running = scan().catch(() => undefined);
+    },
+    close() {
+      isClosed = true;
+      return running;
+    },
+  };
 }

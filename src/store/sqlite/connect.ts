@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import knex, { type Knex } from 'knex';
-import { type Access, ImmediateSqliteClient, type SqliteConfig, waitForLock } from './client.js';
 import { corrupt, foreign } from './errors.js';
+import { type Access, ImmediateSqliteClient, type SqliteConfig, waitForLock } from './knex-client.js';
 import { type SqlitePackageChoice, sqlitePackage } from './package.js';
 
 /** "PGTE": marks a database of Pulsegate in its header (https://www.sqlite.org/fileformat2.html#application_id). */
@@ -29,7 +29,7 @@ interface RawConnection {
  * @throws StartError `database-client-unusable`
  */
 export function connectSqlite(
-  client: SqlitePackageChoice,
+  choice: SqlitePackageChoice,
   file: string,
   busyTimeoutMs: number,
   hasCaller = () => true,
@@ -49,7 +49,7 @@ export function connectSqlite(
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,
     // Without it, knex would load the package itself, and report every failure as a missing package.
-    driver: sqlitePackage(client).driver,
+    sqlite: sqlitePackage(choice).loaded,
     access,
     connection: { filename: file },
     useNullAsDefault: true,

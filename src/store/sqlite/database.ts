@@ -1,21 +1,38 @@
-// The SQLite engine: the default, with one file in the data folder and one daemon.
+// SQLite: the default, with one file in the data folder and one daemon.
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
+import type { Clock } from '../../core/clock.js';
 import { everyStep } from '../../core/turns.js';
-import { recordNoActivity } from '../activity.js';
+import {
+  CHANGES_KEPT_MS,
+  type Change,
+  type ChangeFeed,
+  type ChangeRow,
+  createChangeRecorder,
+  MAX_CHANGES_PER_READ,
+  oneAtATime,
+  type RecordChange,
+  toChange,
+} from '../changes.js';
 import type { DaemonLock } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';
-import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '../database.js';
+import {
+  type Database,
+  DEFAULT_READING,
+  isAlwaysNew,
+  type Opener,
+  type ReaderOptions,
+  recordNoActivity,
+} from '../database.js';
 import { migrateOnlyNew, type Target } from '../migrate.js';
-import { isAlwaysNew } from '../sql/batches.js';
+import type { LoginSearch } from '../tables/logins.js';
 import { backupSqlite } from './backup.js';
-import { createSqliteChangeFeed, createSqliteChangeRecorder } from './changes.js';
 import { createSqliteCheck } from './check.js';
-import { accessOf } from './client.js';
 import { connectSqlite, prepareSqlite } from './connect.js';
 import { toStartError } from './errors.js';
 import { lockSqlite, prepareFile, requireFile, sqliteFile } from './files.js';
 import { createSqliteHeartbeatStore } from './heartbeats.js';
+import { accessOf } from './knex-client.js';
 import {
   forgetOpenFile,
   identityOf,
@@ -23,7 +40,6 @@ import {
   refuseForeignLog,
   setForeignLogAside,
 } from './log-owner.js';
-import { sqliteLoginSearch } from './login-search.js';
 import { migrateWithCopy } from './migrate.js';
 import type { SqlitePackageChoice } from './package.js';
 import { connectReaders } from './readers.js';
@@ -43,7 +59,7 @@ export interface SqliteOptions {
 }
 
 /** Opens the file. A daemon also locks it until `close`. @throws StartError as `openStore` and `openDaemonStore` */
-export async function openSqlite(options: SqliteOptions, opener: Opener): Promise<Engine> {
+export async function openSqlite(options: SqliteOptions, opener: Opener): Promise<Database> {
   const file = sqliteFile(options.dataDir);
   let lock: DaemonLock | null = null;
   try {
@@ -63,8 +79,8 @@ async function open(
   file: string,
   opener: Opener,
   lock: DaemonLock | null,
-): Promise<Engine> {
-  // First, because no file must be created when the driver cannot be loaded. This does not open the file yet.
+): Promise<Database> {
+  // First, because no file must be created when the database package cannot be loaded. This does not open the file yet.
   const db = connectSqlite(options.client, file, options.busyTimeoutMs, options.hasCaller);
   const reading = options.reading ?? DEFAULT_READING;
   const reads = connectReaders(options.client, file, reading);
@@ -79,7 +95,7 @@ async function open(
     if (opener.is === 'daemon') await recordLogOwner(db, file);
     const opened = await identityOf(file);
     for (const connections of [db, reads, scans]) accessOf(connections).opened = opened;
-    await migrateOnOpen({ db, engine: 'sqlite3', where: file }, opener);
+    await migrateOnOpen({ db, kind: 'sqlite3', where: file }, opener);
     const check = opener.is === 'daemon' ? await createSqliteCheck({ db, reads }, file, accessOf(db)) : null;
     return {
       db,
@@ -143,3 +159,45 @@ async function sizeOf(file: string): Promise<number | null> {
   const [files, log] = await Promise.all([file, `${file}-wal`].map((name) => stat(name).catch(() => null)));
   return files ? files.size + (log?.size ?? 0) : null;
 }
+
+/** Also deletes old changes whenever it records new ones. */
+function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
+  const record = createChangeRecorder(origin, now);
+  return async (trx, ...changes) => {
+    await trx('changes')
+      .where('at', '<', now() - CHANGES_KEPT_MS)
+      .delete();
+    await record(trx, ...changes);
+  };
+}
+
+/** Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap. */
+async function createSqliteChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
+  const newest = await db('changes').max({ seq: 'seq' }).first();
+  let seen = Number(newest?.seq ?? 0);
+
+  /** Skips this process's own changes. An empty result means that there are no more. */
+  async function read(): Promise<Change[]> {
+    for (;;) {
+      const rows: ChangeRow[] = await db('changes')
+        .where('seq', '>', seen)
+        .orderBy('seq')
+        .limit(MAX_CHANGES_PER_READ);
+      seen = Number(rows.at(-1)?.seq ?? seen);
+      const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
+      if (changes.length > 0 || rows.length < MAX_CHANGES_PER_READ) return changes;
+    }
+  }
+
+  return { next: oneAtATime(read), listen: () => ({ stop: async () => undefined }) };
+}
+
+/** The index contains trigrams. A search for a shorter text reads every row. */
+const MIN_CHARACTERS = 3;
+
+export const sqliteLoginSearch: LoginSearch = {
+  covers: (text) => [...text].length >= MIN_CHARACTERS && !text.includes('\0'),
+  // A string of FTS5's query language, in which only quotes are special: they are doubled.
+  rows: (db, text) => db('logins_text').whereRaw('logins_text match ?', [`"${text.replaceAll('"', '""')}"`]),
+  id: 'logins_text.rowid',
+};

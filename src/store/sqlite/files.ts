@@ -34,9 +34,9 @@ export async function requireFile(file: string): Promise<void> {
 }
 
 /** Locks the database for this process. A symbolic link leads to the same lock as the file. @throws as `lockForDaemon` */
-export async function lockSqlite(file: string, client: SqlitePackageChoice): Promise<DaemonLock> {
+export async function lockSqlite(file: string, choice: SqlitePackageChoice): Promise<DaemonLock> {
   const found = await realpath(file).catch(() => file);
-  return lockForDaemon(dirname(found), `The database ${file}`, client);
+  return lockForDaemon(dirname(found), `The database ${file}`, choice);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Types for two files of knex that its own declarations omit. client.ts uses them.
+// Types for two files of knex that its own declarations omit. knex-client.ts uses them.
 declare module 'knex/lib/dialects/sqlite3/index.js' {
   import { Knex } from 'knex';
 

@@ -22,7 +22,7 @@ type Load = (name: string) => unknown;
 export interface SqlitePackage {
   readonly name: SqlitePackageName;
   /** The package, as knex calls it. */
-  readonly driver: unknown;
+  readonly loaded: unknown;
   /** The packages that `auto` tried before, each with the reason why it cannot be used. */
   readonly unusable: Readonly<Record<string, string>>;
 }
@@ -33,9 +33,9 @@ const found = new Map<SqlitePackageChoice, SqlitePackage>();
  * Like `findSqlitePackage`, but the same one each time: two packages in one process would release each other's locks
  * (https://www.sqlite.org/howtocorrupt.html, section 2.2.1).
  */
-export function sqlitePackage(client: SqlitePackageChoice): SqlitePackage {
-  const known = found.get(client) ?? findSqlitePackage(client);
-  found.set(client, known);
+export function sqlitePackage(choice: SqlitePackageChoice): SqlitePackage {
+  const known = found.get(choice) ?? findSqlitePackage(choice);
+  found.set(choice, known);
   return known;
 }
 
@@ -44,15 +44,15 @@ export function sqlitePackage(client: SqlitePackageChoice): SqlitePackage {
  * @throws StartError `database-client-unusable`, with the problem and the command that fixes it
  */
 export function findSqlitePackage(
-  client: SqlitePackageChoice,
+  choice: SqlitePackageChoice,
   load: Load = createRequire(import.meta.url),
   hasBuiltin: (name: string) => boolean = isBuiltin,
 ): SqlitePackage {
-  if (client !== 'auto') return { name: client, driver: loadDriver(client, load, hasBuiltin), unusable: {} };
+  if (choice !== 'auto') return { name: choice, loaded: loadPackage(choice, load, hasBuiltin), unusable: {} };
   const unusable: Record<string, string> = {};
   for (const name of AUTOMATIC) {
     try {
-      return { name, driver: loadDriver(name, load, hasBuiltin), unusable };
+      return { name, loaded: loadPackage(name, load, hasBuiltin), unusable };
     } catch (error) {
       unusable[name] = reasonOf(name, error instanceof StartError ? error.cause : error);
     }
@@ -67,7 +67,7 @@ export function findSqlitePackage(
 
 const HERE = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
 
-function loadDriver(name: SqlitePackageName, load: Load, hasBuiltin: (name: string) => boolean): unknown {
+function loadPackage(name: SqlitePackageName, load: Load, hasBuiltin: (name: string) => boolean): unknown {
   try {
     if (name === 'node:sqlite') {
       if (!hasBuiltin(name)) throw new Error('needs Node 22.13 or newer');

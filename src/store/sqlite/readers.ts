@@ -2,9 +2,8 @@
 // (https://www.sqlite.org/wal.html#concurrency).
 import knex, { type Knex } from 'knex';
 import { codeOf, QueryTooSlowError } from '../../core/errors.js';
-import type { ReaderOptions } from '../database.js';
-import { acquireReader } from '../sql/readers.js';
-import { ImmediateSqliteClient, type SqliteConfig } from './client.js';
+import { acquireReader, type ReaderOptions } from '../database.js';
+import { ImmediateSqliteClient, type SqliteConfig } from './knex-client.js';
 import { type SqlitePackageChoice, sqlitePackage } from './package.js';
 
 /** A connection, as far as it is used here. */
@@ -59,13 +58,13 @@ class ReadingClient extends ImmediateSqliteClient {
  * QueryTooSlowError.
  */
 export function connectReaders(
-  client: SqlitePackageChoice,
+  choice: SqlitePackageChoice,
   file: string,
   { readers, timeoutMs }: ReaderOptions,
 ): Knex {
   const config: ReaderConfig = {
     client: ReadingClient,
-    driver: sqlitePackage(client).driver,
+    sqlite: sqlitePackage(choice).loaded,
     access: {
       waitMs: timeoutMs,
       isClosing: false,

@@ -47,18 +47,24 @@ const KEEP_NOTHING: Keep = { tokens: false, runs: false };
  * @throws StartError `backup-unusable`, `database-newer`, `daemon-running`, `database-in-use` (another program has it open), or
  *   as `openStore`
  */
-export async function restoreStore({ client, dataDir, from, now, keep }: RestoreOptions): Promise<Restored> {
+export async function restoreStore({
+  client: choice,
+  dataDir,
+  from,
+  now,
+  keep,
+}: RestoreOptions): Promise<Restored> {
   const file = sqliteFile(dataDir);
   const copy = `${file}.restore-${randomUUID()}`;
   try {
-    await copyChecked(client, from, copy);
+    await copyChecked(choice, from, copy);
     await giveToFolderOwner(copy);
-    const { found, kept } = await dropFromCopy(client, copy, now, keep ?? (async () => KEEP_NOTHING));
-    const lock = await lockSqlite(file, client);
+    const { found, kept } = await dropFromCopy(choice, copy, now, keep ?? (async () => KEEP_NOTHING));
+    const lock = await lockSqlite(file, choice);
     try {
       const setAside = await setForeignLogAside(file);
       const aside = `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`;
-      return { replaced: await replace(client, file, copy, aside), setAside, found, kept };
+      return { replaced: await replace(choice, file, copy, aside), setAside, found, kept };
     } finally {
       await lock.release();
     }
@@ -69,7 +75,7 @@ export async function restoreStore({ client, dataDir, from, now, keep }: Restore
   }
 }
 
-async function copyChecked(client: SqlitePackageChoice, from: string, copy: string): Promise<void> {
+async function copyChecked(choice: SqlitePackageChoice, from: string, copy: string): Promise<void> {
   const unusable = (why: string, cause?: unknown) =>
     new StartError('backup-unusable', `The file ${from} cannot be restored: ${why}. Nothing was changed.`, {
       cause,
@@ -79,7 +85,7 @@ async function copyChecked(client: SqlitePackageChoice, from: string, copy: stri
     throw unusable(`it cannot be read (${codeOf(error)})`, error);
   });
   if (!found.isFile()) throw unusable('it is not a file');
-  const db = connectSqlite(client, from, LOCK_WAIT_MS);
+  const db = connectSqlite(choice, from, LOCK_WAIT_MS);
   try {
     if (!(await verifySqlite(db, from, Number.POSITIVE_INFINITY))) throw unusable('it is empty');
     await missingMigrations({ db, where: from });
@@ -98,12 +104,12 @@ async function copyChecked(client: SqlitePackageChoice, from: string, copy: stri
 }
 
 async function dropFromCopy(
-  client: SqlitePackageChoice,
+  choice: SqlitePackageChoice,
   copy: string,
   now: Clock,
   keep: (found: RestoredContents) => Promise<Keep>,
 ) {
-  const db = connectSqlite(client, copy, LOCK_WAIT_MS);
+  const db = connectSqlite(choice, copy, LOCK_WAIT_MS);
   try {
     const found = await countRestored(db);
     const kept = await keep(found);
@@ -116,7 +122,7 @@ async function dropFromCopy(
 }
 
 async function replace(
-  client: SqlitePackageChoice,
+  choice: SqlitePackageChoice,
   file: string,
   copy: string,
   aside: string,
@@ -125,7 +131,7 @@ async function replace(
     () => true,
     () => false,
   );
-  const db = connectSqlite(client, file, LOCK_WAIT_MS);
+  const db = connectSqlite(choice, file, LOCK_WAIT_MS);
   try {
     if (exists) {
       await lockExclusively(db, file);

@@ -4,7 +4,7 @@ import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
 import type { Account, AccountUpdate } from '../../core/accounts/account.js';
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import { toWireDate } from '../../core/wire-date.js';
-import { type Integer, toNumber } from '../sql/integers.js';
+import { type Integer, toNumber } from '../sql/statements.js';
 import { type LimitsRow, toLimits } from './limits.js';
 
 export interface AccountRow {

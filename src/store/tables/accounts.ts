@@ -8,25 +8,23 @@ import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.j
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { type Refuse, refuseNone } from '../../core/settings/setting.js';
-import type { RecordActivity } from '../activity.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
+import type { Database, RecordActivity } from '../database.js';
 import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
 import { type AccountRow, changedColumns, type JoinedRow, toAccount, toRow } from './account-rows.js';
-import { changeAccounts, checkOwners, ownOf } from './acting.js';
+import { changeAccounts, chargeSeller, checkOwners, ownOf } from './acting.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
-import { chargeSeller } from './budgets.js';
 import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
 
-/** Logins written by one statement; two bound values each, well below the limit of every engine. */
+/** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;
 /** Accounts added by one statement; sixteen bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 export function createAccountStore(
-  { db, following, lockAddresses }: Pick<Engine, 'db' | 'following' | 'lockAddresses'>,
+  { db, following, lockAddresses }: Pick<Database, 'db' | 'following' | 'lockAddresses'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
   recordActivity: RecordActivity,

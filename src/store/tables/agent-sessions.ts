@@ -3,9 +3,8 @@ import type { Knex } from 'knex';
 import type { AgentSessionStore } from '../../core/agents/agent-session-store.js';
 import type { HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
-import { containing } from '../sql/like.js';
+import { containing, updateEach } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
-import { updateEach } from '../sql/update-each.js';
 
 /** Messages removed by one statement. */
 const POSITIONS_PER_STATEMENT = 500;

@@ -2,8 +2,8 @@
 import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../../core/auth/api-tokens.js';
 import { toWireDate } from '../../core/wire-date.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
-import { type Integer, toNumber } from '../sql/integers.js';
+import type { Database } from '../database.js';
+import { type Integer, toNumber } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import type { RecordAudit } from './audit.js';
 
@@ -23,7 +23,7 @@ interface TokenRow {
 const CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
 
 export function createApiTokenStore(
-  { db, following, lockTokens }: Pick<Engine, 'db' | 'following' | 'lockTokens'>,
+  { db, following, lockTokens }: Pick<Database, 'db' | 'following' | 'lockTokens'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): ApiTokenStore {

@@ -10,8 +10,7 @@ import type {
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import { containing } from '../sql/like.js';
-import { inTimeRange } from '../sql/time-range.js';
+import { containing, inTimeRange } from '../sql/statements.js';
 
 /** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
 export type RecordAudit = (

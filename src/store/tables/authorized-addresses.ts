@@ -4,7 +4,7 @@ import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
 import { rangeOf } from '../../core/accounts/access/authorized-addresses.js';
 import { AddressTaken } from '../../core/accounts/account-store.js';
 
-/** Rows in one statement; five bound values each, well below the limit of every engine. */
+/** Rows in one statement; five bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
 interface AddressRow {

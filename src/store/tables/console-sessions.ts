@@ -7,7 +7,7 @@ import {
 } from '../../core/auth/console-sessions.js';
 import type { Operator } from '../../core/auth/operator.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
+import type { Database } from '../database.js';
 import { inTransaction } from '../sql/transaction.js';
 
 interface SessionRow {
@@ -24,7 +24,7 @@ interface SessionRow {
 const CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
 
 export function createConsoleSessionStore(
-  { db, following }: Pick<Engine, 'db' | 'following'>,
+  { db, following }: Pick<Database, 'db' | 'following'>,
   recordChange: RecordChange,
 ): ConsoleSessionStore {
   return {

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { DeliveryStore } from '../../core/agents/delivery-store.js';
 import type { Delivery } from '../../core/agents/runs.js';
-import { isDue } from '../sql/is-due.js';
+import { isDue } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import { type RunRow, toRun } from './run-rows.js';
 

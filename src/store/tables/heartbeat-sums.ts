@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { By, HeartbeatSumStore } from '../../core/heartbeats/heartbeat-sums.js';
 import { type HeartbeatSumRow, OTHER_GAMES, sumUp } from '../../core/heartbeats/summed-rows.js';
-import { ofOwner } from '../sql/owned.js';
+import { ofOwner } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Rows in one statement; seven bound values each. */

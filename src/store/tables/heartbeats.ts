@@ -1,9 +1,8 @@
-// Reads the heartbeat tables, in the same way on every database engine.
+// Reads the heartbeat tables, in the same way on every database.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../../core/heartbeats/heartbeat-store.js';
-import { ofOwner } from '../sql/owned.js';
-import { inTimeRange } from '../sql/time-range.js';
+import { inTimeRange, ofOwner } from '../sql/statements.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
 const COLUMNS = [
@@ -20,7 +19,7 @@ const COLUMNS = [
   'game_id',
 ];
 
-/** Well below the limit of bound values of every engine. */
+/** Well below the limit of bound values of every database. */
 const IDS_PER_STATEMENT = 500;
 
 export interface TotalsRow {

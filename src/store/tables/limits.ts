@@ -2,9 +2,9 @@
 import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
 import { NO_LIMITS, type QuotaPeriod } from '../../core/accounts/usage/limits.js';
-import { type Integer, toNumber } from '../sql/integers.js';
+import { type Integer, toNumber } from '../sql/statements.js';
 
-/** Rows in one statement; ten bound values each, well below the limit of every engine. */
+/** Rows in one statement; ten bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
 export interface LimitsRow {

@@ -6,9 +6,7 @@ import type {
   LoginOutcome,
   LoginStore,
 } from '../../core/accounts/access/login-log.js';
-import { containing } from '../sql/like.js';
-import { ofOwner } from '../sql/owned.js';
-import { inTimeRange } from '../sql/time-range.js';
+import { containing, inTimeRange, ofOwner } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 interface LoginRow {

@@ -10,8 +10,8 @@ import {
   nodeStateOf,
 } from '../../core/nodes/nodes.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
-import type { Integer } from '../sql/integers.js';
+import type { Database } from '../database.js';
+import type { Integer } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import type { RecordAudit } from './audit.js';
 
@@ -42,7 +42,7 @@ interface NodeRow {
 }
 
 export function createNodeStore(
-  { db, nowMs, isShared }: Pick<Engine, 'db' | 'nowMs' | 'isShared'>,
+  { db, nowMs, isShared }: Pick<Database, 'db' | 'nowMs' | 'isShared'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): NodeStore {

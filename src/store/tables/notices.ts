@@ -13,8 +13,7 @@ import type {
   StoredNotice,
   WaitingFilter,
 } from '../../core/notices/notice.js';
-import { type Integer, toNumber } from '../sql/integers.js';
-import { isDue } from '../sql/is-due.js';
+import { type Integer, isDue, toNumber } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 interface NoticeRow {

@@ -10,12 +10,12 @@ import {
 } from '../../core/auth/operator.js';
 import type { Role } from '../../core/auth/roles.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
-import type { Integer } from '../sql/integers.js';
+import type { Database } from '../database.js';
+import type { Integer } from '../sql/statements.js';
 import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
+import { type BudgetRow, toBudget, toUsed } from './acting.js';
 import type { RecordAudit } from './audit.js';
-import { type BudgetRow, toBudget, toUsed } from './budgets.js';
-import { endAccess } from './ended-access.js';
+import { endAccess } from './settings.js';
 
 interface OperatorRow extends BudgetRow {
   id: string;
@@ -29,7 +29,7 @@ interface OperatorRow extends BudgetRow {
 const settingChanged = (key: string) => ({ topic: 'setting', key }) as const;
 
 export function createOperatorStore(
-  { db, following }: Pick<Engine, 'db' | 'following'>,
+  { db, following }: Pick<Database, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): OperatorStore {

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { PlayerLink, PlayerLinkKind, PlayerLinkStore } from '../../core/accounts/player/player-links.js';
 import type { AuditRecord } from '../../core/audit/audit.js';
-import type { Integer } from '../sql/integers.js';
+import type { Integer } from '../sql/statements.js';
 import { changeAccounts, mayChange } from './acting.js';
 import type { RecordAudit } from './audit.js';
 

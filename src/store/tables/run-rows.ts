@@ -1,6 +1,8 @@
-// Converts runs to and from table rows.
+// The rows of runs, and of their idempotency keys, which are written in the transaction of their run.
+import type { Knex } from 'knex';
+import type { Idempotency, RunToStore, StoredRun } from '../../core/agents/run-store.js';
 import type { DeliveryState, NewRun, Run, RunKind, RunOrigin, RunStatus } from '../../core/agents/runs.js';
-import { type Integer, toNumber } from '../sql/integers.js';
+import { type Integer, toNumber } from '../sql/statements.js';
 
 export interface RunRow {
   id: string;
@@ -85,4 +87,77 @@ export function newRow(run: NewRun, owner: string | null): RunRow {
     delivery_tries: 0,
     next_delivery_at: null,
   };
+}
+
+interface KeyRow {
+  key: string;
+  digest: string;
+  answer: string;
+  expires_at: number | string;
+}
+
+/** A run to store, with its id. */
+export interface NumberedRun extends RunToStore {
+  readonly runId: string;
+}
+
+/** The outcome for a request with `digest` whose key is already stored. */
+function known(row: Pick<KeyRow, 'digest' | 'answer'>, digest: string): StoredRun {
+  if (row.digest !== digest) return { outcome: 'key-reused' };
+  return { outcome: 'replayed', answer: row.answer };
+}
+
+/** Looks up one key; null when it is unknown or expired by `now`. */
+export async function findKey(db: Knex, key: string, digest: string, now: number): Promise<StoredRun | null> {
+  const row: KeyRow | undefined = await db('idempotency_keys')
+    .where({ key })
+    .where('expires_at', '>', now)
+    .first();
+  return row ? known(row, digest) : null;
+}
+
+/**
+ * Acquires the keys of `items` for their runs, in order. Returns for each item `stored` when its run must be stored, otherwise the
+ * outcome for a request whose key is already used.
+ */
+export async function acquireKeys(
+  trx: Knex.Transaction,
+  items: readonly NumberedRun[],
+  now: number,
+): Promise<StoredRun[]> {
+  const stored = (runId: string): StoredRun => ({ outcome: 'stored', runId });
+  const first = new Map<string, KeyRow>();
+  for (const { idempotency, runId } of items) {
+    if (idempotency && !first.has(idempotency.key)) first.set(idempotency.key, toRow(idempotency, runId));
+  }
+  if (first.size === 0) return items.map(({ runId }) => stored(runId));
+
+  const keys = [...first.keys()];
+  await trx('idempotency_keys').whereIn('key', keys).where('expires_at', '<=', now).delete();
+  const inserted: { key: string }[] = await trx('idempotency_keys')
+    .insert([...first.values()])
+    .onConflict('key')
+    .ignore()
+    .returning('key');
+  const fresh = new Set(inserted.map(({ key }) => key));
+  const rows: KeyRow[] = fresh.size === keys.length ? [] : await trx('idempotency_keys').whereIn('key', keys);
+  const older = new Map(rows.map((row) => [row.key, row]));
+
+  const used = new Set<string>();
+  return items.map(({ idempotency, runId }) => {
+    if (!idempotency) return stored(runId);
+    const { key, digest } = idempotency;
+    if (fresh.has(key) && !used.has(key)) {
+      used.add(key);
+      return stored(runId);
+    }
+    const row = older.get(key) ?? first.get(key);
+    // Another process would have to insert and delete the key during this transaction, which is impossible.
+    if (!row) throw new Error(`idempotency key ${key} is neither new nor known`);
+    return known(row, digest);
+  });
+}
+
+function toRow({ key, digest, answer, expiresAt }: Idempotency, runId: string): KeyRow {
+  return { key, digest, answer: answer(runId), expires_at: expiresAt };
 }

@@ -10,22 +10,28 @@ import {
 import type { Run } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import type { Engine } from '../database.js';
-import { containing } from '../sql/like.js';
+import type { Database } from '../database.js';
+import { containing, updateEach } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
-import { updateEach } from '../sql/update-each.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
-import { acquireKeys, findKey, type NumberedRun } from './idempotency.js';
-import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
+import {
+  acquireKeys,
+  findKey,
+  type NumberedRun,
+  newRow,
+  type RunRow,
+  SHORT_COLUMNS,
+  toRun,
+} from './run-rows.js';
 import { createRunnerStore } from './runners.js';
 
-/** Rows in one statement; 18 bound values each, well below the limit of every engine. */
+/** Rows in one statement; 18 bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
 /** @param now the clock for the ids of runs */
 export function createRunStore(
   db: Knex,
-  { reads, scans, lockQueue, isShared }: Pick<Engine, 'reads' | 'scans' | 'lockQueue' | 'isShared'>,
+  { reads, scans, lockQueue, isShared }: Pick<Database, 'reads' | 'scans' | 'lockQueue' | 'isShared'>,
   now: Clock,
 ): RunStore {
   const nextId = createOrderedIds(now);

@@ -1,13 +1,15 @@
-// The settings table: text values by key.
-import type { CounterStore, SettingStore } from '../../core/settings/setting-store.js';
+// The settings table: text values by key; and the access that a change of credentials or rights ends.
+import type { Knex } from 'knex';
+import { API_TOKENS_KEY } from '../../core/auth/api-tokens.js';
+import { CONSOLE_SESSIONS_KEY } from '../../core/auth/console-sessions.js';
+import type { CounterStore, EndedAccess, SettingStore } from '../../core/settings/setting-store.js';
 import type { RecordChange } from '../changes.js';
-import type { Engine } from '../database.js';
+import type { Database } from '../database.js';
 import { inTransaction } from '../sql/transaction.js';
 import type { RecordAudit } from './audit.js';
-import { endAccess } from './ended-access.js';
 
 export function createSettingStore(
-  { db, following }: Pick<Engine, 'db' | 'following'>,
+  { db, following }: Pick<Database, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): SettingStore & CounterStore {
@@ -49,4 +51,17 @@ export function createSettingStore(
       });
     },
   };
+}
+
+/** Call it in the transaction of the change: otherwise a session would be valid again with the credentials it began with. */
+export async function endAccess(
+  trx: Knex.Transaction,
+  { operatorId: operator_id, tokens }: EndedAccess,
+  recordChange: RecordChange,
+): Promise<void> {
+  const keys = { console_sessions: CONSOLE_SESSIONS_KEY, ...(tokens ? { api_tokens: API_TOKENS_KEY } : {}) };
+  for (const [table, key] of Object.entries(keys)) {
+    await trx(table).where({ operator_id }).delete();
+    await recordChange(trx, { topic: 'setting', key });
+  }
 }

@@ -2,13 +2,11 @@
 import type { Knex } from 'knex';
 import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
-import type { ActivityRow, RecordActivity } from '../activity.js';
-import type { Engine } from '../database.js';
-import type { IsNewBatch } from '../sql/batches.js';
-import type { Integer } from '../sql/integers.js';
+import type { ActivityRow, Database, IsNewBatch, RecordActivity } from '../database.js';
+import type { Integer } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
-/** Rows in one statement; five bound values each, well below the limit of every engine. */
+/** Rows in one statement; five bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
 interface TrafficRow {
@@ -32,7 +30,7 @@ export function createTrafficStore(
   db: Knex,
   recordActivity: RecordActivity,
   isNewBatch: IsNewBatch,
-  snapshot: Engine['snapshot'],
+  snapshot: Database['snapshot'],
 ): TrafficStore {
   return {
     add: (rows, batch) =>
@@ -65,7 +63,7 @@ export async function trafficSums(
   db: Knex,
   fromDay: number | null,
   accountIds?: readonly string[],
-  snapshot: Engine['snapshot'] = null,
+  snapshot: Database['snapshot'] = null,
 ): Promise<TrafficSums[]> {
   const query = db('traffic_days')
     .groupBy('account_id')

@@ -9,7 +9,7 @@ import { digestEnd } from '../../../src/core/notices/digest.js';
 import type { StoredNotice } from '../../../src/core/notices/notice.js';
 import { NOTICE_DEFAULTS, type NoticeSettings } from '../../../src/core/notices/notice-settings.js';
 import { createNotices } from '../../../src/core/notices/notices.js';
-import { type Open, onEachEngine } from '../../store/engines.js';
+import { type Open, onEachDatabase } from '../../store/databases.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -76,7 +76,7 @@ async function setUp(open: Open) {
 const namesIn = ({ data }: StoredNotice) =>
   (data['accounts'] as { username: string }[]).map(({ username }) => username);
 
-onEachEngine('an expiry that changes repeatedly causes one notice per UTC day', async (open) => {
+onEachDatabase('an expiry that changes repeatedly causes one notice per UTC day', async (open) => {
   const { state, put, announce, restart } = await setUp(open);
   await announce();
   const expiresAt = NOON + 5 * DAY_MS;
@@ -102,7 +102,7 @@ onEachEngine('an expiry that changes repeatedly causes one notice per UTC day', 
   assert.equal(await announce(), 4, 'a changed quota, on the next day');
 });
 
-onEachEngine('a channel announces only what is new since it was switched on', async (open) => {
+onEachDatabase('a channel announces only what is new since it was switched on', async (open) => {
   const { state, store, make, put, remove, list, announce, restart, digests } = await setUp(open);
   for (let i = 0; i < 250; i++) put(`old-${i}`, NOON + 3 * DAY_MS);
   assert.equal(await announce(), 0);
@@ -161,7 +161,7 @@ onEachEngine('a channel announces only what is new since it was switched on', as
   assert.equal((await list()).length, before, 'switched on again: nothing is due');
 });
 
-onEachEngine('alerts of the same type and object are at least an hour apart', async (open) => {
+onEachDatabase('alerts of the same type and object are at least an hour apart', async (open) => {
   const { state, store, list, guess, announce, restart } = await setUp(open);
   const types = async () =>
     (await list()).map(({ type, data }) => `${type} ${data['client'] ?? data['name']}`);

@@ -25,8 +25,8 @@ export interface Access {
   readonly hasCaller: () => boolean;
 }
 
-/** The configuration of knex for a SQLite file; `driver` comes from package.ts. */
-export type SqliteConfig = Knex.Config & { readonly access: Access; readonly driver: unknown };
+/** The configuration of knex for a SQLite file; `sqlite` comes from package.ts. */
+export type SqliteConfig = Knex.Config & { readonly access: Access; readonly sqlite: unknown };
 
 export function accessOf(db: Knex): Access {
   return (db.client as { config: { access: Access } }).config.access;
@@ -105,7 +105,7 @@ export class ImmediateSqliteClient extends SqliteClient {
   }
 
   override _driver(): unknown {
-    return (this.config as SqliteConfig).driver;
+    return (this.config as SqliteConfig).sqlite;
   }
 
   /** For the pool: whether a connection can still be used. */

@@ -1,11 +1,13 @@
 // knex's PostgreSQL client, adapted to store the same values as SQLite, with a time limit for every query.
+
 import type { Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
 import type { Client } from 'pg';
+import pg from 'pg';
 import { COMMIT_UNKNOWN, isDatabaseAway } from '../../core/storage.js';
-import { NO_CONNECTION, withCode } from './away.js';
-import type { SilenceWatch } from './silence.js';
+import { withLibpqModes } from './connection.js';
+import { NO_CONNECTION, withCode } from './errors.js';
 
 /** The configuration of knex, with the time limits of queries. */
 export type PgConfig = Knex.Config & {
@@ -93,4 +95,80 @@ function storable(value: unknown): unknown {
 
 function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
+}
+
+interface SilenceWatch {
+  /**
+   * Call it when a query is sent. It calls `disconnect` when the server does not answer. Call the returned function at the end of
+   * the query.
+   */
+  begin(disconnect: () => void): (isAnswered: boolean) => void;
+}
+
+/** @param answerMs time without any answer while a query waits, after which the server counts as silent */
+export function createSilenceWatch(connection: string, answerMs: number): SilenceWatch {
+  const waiting = new Map<() => void, number>();
+  let answeredAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Sets a timer for the moment when the oldest query has waited for half of `answerMs`. */
+  function schedule(): void {
+    const [oldest] = waiting.values();
+    if (timer || oldest === undefined) return;
+    const dueAt = Math.max(oldest, answeredAt) + answerMs / 2;
+    timer = setTimeout(probeIfSilent, Math.max(0, dueAt - performance.now()));
+    timer.unref();
+  }
+
+  function probeIfSilent(): void {
+    timer = undefined;
+    const [oldest] = waiting.values();
+    if (oldest === undefined) return;
+    if (performance.now() - Math.max(oldest, answeredAt) < answerMs / 2) return schedule();
+    const probedAt = performance.now();
+    timer = setTimeout(disconnectIfSilent, answerMs / 2, probedAt);
+    timer.unref();
+    probe();
+  }
+
+  function disconnectIfSilent(probedAt: number): void {
+    timer = undefined;
+    if (answeredAt < probedAt)
+      for (const [disconnect, since] of [...waiting]) if (since <= probedAt) disconnect();
+    schedule();
+  }
+
+  /** Opens a connection to the server. An error with an SQLSTATE is an answer too. */
+  function probe(): void {
+    const client = new pg.Client({
+      connectionString: withLibpqModes(connection),
+      application_name: 'pulsegate probe',
+      connectionTimeoutMillis: answerMs,
+    });
+    const answered = (): void => {
+      answeredAt = performance.now();
+    };
+    client.on('error', () => undefined);
+    client
+      .connect()
+      .then(answered, (error: unknown) => {
+        if (error instanceof pg.DatabaseError) answered();
+      })
+      .finally(() => client.end().catch(() => undefined))
+      .catch(() => undefined);
+  }
+
+  return {
+    begin(disconnect) {
+      waiting.set(disconnect, performance.now());
+      schedule();
+      return (isAnswered) => {
+        waiting.delete(disconnect);
+        if (isAnswered) answeredAt = performance.now();
+        if (waiting.size > 0) return;
+        clearTimeout(timer);
+        timer = undefined;
+      };
+    },
+  };
 }

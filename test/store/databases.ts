@@ -1,4 +1,4 @@
-// Runs the tests of the repositories on every engine, each on a new SQLite file or PostgreSQL database.
+// Runs the tests of the repositories on both databases, each on a new SQLite file or PostgreSQL database.
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import type { Clock } from '../../src/core/clock.js';
@@ -24,21 +24,21 @@ export type Open = (options?: {
   readonly now?: Clock;
 }) => Promise<OpenedStore>;
 
-export type EngineName = 'sqlite3' | 'pg';
+export type DatabaseKind = 'sqlite3' | 'pg';
 
-/** Defines the test once for each engine. */
-export function onEachEngine(
+/** Defines the test once for each database. */
+export function onEachDatabase(
   name: string,
-  run: (open: Open, engine: EngineName, t: TestContext) => Promise<void>,
+  run: (open: Open, kind: DatabaseKind, t: TestContext) => Promise<void>,
 ): void {
   test(`${name} (SQLite)`, (t) => run(opener(t, 'sqlite3'), 'sqlite3', t));
   test(`${name} (PostgreSQL)`, (t) => run(opener(t, 'pg'), 'pg', t));
 }
 
-/** Returns `open` for a test that runs on one engine. */
-export function opener(t: TestContext, engine: EngineName): Open {
+/** Returns `open` for a test that runs on one database. */
+export function opener(t: TestContext, kind: DatabaseKind): Open {
   return async ({ database, now } = {}) => {
-    const options = database ?? (await newOptions(t, engine));
+    const options = database ?? (await newOptions(t, kind));
     const store = await openStore({ ...options, ...(now ? { now } : {}) });
     t.after(() => store.close());
     return {
@@ -56,9 +56,9 @@ export function opener(t: TestContext, engine: EngineName): Open {
   };
 }
 
-async function newOptions(t: TestContext, engine: EngineName): Promise<StoreOptions> {
+async function newOptions(t: TestContext, kind: DatabaseKind): Promise<StoreOptions> {
   const dataDir = await tempDir(t);
-  if (engine === 'sqlite3') {
+  if (kind === 'sqlite3') {
     await copySqliteTemplate(dataDir);
     return { client: sqliteClient, dataDir, busyTimeoutMs: 5000 };
   }
