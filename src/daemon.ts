@@ -70,11 +70,23 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
-  const forHttp = {
-    ...{ ...shared, log, recentLog, auth, notices, problem: storage.problem },
-    ...{ plane, listeners, tlsListeners, agents, tls },
-  };
-  const http = await use(createHttpPart(forHttp));
+  const http = await use(
+    createHttpPart({
+      ...shared,
+      log,
+      recentLog,
+      auth,
+      notices,
+      problem: storage.problem,
+      plane,
+      listeners,
+      tlsListeners,
+      agents,
+      tls,
+      monotonicNow: () => performance.now(),
+      random: Math.random,
+    }),
+  );
   await use(listeners);
   const admin = await use(createAdminListenersPart({ config, plane, http, sockets }));
   await use(createControlSocketPart({ config, http, log }));

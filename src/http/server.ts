@@ -2,23 +2,16 @@
 import type { Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Accounts } from '../core/accounts/accounts.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
-import type { AdminCredentials } from '../core/auth/admin-credentials.js';
-import type { Penalties } from '../core/auth/penalties.js';
-import type { WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
 import { CURRENT_USER_PATH, currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
-import { type AccountFormDeps, accountFormRoutes } from './account-form/routes.js';
+import { accountFormRoutes } from './account-form/routes.js';
 import { createBodyReader } from './body.js';
 import { createClientReader } from './client.js';
 import { compressJson } from './compression.js';
 import { serveConsole } from './console.js';
 import { createControlServer } from './control.js';
-import { createRefuseNow } from './current-access.js';
-import { type AttemptOptions, createAdminAttempts } from './guards/attempts.js';
 import { authenticate } from './guards/authenticate.js';
 import { readClient } from './guards/client.js';
 import { answerFailures } from './guards/failures.js';
@@ -32,31 +25,14 @@ import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers, type HttpServersOptions } from './http.js';
 import { type MetricsDeps, metricsRoute } from './metrics.js';
 import { isPlayerPath, servePlayers } from './player/serve.js';
+import type { Services } from './services.js';
 import type { AdminState } from './state.js';
 import type { Tls } from './tls.js';
-import type { RunDeps } from './v1/agents/shared.js';
-import { type ApiDeps, serveApi } from './v1/api.js';
+import { serveApi } from './v1/api.js';
 
-export interface AdminServerDeps extends HttpServersOptions {
-  readonly accounts: Accounts;
-  readonly whitelist: WhitelistSetting;
-  readonly credentials: AdminCredentials;
-  /** What the handlers of /api/v1, and with them the console, need. */
-  readonly api: Omit<
-    ApiDeps,
-    | 'accounts'
-    | 'agents'
-    | 'attempts'
-    | 'codeAttempts'
-    | 'credentials'
-    | 'log'
-    | 'now'
-    | 'readJsonObject'
-    | 'refuseNow'
-    | 'whitelist'
-  >;
+export interface AdminServerOptions extends HttpServersOptions {
   readonly health: HealthDeps;
-  readonly metrics: Omit<MetricsDeps, 'certificateExpiresAt' | 'attempts'>;
+  readonly metrics: Pick<MetricsDeps, 'measure' | 'metricsToken'>;
   /** Folder of the built console. */
   readonly consoleFolder: string;
   /** Folder of the built player page. */
@@ -65,7 +41,6 @@ export interface AdminServerDeps extends HttpServersOptions {
   readonly handleHook: HandleHook;
   /** Whether an address is on the list of webhook callers. */
   readonly mayCallHooks: (address: string) => boolean;
-  readonly agents: RunDeps;
   /** Processes what the workers have reported so far. Returns a promise only when it has to ask a worker. */
   readonly settle: () => void | Promise<void>;
   /** Calls the handler of a request, whose `isAbandoned` becomes true when the client goes before the handler is done. */
@@ -75,20 +50,15 @@ export interface AdminServerDeps extends HttpServersOptions {
   readonly trustedProxies: readonly string[];
   /** Host names that requests may use, besides IP literals, `localhost` and the names of the certificate. */
   readonly allowedHosts: readonly string[];
-  /** The account form of CCProxy; null: it is not served. */
-  readonly accountForm: Pick<AccountFormDeps, 'zone'> | null;
+  /** Whether the account form of CCProxy is served. */
+  readonly accountForm: boolean;
   /** Size of the largest request body. */
   readonly maxBodyBytes: number;
-  /** Limits of failed logins, of every kind. */
-  readonly attempts: AttemptOptions;
-  readonly penalties: Pick<Penalties, 'of'>;
-  /** Most delayed answers to refused logins of one source at once. */
-  readonly maxDelayedPerSource: number;
-  readonly log: Log;
-  readonly now: Clock;
+  /** Size of the largest body of a request about many accounts. */
+  readonly maxBulkBodyBytes: number;
+  /** Number of sources whose requests of player pages are counted. */
+  readonly maxSources: number;
   readonly monotonicNow: Clock;
-  /** In [0, 1): varies the delay after a refused login. */
-  readonly random: () => number;
 }
 
 export interface AdminServer {
@@ -111,81 +81,38 @@ const TRANSPORT_SECURITY = 'max-age=86400';
 const METRICS_PATH = '/metrics';
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
-export function createAdminServer(deps: AdminServerDeps): AdminServer {
-  const { accounts, whitelist, log, now } = deps;
-  let { tls } = deps;
-  const clients = createClientReader(deps.trustedProxies);
+export function createAdminServer(services: Services, options: AdminServerOptions): AdminServer {
+  const { accounts, whitelist, attempts, refuseNow, playerPage, log, now } = services;
+  const { maxBodyBytes, maxBulkBodyBytes } = options;
+  let { tls } = options;
+  const clients = createClientReader(options.trustedProxies);
   const checkHost = hostGuard({
-    allowed: deps.allowedHosts,
+    allowed: options.allowedHosts,
     isCertified: (name) => name !== '' && tls?.certificate.checkHost(name) !== undefined,
     log,
   });
-  const readJsonObject = createBodyReader(deps.maxBodyBytes);
-  const attemptOptions = {
-    ...deps.attempts,
-    maxDelayedPerSource: deps.maxDelayedPerSource,
-    random: deps.random,
-    now: deps.monotonicNow,
-    log,
-  };
-  const attempts = createAdminAttempts({ ...attemptOptions, penalties: deps.penalties.of('admin') });
-  const codeAttempts = createAdminAttempts({
-    ...attemptOptions,
-    maxFailuresPerSource: deps.attempts.maxCodeFailures,
-    failureWindowMs: deps.attempts.codeFailureWindowMs,
-    refused: 'one-time codes refused: too many wrong ones',
-    counted: 'username',
-    penalties: deps.penalties.of('admin-code'),
-  });
-  const playerAttempts = createAdminAttempts({
-    ...attemptOptions,
-    refused: 'player links refused: too many failures',
-    penalties: deps.penalties.of('player-link'),
-  });
+  const readJsonObject = createBodyReader(maxBodyBytes);
 
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
 
-  const refuseNow = createRefuseNow({ ...deps.api, whitelist });
   // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject, refuseNow });
-  const { accountForm, maxBodyBytes } = deps;
-  if (accountForm) accountFormRoutes(accountApi, { ...accountForm, accounts, maxBodyBytes, refuseNow });
+  if (options.accountForm) accountFormRoutes(accountApi, services, maxBodyBytes);
   const v1 = new Router<AdminState>();
-  const events = serveApi(v1, {
-    ...deps.api,
-    accounts,
-    agents: deps.agents,
-    attempts,
-    codeAttempts,
-    credentials: deps.credentials,
-    log,
-    now,
-    readJsonObject,
-    refuseNow,
-    whitelist,
-  });
+  serveApi(v1, services, { readJsonObject, maxBulkBodyBytes });
 
-  const { playerPage } = deps.api;
   const players =
     playerPage.enabled || playerPage.pac
-      ? servePlayers({
-          ...deps,
-          ...deps.api,
-          attempts: playerAttempts,
-          readJsonObject,
-          isTrustedProxy: clients.isTrusted,
-          socks: () => deps.api.about().socks,
-          maxSources: deps.attempts.maxSources,
-        })
+      ? servePlayers(services, { ...options, readJsonObject, isTrustedProxy: clients.isTrusted })
       : null;
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
-  app.use(refuseOwnOutbound(deps.isOwnOutbound));
+  app.use(refuseOwnOutbound(options.isOwnOutbound));
   // Every request sees all that players have done before it.
-  app.use((_ctx, next) => deps.settle()?.then(next) ?? next());
+  app.use((_ctx, next) => options.settle()?.then(next) ?? next());
   app.use(readClient(clients, log));
   app.use((ctx, next) => {
     // Caches must not store account data, and browsers must not guess another content type.
@@ -194,24 +121,23 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
     return next();
   });
-  app.use(healthRoutes(deps.health));
+  app.use(healthRoutes(options.health));
   // Webhooks need their token, which no page has. They need no check of the host.
-  app.use(hookRoutes(deps.handleHook));
+  app.use(hookRoutes(options.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
-  app.use(metricsRoute({ ...deps.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
+  app.use(metricsRoute({ ...options.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
   // Like webhooks, these paths need their token and no check of the host.
   if (players && playerPage.outsideWhitelist) app.use(players);
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);
   if (players && !playerPage.outsideWhitelist) app.use(players);
-  app.use(serveConsole(deps.consoleFolder));
+  app.use(serveConsole(options.consoleFolder));
   const currentUser = open.routes();
   app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
     CURRENT_USER_PATH.test(ctx.path) ? currentUser(ctx, next) : next(),
   );
   app.use(otherMethods());
-  const { consoleSessions, apiTokens, principals } = deps.api;
-  app.use(authenticate({ principals, consoleSessions, apiTokens, attempts, log }));
+  app.use(authenticate(services));
   app.use(sameOriginGuard());
   app.use((ctx, next) => {
     const request = { isAbandoned: false };
@@ -219,7 +145,7 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
       request.isAbandoned = true;
     };
     ctx.res.once('close', abandon);
-    return deps.handleFor(request, next).finally(() => {
+    return options.handleFor(request, next).finally(() => {
       ctx.res.off('close', abandon);
       request.isAbandoned = false;
     });
@@ -235,8 +161,8 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     log[isConnection ? 'debug' : 'error']({ err }, 'admin response failed');
   });
 
-  const servers = createHttpServers(app.callback(), deps, {
-    isListed: (address) => whitelist.allows(address) || deps.mayCallHooks(address),
+  const servers = createHttpServers(app.callback(), options, {
+    isListed: (address) => whitelist.allows(address) || options.mayCallHooks(address),
     isTrustedProxy: clients.isTrusted,
     isOpenPath: (path) =>
       path.startsWith('/hooks') || (playerPage.outsideWhitelist && isPlayerPath(playerPage, path)),
@@ -257,9 +183,9 @@ export function createAdminServer(deps: AdminServerDeps): AdminServer {
     ),
     close() {
       attempts.close();
-      codeAttempts.close();
-      playerAttempts.close();
-      events.close();
+      services.codeAttempts.close();
+      services.playerAttempts.close();
+      services.events.close();
       return servers.close();
     },
   };

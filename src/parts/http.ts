@@ -1,16 +1,22 @@
 // The admin API: one HTTP server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
 import type { X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
 import type { TlsPair } from '../config.js';
-import { type AdminServer, createAdminServer } from '../http/server.js';
+import { type AdminServer, type AdminServerOptions, createAdminServer } from '../http/server.js';
+import { PROGRAM_FOLDER, readVersion } from '../program.js';
 import type { AgentsPart } from './agents.js';
-import { type AdminApiParts, adminApiDeps } from './api.js';
 import { handleFor } from './callers.js';
 import { adminConnections } from './capacity.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { createListenerCheck } from './listener-check.js';
+import { createMeasure } from './metrics.js';
+import type { NodePart } from './node.js';
 import { ownOutboundCheck } from './own-outbound.js';
-import type { PenaltiesPart } from './penalties.js';
 import type { ProxyPart } from './proxy.js';
+import { createServices, type ServiceParts } from './services.js';
+import type { StatsPart } from './stats.js';
+import type { TlsListenersPart } from './tls-listeners.js';
 
 export interface HttpPart
   extends Part,
@@ -19,31 +25,34 @@ export interface HttpPart
   readonly certificate: X509Certificate | null;
 }
 
+/** What the admin API measures and reports of the other parts. */
+export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners'> {
+  readonly core: Pick<Core, 'store' | 'pool' | 'sessions'>;
+  readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
+  readonly node: Pick<NodePart, 'nodeName' | 'problem'>;
+  readonly plane: Pick<ProxyPart['plane'], 'engines' | 'isListening'>;
+  readonly tlsListeners: Pick<TlsListenersPart, 'certificates' | 'isListening'>;
+  /** The current problem of the database; null: none. */
+  readonly problem: () => Promise<string | null>;
+}
+
 export function createHttpPart(
-  deps: Omit<AdminApiParts, 'plane' | 'isStopping'> & {
-    readonly core: Core;
-    readonly plane: ProxyPart['plane'];
-    readonly agents: AgentsPart;
-    readonly penalties: PenaltiesPart;
-    readonly tls: TlsPair | null;
-  },
+  deps: ServiceParts &
+    ObservedParts & {
+      readonly plane: ProxyPart['plane'];
+      readonly agents: AgentsPart;
+      readonly tls: TlsPair | null;
+    },
 ): HttpPart {
-  const { config, core, plane, agents, penalties, tls, log, now } = deps;
+  const { config, plane, agents, tls } = deps;
   const { admin } = config;
   let isStopping = false;
-  const server = createAdminServer({
-    ...adminApiDeps({ ...deps, isStopping: () => isStopping }),
+  const server = createAdminServer(createServices(deps), {
+    ...observe(deps, () => isStopping),
+    consoleFolder: join(PROGRAM_FOLDER, 'dist/console'),
+    playerFolder: join(PROGRAM_FOLDER, 'dist/player'),
     handleHook: agents.handle,
     mayCallHooks: agents.mayCall,
-    agents: {
-      control: agents.control,
-      runs: core.store.runs,
-      deliveries: core.store.deliveries,
-      sessions: core.store.agentSessions,
-    },
-    accounts: core.accounts,
-    whitelist: core.whitelist,
-    credentials: core.credentials,
     tls,
     handshakeTimeoutMs: admin.tls.handshakeTimeoutMs,
     handleFor,
@@ -52,15 +61,11 @@ export function createHttpPart(
     trustedProxies: admin.trustedProxies,
     allowedHosts: admin.allowedHosts,
     maxBodyBytes: admin.maxBodyBytes,
-    accountForm: admin.accountForm ? { zone: config.timeZone } : null,
+    maxBulkBodyBytes: admin.maxBulkBodyBytes,
+    accountForm: admin.accountForm,
     connections: adminConnections(config),
-    attempts: admin.attempts,
-    penalties,
-    maxDelayedPerSource: admin.maxDelayedPerSource,
-    now,
-    monotonicNow: () => performance.now(),
-    random: Math.random,
-    log,
+    maxSources: admin.attempts.maxSources,
+    monotonicNow: deps.monotonicNow,
   });
   return {
     name: 'admin API',
@@ -72,5 +77,40 @@ export function createHttpPart(
       isStopping = true;
     },
     stop: () => server.close(),
+  };
+}
+
+/** The health and the metrics of the daemon. */
+export function observe(
+  { config, core, stats, node, plane, listeners, tlsListeners, problem }: ObservedParts,
+  isStopping: () => boolean,
+): Pick<AdminServerOptions, 'health' | 'metrics'> {
+  const stopping = () => (isStopping() ? 'stopping' : null);
+  const doListenersAnswer = createListenerCheck(() => listeners.addresses);
+  return {
+    health: {
+      async trouble() {
+        const found = stopping() ?? (await problem());
+        if (found === null) await core.store.ping();
+        return found;
+      },
+      playersTrouble: async () =>
+        stopping() ??
+        node.problem() ??
+        (plane.isListening && tlsListeners.isListening() ? null : 'listener-closed') ??
+        ((await doListenersAnswer()) ? null : 'listener-silent'),
+    },
+    metrics: {
+      measure: createMeasure({
+        version: readVersion(),
+        node: node.nodeName,
+        core,
+        sessions: core.sessions,
+        engines: () => plane.engines,
+        listenerCertificates: () => tlsListeners.certificates(),
+        stats,
+      }),
+      metricsToken: config.metrics.token?.reveal() ?? null,
+    },
   };
 }

@@ -16,8 +16,8 @@ import {
 } from '../core/notices/notice-settings.js';
 import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
 import { compilePattern } from '../games-pattern.js';
+import type { Services } from '../http/services.js';
 import type { Effective } from '../http/v1/settings/effective.js';
-import type { PublicAddressDeps } from '../http/v1/settings/public-address.js';
 import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
 import { databaseName } from './database.js';
@@ -33,7 +33,7 @@ export interface OperatorSettings {
   readonly retention: RetentionSetting;
   readonly publicAddress: PublicAddressSetting;
   readonly notices: NoticesSetting;
-  readonly configuredAddress: PublicAddressDeps['configuredAddress'];
+  readonly configuredAddress: Services['configuredAddress'];
   /** The current values, from the console or the configuration. */
   readonly heartbeatRetention: HeartbeatRetention;
   runRetentionMs(): number;

@@ -23,12 +23,15 @@ import { NODES_KEY } from '../../src/core/nodes/nodes.js';
 import { createRecentLog } from '../../src/core/recent-log.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { createSettings } from '../../src/core/settings/settings.js';
-import { type AdminServer, type AdminServerDeps, createAdminServer } from '../../src/http/server.js';
-import { adminApiDeps } from '../../src/parts/api.js';
+import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../src/http/server.js';
+import type { Services } from '../../src/http/services.js';
 import { openAuth } from '../../src/parts/auth.js';
+import { type ObservedParts, observe } from '../../src/parts/http.js';
+import { createServices, type ServiceParts } from '../../src/parts/services.js';
 import { createSessionsPart } from '../../src/parts/sessions.js';
 import { openSettings } from '../../src/parts/settings.js';
 import { createStatsPart } from '../../src/parts/stats.js';
+import { PROGRAM_FOLDER } from '../../src/program.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { databaseOf, dropDatabaseOf } from './database.js';
 import { testHooks } from './hooks.js';
@@ -71,10 +74,32 @@ export interface TestAdmin {
   listen(host: string): Promise<string>;
 }
 
+const ATTEMPTS = {
+  maxFailuresPerSource: 20,
+  failureWindowMs: 300_000,
+  maxSources: 10_000,
+  maxCodeFailures: 10,
+  codeFailureWindowMs: 60_000,
+};
+
+interface TestAdminOptions
+  extends Partial<Omit<AdminServerOptions, 'accountForm'> & Pick<Services, 'agents' | 'now'>> {
+  readonly accountForm?: { readonly zone: string };
+  readonly attempts?: typeof ATTEMPTS;
+  readonly maxDelayedPerSource?: number;
+  readonly random?: () => number;
+}
+
 /** Starts the admin API on a free port of 127.0.0.1. The end of the test stops it and removes its folder. */
 export async function startTestAdmin(
   t: { after(fn: () => Promise<void>): void },
-  options: Partial<Omit<AdminServerDeps, 'accounts' | 'whitelist' | 'credentials' | 'log'>> = {},
+  {
+    accountForm,
+    attempts = ATTEMPTS,
+    maxDelayedPerSource = 64,
+    random = () => 0,
+    ...options
+  }: TestAdminOptions = {},
 ): Promise<TestAdmin> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
   const dataDir = join(folder, 'data');
@@ -117,19 +142,23 @@ export async function startTestAdmin(
   await credentials.ensure(ADMIN);
   const lines: Record<string, unknown>[] = [];
   const log = logInto(lines);
-  const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
   const playerLinks = createPlayerLinks({ store: store.playerLinks, now });
   const pac = await settings.open(createPacSetting(store.settings));
   const core = {
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
-    ...{ passwords, credentials, settings },
+    ...{ whitelist, passwords, credentials, settings },
   };
   const plane = { engines: { native: 0, node: 1 }, isListening: true };
   const listeners = { addresses: [] as string[] };
   const common = {
-    config: { ...config, dataDir },
+    config: {
+      ...config,
+      dataDir,
+      timeZone: accountForm?.zone ?? config.timeZone,
+      admin: { ...config.admin, attempts, maxDelayedPerSource },
+    },
     core,
     log,
     now,
@@ -137,7 +166,7 @@ export async function startTestAdmin(
     startedAt: now(),
   };
   const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
-  const served = adminApiDeps({
+  const parts: ServiceParts & ObservedParts = {
     ...common,
     recentLog: createRecentLog({ ...config.log.recent, startedAt: now() }),
     auth: await openAuth(common),
@@ -156,14 +185,18 @@ export async function startTestAdmin(
     liveSessions: createSessionsPart({ ...common, stats, node: { nodeName: 'test' } }),
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,
-    isStopping: () => false,
     plane,
     listeners,
-  });
-  const server = createAdminServer({
-    ...served,
+    agents: options.agents ?? hooks,
+    penalties: createPenalties({ store: null, monotonicNow: now }),
+    random,
+    monotonicNow: now,
+  };
+  const server = createAdminServer(createServices(parts), {
+    ...observe(parts, () => false),
+    consoleFolder: join(PROGRAM_FOLDER, 'dist/console'),
+    playerFolder: join(PROGRAM_FOLDER, 'dist/player'),
     handleHook: hooks.handle,
-    agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
     tls: null,
     handshakeTimeoutMs: 10_000,
     handleFor: (_request, handle) => handle(),
@@ -172,26 +205,13 @@ export async function startTestAdmin(
     trustedProxies: [],
     allowedHosts: ['x'],
     maxBodyBytes: 65_536,
-    accountForm: null,
+    maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
+    accountForm: accountForm !== undefined,
     connections: TEST_CONNECTIONS,
     mayCallHooks: () => false,
-    attempts: {
-      maxFailuresPerSource: 20,
-      failureWindowMs: 300_000,
-      maxSources: 10_000,
-      maxCodeFailures: 10,
-      codeFailureWindowMs: 60_000,
-    },
-    penalties: createPenalties({ store: null, monotonicNow: now }),
-    maxDelayedPerSource: 64,
-    random: () => 0,
+    maxSources: attempts.maxSources,
     ...options,
-    now,
     monotonicNow: now,
-    accounts,
-    whitelist,
-    credentials,
-    log,
   });
 
   async function listen(host: string): Promise<string> {

@@ -8,7 +8,7 @@ import { needs, refuseFormer } from '../account-api/rights.js';
 import { refuse } from '../answer.js';
 import { createBytesReader } from '../body-bytes.js';
 import { accountsFor, actorOf } from '../caller.js';
-import type { RefuseNow } from '../current-access.js';
+import type { Services } from '../services.js';
 import type { AdminState } from '../state.js';
 import { type FormAction, parseForm } from './form.js';
 import { accountsPage } from './page.js';
@@ -21,17 +21,10 @@ const REFUSALS = {
 
 type Done = { readonly ok: true } | { readonly ok: false; readonly reason: keyof typeof REFUSALS };
 
-export interface AccountFormDeps {
-  readonly accounts: Accounts;
-  /** IANA time zone of the dates. */
-  readonly zone: string;
-  readonly maxBodyBytes: number;
-  readonly refuseNow: RefuseNow;
-}
-
 export function accountFormRoutes(
   router: Router<AdminState>,
-  { accounts, zone, maxBodyBytes, refuseNow }: AccountFormDeps,
+  { accounts, timeZone: zone, refuseNow }: Services,
+  maxBodyBytes: number,
 ): void {
   const readBytes = createBytesReader(maxBodyBytes);
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { TOKEN_SCOPES } from '../../core/auth/token-scopes.js';
 import type { ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
+import type { Services } from '../services.js';
 import type { AdminState } from '../state.js';
 import type { ProblemAnswer } from './problem.js';
 
@@ -95,7 +96,7 @@ export type UncheckedHandler<Deps> = (
   readJsonObject: ReadJsonObject,
 ) => Promise<void>;
 
-export interface Route<Deps> extends RouteDescription {
+export interface Route<Deps = Services> extends RouteDescription {
   readonly handler:
     | { readonly isChecked: true; readonly handle: Handler<RouteRequest, Deps> }
     | { readonly isChecked: false; readonly handle: UncheckedHandler<Deps> };
@@ -104,10 +105,10 @@ export interface Route<Deps> extends RouteDescription {
 /**
  * Makes the routes of one group.
  * @example
- * const { route } = routesOf<TokenDeps>('Tokens');
+ * const { route } = routesOf('Tokens');
  * route({ method: 'GET', path: '/api/v1/tokens', … }, async ({ query }, { apiTokens }) => ({ status: 200, … }))
  */
-export function routesOf<Deps>(tag: string) {
+export function routesOf<Deps = Services>(tag: string) {
   return {
     route<const R extends Omit<RouteDescription, 'tag'>>(
       description: R,

@@ -1,7 +1,7 @@
 // Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one count per
 // source. The count is checked before any credentials are compared.
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
-import type { PenaltiesOfKind } from '../../core/auth/penalties.js';
+import type { Penalties, PenaltiesOfKind } from '../../core/auth/penalties.js';
 import type { Clock } from '../../core/clock.js';
 import { sourceOf } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
@@ -95,6 +95,36 @@ export function createAdminAttempts(
     succeeded: limit.succeeded,
     delay: delay.wait,
     close: delay.close,
+  };
+}
+
+/** The counts of the admin API: of logins, of one-time codes and of player links. `now` is monotonic; `random` is in [0, 1). */
+export function createAttemptsOfAll({
+  penalties,
+  ...options
+}: AttemptOptions & {
+  readonly penalties: Pick<Penalties, 'of'>;
+  /** Most delayed answers to refused logins of one source at once. */
+  readonly maxDelayedPerSource: number;
+  readonly random: () => number;
+  readonly now: Clock;
+  readonly log: Pick<Log, 'warn'>;
+}) {
+  return {
+    attempts: createAdminAttempts({ ...options, penalties: penalties.of('admin') }),
+    codeAttempts: createAdminAttempts({
+      ...options,
+      maxFailuresPerSource: options.maxCodeFailures,
+      failureWindowMs: options.codeFailureWindowMs,
+      refused: 'one-time codes refused: too many wrong ones',
+      counted: 'username',
+      penalties: penalties.of('admin-code'),
+    }),
+    playerAttempts: createAdminAttempts({
+      ...options,
+      refused: 'player links refused: too many failures',
+      penalties: penalties.of('player-link'),
+    }),
   };
 }
 

@@ -10,9 +10,9 @@ import { CredentialsInFormats } from '../v1/accounts/schemas.js';
 import { PATCH_PROBLEMS } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
 import { changeableOf, type PlayerPageSettings } from './settings.js';
-import { ownNetwork, type PlayerContext, type PlayerDeps, PlayerStatus, shown } from './status.js';
+import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, shown } from './status.js';
 
-const { route } = routesOf<PlayerDeps>('Player');
+const { route } = routesOf<PlayerServices>('Player');
 const path = '/player/{token}';
 const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
 
@@ -131,7 +131,7 @@ export const playerRoutes = [
 ];
 
 /** Returns the account of the secret address; null: it was deleted a moment ago. */
-function playerOf({ state }: PlayerContext, { accounts }: PlayerDeps): Account | null {
+function playerOf({ state }: PlayerContext, { accounts }: PlayerServices): Account | null {
   return accounts.get(state.player ?? '')?.account ?? null;
 }
 
@@ -143,7 +143,7 @@ const GONE: ProblemAnswer = { problem: 'not-found' };
  */
 function mayChange(
   ctx: PlayerContext,
-  deps: PlayerDeps,
+  deps: PlayerServices,
   what?: PlayerPageSettings['mayChange'][number],
 ): Account | ProblemAnswer {
   const account = playerOf(ctx, deps);
@@ -179,7 +179,7 @@ async function changeAddresses(
   ctx: PlayerContext,
   account: Account,
   next: (stored: Addresses) => Addresses,
-  deps: PlayerDeps,
+  deps: PlayerServices,
 ): Promise<Answered | ProblemAnswer> {
   const changed = await deps.accounts.patch(
     account.id,

@@ -6,31 +6,27 @@ import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
 import { PLAYER_TOKEN, type PlayerLinkKind } from '../../core/accounts/player/player-links.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
-import type { Log } from '../../core/log.js';
 import { refuse, TOO_MANY_ATTEMPTS } from '../answer.js';
 import { etagOf } from '../api/etag.js';
 import { sendProblem } from '../api/problem.js';
 import { serveRoutes } from '../api/serve.js';
 import { listAssets, sendAsset } from '../assets.js';
 import type { ReadJsonObject } from '../body.js';
-import type { AdminAttempts } from '../guards/attempts.js';
 import { hangUp } from '../guards/authenticate.js';
 import { otherMethods } from '../guards/routing.js';
+import type { Services } from '../services.js';
 import type { AdminState } from '../state.js';
 import { linkAddressFor } from '../v1/settings/public-address.js';
 import { playerRoutes } from './routes.js';
 import type { PlayerPageSettings } from './settings.js';
-import type { PlayerDeps } from './status.js';
 
-export interface ServePlayersDeps extends Omit<PlayerDeps, 'countChange'> {
+export interface PlayerOptions {
   /** Folder of the built player page. */
   readonly playerFolder: string;
   /** Number of sources whose requests are counted. */
   readonly maxSources: number;
-  /** Wrong tokens, counted apart from logins of administrators: wrong tokens of a network lock out nobody else there. */
-  readonly attempts: AdminAttempts;
+  readonly isTrustedProxy: (address: string) => boolean;
   readonly readJsonObject: ReadJsonObject;
-  readonly log: Pick<Log, 'warn'>;
   readonly monotonicNow: Clock;
 }
 
@@ -44,21 +40,22 @@ export function isPlayerPath({ enabled, pac }: PlayerPageSettings, path: string)
 }
 
 /** Answers every path below /player and /pac. Other paths go on. */
-export function servePlayers(deps: ServePlayersDeps): Middleware<AdminState> {
-  const { attempts, playerLinks, accounts, readJsonObject, log } = deps;
-  const files = listAssets(deps.playerFolder);
+export function servePlayers(services: Services, options: PlayerOptions): Middleware<AdminState> {
+  const { playerAttempts: attempts, playerLinks, accounts, playerPage, log } = services;
+  const { maxSources, isTrustedProxy, readJsonObject, monotonicNow: now } = options;
+  const files = listAssets(options.playerFolder);
   const page = files.get('/index.html');
   const requests = createAttemptLimit({
-    maxFailures: deps.playerPage.maxRequestsPerMinute,
+    maxFailures: playerPage.maxRequestsPerMinute,
     windowMs: MINUTE_MS,
-    maxSources: deps.maxSources,
-    now: deps.monotonicNow,
+    maxSources,
+    now,
   });
   const changes = createAttemptLimit({
-    maxFailures: deps.playerPage.maxChangesPerHour,
+    maxFailures: playerPage.maxChangesPerHour,
     windowMs: HOUR_MS,
-    maxSources: deps.maxSources,
-    now: deps.monotonicNow,
+    maxSources,
+    now,
   });
   const router = new Router<AdminState>();
   router.get('/player/:token', (ctx) => {
@@ -66,7 +63,7 @@ export function servePlayers(deps: ServePlayersDeps): Middleware<AdminState> {
     sendAsset(ctx, page);
     ctx.set('Cache-Control', 'no-store');
   });
-  const options = {
+  const readers = {
     readJsonObject,
     readBulkJsonObject: readJsonObject,
     refuseNow: () => null,
@@ -74,12 +71,12 @@ export function servePlayers(deps: ServePlayersDeps): Middleware<AdminState> {
     // Programs that pass links on add parameters to them.
     unknownFields: 'ignored',
   } as const;
-  const forRoutes = { ...deps, countChange: (id: string) => changes.attempt(id) };
-  serveRoutes(router, playerRoutes, () => forRoutes, options);
+  const forRoutes = { ...services, isTrustedProxy, countChange: (id: string) => changes.attempt(id) };
+  serveRoutes(router, playerRoutes, () => forRoutes, readers);
   const routed = router.routes();
   const otherwise = otherMethods();
 
-  return (ctx, next) => (isPlayerPath(deps.playerPage, ctx.path) ? answer(ctx) : next());
+  return (ctx, next) => (isPlayerPath(playerPage, ctx.path) ? answer(ctx) : next());
 
   async function answer(ctx: ParameterizedContext<AdminState>): Promise<unknown> {
     ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' });
@@ -119,8 +116,8 @@ export function servePlayers(deps: ServePlayersDeps): Middleware<AdminState> {
   }
 
   function sendPac(ctx: ParameterizedContext<AdminState>): void {
-    const link = linkAddressFor(deps, ctx.hostname);
-    const file = pacFile(deps.pac.current(), pacProxies(link, deps.pacListeners), link.host);
+    const link = linkAddressFor(services, ctx.hostname);
+    const file = pacFile(services.pac.current(), pacProxies(link, services.pacListeners), link.host);
     // `no-cache` lets the browser store the file and revalidate it each time.
     ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });
     ctx.status = 200;

@@ -2,49 +2,28 @@
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { includesAddress } from '../../core/accounts/access/address-list.js';
-import type { Schedules } from '../../core/accounts/access/schedule.js';
 import { type Account, isExpired } from '../../core/accounts/account.js';
-import type { Accounts } from '../../core/accounts/accounts.js';
-import type { PacListeners } from '../../core/accounts/player/pac.js';
-import type { PacSetting } from '../../core/accounts/player/pac-setting.js';
-import type { PlayerLinks } from '../../core/accounts/player/player-links.js';
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
-import type { AccountUsage } from '../../core/accounts/usage/account-usage.js';
-import type { AuditStore } from '../../core/audit/audit.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { parseIp } from '../../core/ip.js';
-import type { LiveSessions } from '../../core/sessions/live-sessions.js';
 import type { Answered } from '../api/route.js';
 import { Count, Time } from '../api/schemas.js';
 import { isLoopback } from '../client.js';
+import type { Services } from '../services.js';
 import type { AdminState } from '../state.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
 import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
-import { type LinkDeps, linkAddressFor } from '../v1/settings/public-address.js';
+import { linkAddressFor } from '../v1/settings/public-address.js';
 import { playerUrl } from './address.js';
 import { Device, devicesOf } from './devices.js';
-import { changeableOf, type PlayerPageSettings } from './settings.js';
+import { changeableOf } from './settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 
-export interface PlayerDeps extends LinkDeps {
-  readonly playerPage: PlayerPageSettings;
-  readonly playerLinks: PlayerLinks;
-  readonly accounts: Accounts;
-  readonly usage: AccountUsage;
-  readonly liveSessions: LiveSessions;
-  readonly pac: Pick<PacSetting, 'current'>;
-  readonly pacListeners: PacListeners;
-  readonly audit: Pick<AuditStore, 'add'>;
-  /** `socks.maxAuthorizedAddresses`. */
-  readonly maxAuthorizedAddresses: number;
+export interface PlayerServices extends Services {
   /** Counts a change of an account. Returns null if it may be made, or the ms to wait. */
   readonly countChange: (accountId: string) => number | null;
   readonly isTrustedProxy: (address: string) => boolean;
-  readonly schedules: Schedules;
-  /** Of the schedules. */
-  readonly timeZone: string;
-  readonly now: () => number;
 }
 
 export const PlayerStatus = z.object({
@@ -82,7 +61,7 @@ export const PlayerStatus = z.object({
 });
 
 /** Answers a request of the page with the account's status. */
-export async function shown(ctx: PlayerContext, account: Account, deps: PlayerDeps): Promise<Answered> {
+export async function shown(ctx: PlayerContext, account: Account, deps: PlayerServices): Promise<Answered> {
   const { id, username, isEnabled, expiresAt, daysFromFirstLogin, plan } = account;
   const { authorizedAddresses } = account;
   const { egressClass: _, ...limits } = account.limits;
@@ -110,7 +89,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerDe
 }
 
 /** Returns the network that the player calls "my address"; null when a proxy hides it, or when it is this machine's own address. */
-export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerDeps): string | null {
+export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerServices): string | null {
   const { client, isForwarded } = state;
   const ip = parseIp(client);
   if (ip === null || isForwarded || isLoopback(client) || isTrustedProxy(client)) return null;

@@ -1,10 +1,10 @@
 // /api/v1/audit: every change, its author, and the changed values.
 import { z } from 'zod';
-import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
-import type { Operators } from '../../core/auth/operators.js';
+import type { AuditFilter, AuditEntry as Entry } from '../../core/audit/audit.js';
 import { fromIso, iso } from '../../core/clock.js';
 import { routesOf } from '../api/route.js';
 import { Guid, pageOf, Time, TimeIn } from '../api/schemas.js';
+import type { Services } from '../services.js';
 import { idCursors } from './cursors.js';
 import { withoutUndefined } from './without-undefined.js';
 
@@ -46,12 +46,7 @@ const AuditEntry = z
   })
   .meta({ id: 'AuditEntry' });
 
-interface AuditDeps {
-  readonly audit: AuditStore;
-  readonly operators: Pick<Operators, 'get'>;
-}
-
-const { route } = routesOf<AuditDeps>('Audit');
+const { route } = routesOf('Audit');
 
 export const auditRoutes = [
   route(
@@ -98,14 +93,14 @@ export const auditRoutes = [
   ),
 ];
 
-function presentEntry({ id, at, by, before, after, ...entry }: Entry, operators: AuditDeps['operators']) {
+function presentEntry({ id, at, by, before, after, ...entry }: Entry, operators: Services['operators']) {
   const shown = (fields: Entry['before']) => withOwnerName(fields, operators);
   const author = { actor: by.name, via: by.via, address: by.address };
   return { id, at: iso(at), ...author, ...entry, before: shown(before), after: shown(after) };
 }
 
 /** The log has the id of an account's owner: the name can change. */
-function withOwnerName(fields: Entry['before'], operators: AuditDeps['operators']): Entry['before'] {
+function withOwnerName(fields: Entry['before'], operators: Services['operators']): Entry['before'] {
   const owner = fields?.['owner'];
   if (typeof owner !== 'string') return fields;
   return { ...fields, owner: operators.get(owner)?.name ?? owner };

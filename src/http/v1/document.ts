@@ -2,13 +2,7 @@
 import { routesOf } from '../api/route.js';
 import { STYLE_HASH } from './document-page.js';
 
-export interface ApiDocument {
-  readonly json: string;
-  readonly page: string;
-}
-
-/** `document` is made at the first call and kept. */
-const { route } = routesOf<{ readonly document: () => ApiDocument }>('Document');
+const { route } = routesOf('Document');
 
 export const documentRoutes = [
   route(

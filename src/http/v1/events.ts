@@ -1,11 +1,10 @@
 // /api/v1/events: a stream of server-sent events that reports changes as they happen.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Changed, ChangeSignal } from '../../core/stats/change-signal.js';
-import type { OverviewNow } from '../../core/stats/overview.js';
 import { because } from '../api/problem-reasons.js';
 import { routesOf } from '../api/route.js';
 import type { Caller } from '../caller.js';
+import type { EventStreams, Services, Watched } from '../services.js';
 import { Overview, presentOverview } from './overview.js';
 
 /** The data of `changed`, sent when an object of a list changed. The stream also sends `overview` every two seconds. */
@@ -16,25 +15,9 @@ const ChangedEvent = z
   })
   .meta({ id: 'ChangedEvent' });
 
-export interface EventStreams {
-  /** Opens a stream for the caller; null: the maximum number of streams of the caller, or of all operators, is open. */
-  open(caller: Caller, watched?: Watched): Readable | null;
-  /** Ends the open streams, so that a stop does not wait for them. Clients connect again later. */
-  close(): void;
-}
-
-/** The events that a stream carries. */
-export interface Watched {
-  readonly hasOverview: boolean;
-  /** Returns the event to send for a change; null: none. */
-  filter(changed: Changed): Changed | null;
-}
-
 const EVERYTHING: Watched = { hasOverview: true, filter: (changed) => changed };
 
-export interface EventStreamOptions {
-  readonly overview: () => Promise<OverviewNow>;
-  readonly changes: ChangeSignal;
+interface EventStreamOptions extends Pick<Services, 'overview' | 'changes'> {
   /**
    * Most streams at once of all operators together, and as many more of the administrator, whom no operator locks out. Each stream
    * occupies a connection.
@@ -44,7 +27,7 @@ export interface EventStreamOptions {
   readonly mayStillWatch: (caller: Caller) => boolean;
 }
 
-const { route } = routesOf<{ readonly events: Pick<EventStreams, 'open'> }>('Overview');
+const { route } = routesOf('Overview');
 
 export const eventRoutes = [
   route(

@@ -28,12 +28,7 @@ const LogPage = z
   })
   .meta({ id: 'LogPage' });
 
-export interface LogDeps {
-  readonly recentLog: Pick<RecentLog, 'read'>;
-  readonly node: { readonly nodeName: string };
-}
-
-const { route } = routesOf<LogDeps>('Log');
+const { route } = routesOf('Log');
 
 export const logRoutes = [
   route(

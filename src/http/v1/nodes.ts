@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { iso } from '../../core/clock.js';
 import { setDrained } from '../../core/nodes/drain.js';
-import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
-import type { Reloadable } from '../../core/settings/setting.js';
-import type { ChangeSignal } from '../../core/stats/change-signal.js';
+import type { FleetNode } from '../../core/nodes/nodes.js';
 import type { ProblemAnswer } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
 import type { Answered } from '../api/route.js';
@@ -12,6 +10,7 @@ import { routesOf } from '../api/route.js';
 import { BytesPerSecond, Count, Time } from '../api/schemas.js';
 import type { Caller } from '../caller.js';
 import { actorOf } from '../caller.js';
+import type { Services } from '../services.js';
 
 export const Node = z
   .object({
@@ -43,14 +42,7 @@ export const Node = z
 
 const NodeParams = z.object({ name: z.string().min(1).max(253) });
 
-export interface NodeDeps {
-  readonly nodes: NodeStore;
-  /** This daemon's own node. */
-  readonly node: Reloadable & { readonly nodeName: string };
-  readonly changes: ChangeSignal;
-}
-
-const { route } = routesOf<NodeDeps>('Nodes');
+const { route } = routesOf('Nodes');
 
 export const nodeRoutes = [
   route(
@@ -106,15 +98,14 @@ async function drain(
   name: string,
   isDrained: boolean,
   caller: Caller,
-  { nodes, node, changes }: NodeDeps,
+  { nodes, node, onSettingChanged }: Services,
 ): Promise<Answered | ProblemAnswer> {
   if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
     return { problem: 'not-found', ...because('no-node') };
   }
   // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();
-  changes.notify('settings');
-  changes.notify('audit');
+  onSettingChanged();
   return { status: 204 };
 }
 

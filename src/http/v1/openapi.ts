@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { Problem } from '../api/problem.js';
 import type { Access, RouteDescription, RouteRequest } from '../api/route.js';
+import { documentPage } from './document-page.js';
 import { routes } from './routes.js';
 
 type Json = Record<string, unknown>;
 
 /**
  * Returns the OpenAPI 3.1.1 document of /api/v1 as a plain object for JSON. Each call makes an equal object and takes some
- * milliseconds, so keep the result.
+ * milliseconds.
  */
 export function buildOpenApi(): Json {
   const components: Json = {};
@@ -53,6 +54,16 @@ export function buildOpenApi(): Json {
       },
     },
   };
+}
+
+let kept: { readonly json: string; readonly page: string } | undefined;
+
+/** Returns the document as JSON and as a web page, made at the first call and kept. */
+export function apiDocument(): NonNullable<typeof kept> {
+  if (kept) return kept;
+  const document = buildOpenApi();
+  kept = { json: JSON.stringify(document), page: documentPage(document) };
+  return kept;
 }
 
 function operation(route: RouteDescription, components: Json): Json {

@@ -1,12 +1,8 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
 import { z } from 'zod';
-import type { Accounts } from '../../core/accounts/accounts.js';
 import type { Budget as Bounds } from '../../core/accounts/plans/budget.js';
-import type { ApiTokens } from '../../core/auth/api-tokens.js';
-import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth/operator.js';
-import { hasSameAccess, type OperatorRefusal, type Operators } from '../../core/auth/operators.js';
-import type { Principals } from '../../core/auth/principals.js';
+import { hasSameAccess, type OperatorRefusal } from '../../core/auth/operators.js';
 import { ROLES } from '../../core/auth/roles.js';
 import { iso } from '../../core/clock.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
@@ -14,6 +10,7 @@ import { because } from '../api/problem-reasons.js';
 import { routesOf } from '../api/route.js';
 import { Count, Guid, IdParams, RevokeTokens, Time } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
+import type { Services } from '../services.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import { withoutUndefined } from './without-undefined.js';
 
@@ -69,16 +66,7 @@ const OperatorChange = z
   })
   .meta({ id: 'OperatorChange', description: 'A field that is left out stays unchanged.' });
 
-export interface OperatorDeps {
-  readonly accounts: Pick<Accounts, 'list' | 'refresh'>;
-  readonly operators: Operators;
-  readonly principals: Principals;
-  readonly apiTokens: ApiTokens;
-  readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<OperatorDeps>('Operators');
+const { route } = routesOf('Operators');
 
 export const operatorRoutes = [
   route(
@@ -218,7 +206,7 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
 type AccountIds = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the ids of the accounts of each operator that has any. */
-function accountsByOwner({ accounts }: Pick<OperatorDeps, 'accounts'>): AccountIds {
+function accountsByOwner({ accounts }: Pick<Services, 'accounts'>): AccountIds {
   const owned = new Map<string, string[]>();
   for (const { account } of accounts.list()) {
     if (account.owner === null) continue;
@@ -230,7 +218,7 @@ function accountsByOwner({ accounts }: Pick<OperatorDeps, 'accounts'>): AccountI
 }
 
 function present(
-  deps: OperatorDeps,
+  deps: Services,
   { id, name, role, isEnabled, createdAt, budget, used }: Operator,
   owned: AccountIds = accountsByOwner(deps),
 ) {

@@ -1,7 +1,6 @@
 // /api/v1/overview: current activity and its history.
 import { z } from 'zod';
 import { iso } from '../../core/clock.js';
-import type { History } from '../../core/stats/history.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import { routesOf } from '../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from '../api/schemas.js';
@@ -56,12 +55,7 @@ const OverviewHistory = z
   })
   .meta({ id: 'OverviewHistory' });
 
-export interface OverviewDeps {
-  readonly overview: () => Promise<OverviewNow>;
-  readonly history: History;
-}
-
-const { route } = routesOf<OverviewDeps>('Overview');
+const { route } = routesOf('Overview');
 
 export const overviewRoutes = [
   route(

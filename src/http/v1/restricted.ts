@@ -1,24 +1,25 @@
-// Restricts the dependencies of handlers of /api/v1 to what an operator may see.
+// Restricts the services of /api/v1 to what an operator may see.
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { accountsOfSeller } from '../../core/accounts/owned-accounts.js';
 import type { AuditStore } from '../../core/audit/audit.js';
 import { sessionsOfSeller } from '../../core/sessions/seller-sessions.js';
 import type { Caller } from '../caller.js';
-import type { Watched } from './events.js';
-import type { RouteDeps } from './routes.js';
+import type { Services, Watched } from '../services.js';
 
-/** Returns dependencies restricted to the operator: its own entries of the audit log, and for a seller its own accounts. */
-export function restrictedDeps(deps: RouteDeps, operator: NonNullable<Caller['operator']>): RouteDeps {
-  const audit = auditOf(deps.audit, operator.id);
-  if (operator.role !== 'seller') return { ...deps, audit };
-  const owner = operator.id;
-  const accounts = accountsOfSeller(deps.accounts, owner);
-  const { logins, heartbeats, heartbeatSums, events } = deps;
+/** For an operator: its own entries of the audit log, and for a seller its own accounts. */
+export function restrictedTo(caller: Caller | undefined, services: Services): Services {
+  if (!caller?.operator) return services;
+  const { id, role } = caller.operator;
+  const audit = auditOf(services.audit, id);
+  if (role !== 'seller') return { ...services, audit };
+  const owner = id;
+  const accounts = accountsOfSeller(services.accounts, owner);
+  const { logins, heartbeats, heartbeatSums, events } = services;
   return {
-    ...deps,
+    ...services,
     audit,
     accounts,
-    liveSessions: sessionsOfSeller(deps.liveSessions, (id) => accounts.get(id) !== null),
+    liveSessions: sessionsOfSeller(services.liveSessions, (id) => accounts.get(id) !== null),
     logins: {
       list: (filter, before, limit) => logins.list({ ...filter, owner }, before, limit),
       count: (filter) => logins.count({ ...filter, owner }),
@@ -28,7 +29,7 @@ export function restrictedDeps(deps: RouteDeps, operator: NonNullable<Caller['op
       series: (range, by, limit) => heartbeatSums.series(range, by, limit, owner),
       largest: (range, by, limit) => heartbeatSums.largest(range, by, limit, owner),
     },
-    events: { open: (caller) => events.open(caller, watchedBy(deps.accounts, accounts)) },
+    events: { ...events, open: (watcher) => events.open(watcher, watchedBy(services.accounts, accounts)) },
   };
 }
 

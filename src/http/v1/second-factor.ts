@@ -1,8 +1,6 @@
 // /api/v1/session/totp: the caller's own second factor and its recovery codes.
 import { z } from 'zod';
 import type { Actor } from '../../core/audit/audit.js';
-import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
-import type { KnownSources } from '../../core/auth/known-sources.js';
 import type { Principal, Principals } from '../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
@@ -10,6 +8,7 @@ import { because, type ReasonCode } from '../api/problem-reasons.js';
 import { type Answered, routesOf } from '../api/route.js';
 import { actorOf, type Caller, keptSessionOf } from '../caller.js';
 import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
+import type { Services } from '../services.js';
 
 /** `123456`, or a recovery code such as `abcde-fghij`. */
 export const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);
@@ -28,19 +27,7 @@ const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
 /** Shown once. */
 const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
 
-export interface SecondFactorDeps extends CodeDeps {
-  readonly principals: Pick<Principals, 'get'>;
-  readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
-  readonly attempts: AdminAttempts;
-}
-
-export interface CodeDeps {
-  /** Counts wrong codes by user name. */
-  readonly codeAttempts: Pick<AdminAttempts, 'begin' | 'succeeded'>;
-  readonly knownSources: KnownSources;
-}
-
-const { route } = routesOf<SecondFactorDeps>('Session');
+const { route } = routesOf('Session');
 
 export const secondFactorRoutes = [
   route(
@@ -136,7 +123,7 @@ export const secondFactorRoutes = [
  * code or a recovery code, counts as an attempt to log in, and is then used up.
  */
 async function withCode<Answer extends Answered | ProblemAnswer>(
-  deps: SecondFactorDeps,
+  deps: Services,
   caller: Caller,
   code: string,
   change: (principal: Principal) => Promise<Answer>,
@@ -185,7 +172,7 @@ export function principalOf(
  * the source, but a source of a recent sign-in of the user is never refused for others. A recovery code cannot be guessed.
  */
 export async function checkCode(
-  { codeAttempts, knownSources }: CodeDeps,
+  { codeAttempts, knownSources }: Services,
   { name, operator, secondFactor, recoveryCodes }: Principal,
   code: string,
   by: Actor,

@@ -1,33 +1,21 @@
 // /api/v1/session: console sign-in and sign-out, and the identity of the caller.
 import { z } from 'zod';
-import type { Accounts } from '../../core/accounts/accounts.js';
-import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
-import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
-import type { Operators } from '../../core/auth/operators.js';
-import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
 import { isoOrNull } from '../../core/clock.js';
-import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
 import { fault } from '../api/field-errors.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { routesOf, Scope } from '../api/route.js';
 import { Bytes, Count, Time } from '../api/schemas.js';
-import { actorOf, type Caller, callerOf } from '../caller.js';
+import { accountsFor, actorOf, type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
-import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
+import { uncountUnchecked } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
+import type { Services } from '../services.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import {
-  type CodeDeps,
-  checkCode,
-  principalOf,
-  refuseProof,
-  TotpOrRecovery,
-  wrongCode,
-} from './second-factor.js';
-import { LinkAddress, type LinkDeps, linkAddressFor } from './settings/public-address.js';
+import { checkCode, principalOf, refuseProof, TotpOrRecovery, wrongCode } from './second-factor.js';
+import { LinkAddress, linkAddressFor } from './settings/public-address.js';
 
 const SignIn = z
   .object({
@@ -99,35 +87,7 @@ const Me = z
   })
   .meta({ id: 'Me' });
 
-/** The facts about the daemon that every caller with credentials may know. */
-export interface AboutDaemon {
-  readonly version: string;
-  readonly startedAt: number;
-  /** `host:port` of every SOCKS listener. */
-  readonly socks: readonly string[];
-  readonly heartbeatIntervalMs: number;
-  readonly webhooksEnabled: boolean;
-  readonly maxImportBytes: number;
-  readonly egressClasses: readonly string[];
-  readonly timeZone: string;
-}
-
-export interface SessionDeps extends LinkDeps, CodeDeps {
-  readonly credentials: Pick<AdminCredentials, 'givenBy'>;
-  readonly principals: Principals;
-  readonly operators: Pick<Operators, 'get' | 'reload'>;
-  readonly consoleSessions: ConsoleSessions;
-  readonly attempts: AdminAttempts;
-  readonly about: () => AboutDaemon;
-  /** Returns the accounts that a caller may see. At the sign-in only the answer's caller is known, not the request's. */
-  readonly accountsOf: (caller: Caller) => Pick<Accounts, 'count' | 'maxAuthorizedAddresses'>;
-  /** Returns the `operationId`s of the routes that the caller may use. */
-  readonly operationsOf: (caller: Caller) => readonly string[];
-  readonly log: Pick<Log, 'warn' | 'info'>;
-  readonly now: () => number;
-}
-
-const { route } = routesOf<SessionDeps>('Session');
+const { route } = routesOf('Session');
 
 export const sessionRoutes = [
   route(
@@ -232,10 +192,10 @@ export const sessionRoutes = [
   ),
 ];
 
-async function me(deps: SessionDeps, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
+async function me(deps: Services, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
   const { secondFactor, recoveryCodes } = principalOf(deps, caller);
   const about = deps.about();
-  const accounts = deps.accountsOf(caller);
+  const accounts = accountsFor(deps.accounts, caller);
   const { password: givenBy } = caller.operator ? {} : await deps.credentials.givenBy();
   return {
     username: caller.name,
@@ -267,7 +227,7 @@ async function me(deps: SessionDeps, caller: Caller, hostname: string): Promise<
 }
 
 /** Reads the database: accounts at this and other daemons use the budget. */
-async function budgetOf({ operators }: SessionDeps, { operator }: Caller) {
+async function budgetOf({ operators }: Services, { operator }: Caller) {
   if (operator?.role !== 'seller') return null;
   await operators.reload();
   const now = operators.get(operator.id);
@@ -275,7 +235,7 @@ async function budgetOf({ operators }: SessionDeps, { operator }: Caller) {
 }
 
 async function refuseLate(
-  { attempts, log }: SessionDeps,
+  { attempts, log }: Services,
   address: string,
   username: string,
 ): Promise<ProblemAnswer> {

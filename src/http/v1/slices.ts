@@ -1,15 +1,11 @@
 // Work on many accounts in transactions of 250 accounts each, as one entry of the audit log.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Actor, AuditStore } from '../../core/audit/audit.js';
+import type { Actor } from '../../core/audit/audit.js';
 import type { Log } from '../../core/log.js';
+import type { Services } from '../services.js';
 
 /** Accounts per transaction; other writers run between two transactions. */
 const SLICE = 250;
-
-export interface AuditedDeps {
-  readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
-  readonly log: Pick<Log, 'error'>;
-}
 
 /**
  * Runs the work slice by slice; it returns the number of accounts that it changed. Work on several items is one entry of the audit log,
@@ -18,7 +14,7 @@ export interface AuditedDeps {
  */
 export async function inAuditedSlices<Item>(
   items: readonly Item[],
-  { audit, log }: AuditedDeps,
+  { audit, log }: Pick<Services, 'audit' | 'log'>,
   { by, type }: { readonly by: Actor; readonly type: string },
   work: (slice: readonly Item[], by: Actor) => Promise<number>,
 ): Promise<readonly Item[]> {

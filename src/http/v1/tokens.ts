@@ -1,14 +1,13 @@
 // /api/v1/tokens: API tokens, with which programs authenticate.
 import { z } from 'zod';
-import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
-import type { Operators } from '../../core/auth/operators.js';
+import type { ApiToken } from '../../core/auth/api-tokens.js';
 import { fromIsoOrNull, iso, isoOrNull } from '../../core/clock.js';
-import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import { invalid } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
 import { routesOf, Scope } from '../api/route.js';
 import { Guid, IdParams, Time, TimeIn } from '../api/schemas.js';
 import { actorOf, type Caller } from '../caller.js';
+import type { Services } from '../services.js';
 
 const Token = z
   .object({
@@ -34,14 +33,7 @@ const NewToken = z
   })
   .meta({ id: 'NewToken' });
 
-export interface TokenDeps {
-  readonly apiTokens: ApiTokens;
-  readonly operators: Pick<Operators, 'get'>;
-  readonly changes: ChangeSignal;
-  readonly now: () => number;
-}
-
-const { route } = routesOf<TokenDeps>('Tokens');
+const { route } = routesOf('Tokens');
 
 export const tokenRoutes = [
   route(
@@ -121,7 +113,7 @@ export const tokenRoutes = [
 
 const hasScope = ({ scopes }: Caller, scope: Scope): boolean => scopes === null || scopes.includes(scope);
 
-function presentToken({ operators }: Pick<TokenDeps, 'operators'>, token: ApiToken) {
+function presentToken({ operators }: Pick<Services, 'operators'>, token: ApiToken) {
   const { id, name, prefix, scopes, createdAt, expiresAt, lastUsedAt, lastUsedFrom, operatorId } = token;
   return {
     id,

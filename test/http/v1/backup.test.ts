@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { HandlerInput, RouteRequest } from '../../../src/http/api/route.js';
 import type { Caller } from '../../../src/http/caller.js';
+import type { Services } from '../../../src/http/services.js';
 import { backupRoutes } from '../../../src/http/v1/settings/backup.js';
 
 test('a backup is closed when its download cannot be recorded', async () => {
@@ -12,11 +13,14 @@ test('a backup is closed when its download cannot be recorded', async () => {
   const [route] = backupRoutes;
   assert.ok(route?.handler.isChecked);
   const caller = { name: 'admin', via: 'basic', address: '::1', operator: null } as Caller;
-  const answered = route.handler.handle({ caller } as HandlerInput<RouteRequest>, {
-    backup: async () => file,
-    audit: { add: async () => Promise.reject(full) },
-    now: Date.now,
-  });
+  const answered = route.handler.handle(
+    { caller } as HandlerInput<RouteRequest>,
+    {
+      backup: async () => file,
+      audit: { add: async () => Promise.reject(full) },
+      now: Date.now,
+    } as unknown as Services,
+  );
   await assert.rejects(answered, full);
   assert.ok(file.destroyed);
 });

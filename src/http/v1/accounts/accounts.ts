@@ -10,13 +10,13 @@ import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, IdParams, pageOf } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
+import type { Services } from '../../services.js';
 import { pageSortedBy } from '../sorted.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount } from './schemas.js';
 import {
-  type AccountDeps,
   accountSortKeys,
   contactsOf,
   explained,
@@ -29,7 +29,7 @@ import {
   termsOfNew,
 } from './shared.js';
 
-const { route } = routesOf<AccountDeps>('Accounts');
+const { route } = routesOf('Accounts');
 
 export const accountRoutes = [
   route(
@@ -182,7 +182,7 @@ export const accountRoutes = [
   ),
 ];
 
-function presented(deps: AccountDeps, view: AccountView): Record<string, unknown> {
+function presented(deps: Services, view: AccountView): Record<string, unknown> {
   const { usage, activity, now } = deps;
   const { account } = view;
   const owner = ownerOf(deps, account);
@@ -196,7 +196,7 @@ function presented(deps: AccountDeps, view: AccountView): Record<string, unknown
   );
 }
 
-function shownAccount(deps: AccountDeps, id: string): Answered | ProblemAnswer {
+function shownAccount(deps: Services, id: string): Answered | ProblemAnswer {
   const view = deps.accounts.get(id);
   if (!view) return NO_ACCOUNT;
   return { status: 200, body: presented(deps, view), headers: { ETag: accountEtag(view.account) } };

@@ -14,13 +14,12 @@ import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { type AuditedDeps, inAuditedSlices } from '../slices.js';
+import { inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, NewAccountDefaults, SkippedAccount } from './schemas.js';
 import {
-  type AccountDeps,
   contactsOf,
   explained,
   PATCH_PROBLEMS,
@@ -29,7 +28,7 @@ import {
   termsOfNew,
 } from './shared.js';
 
-const { route } = routesOf<AccountDeps & AuditedDeps>('Accounts');
+const { route } = routesOf('Accounts');
 const MAX_AT_ONCE = 10_000;
 
 const NewAccounts = z

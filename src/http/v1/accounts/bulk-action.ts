@@ -6,9 +6,9 @@ import { isValidTag } from '../../../core/accounts/fields/tags.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
+import type { Services } from '../../services.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
 import {
-  type AccountDeps,
   explained,
   noPlan,
   PATCH_PROBLEMS,
@@ -55,7 +55,7 @@ export const BulkAction = z.discriminatedUnion('type', [
 export type BulkAction = z.infer<typeof BulkAction>;
 
 /** Returns the problem of an action that no account could have; null: there is none. */
-export function refuseAction(deps: AccountDeps, action: BulkAction, caller: Caller): ProblemAnswer | null {
+export function refuseAction(deps: Services, action: BulkAction, caller: Caller): ProblemAnswer | null {
   switch (action.type) {
     case 'set-limits':
       return refuseEgressClass(deps, action.limits, caller);
@@ -75,7 +75,7 @@ export function refuseAction(deps: AccountDeps, action: BulkAction, caller: Call
 }
 
 function refuseAccess(
-  { accounts }: Pick<AccountDeps, 'accounts'>,
+  { accounts }: Pick<Services, 'accounts'>,
   { allowedClients = [], schedule = null }: z.infer<typeof AccessChange>,
 ): ProblemAnswer | null {
   const path = 'body.action.access';
@@ -88,7 +88,7 @@ function refuseAccess(
 }
 
 /** Returns the action with addresses and schedule as accounts store them: read once for all accounts. It must not be refused. */
-export function asStored({ accounts }: Pick<AccountDeps, 'accounts'>, action: BulkAction): BulkAction {
+export function asStored({ accounts }: Pick<Services, 'accounts'>, action: BulkAction): BulkAction {
   if (action.type !== 'set-access') return action;
   const { allowedClients, schedule } = action.access;
   const read = allowedClients && readAllowedClients(allowedClients, accounts.maxAllowedClients);

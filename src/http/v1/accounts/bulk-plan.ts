@@ -11,11 +11,12 @@ import { planFor } from '../../../core/accounts/plans/plans.js';
 import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
 import { DAY_MS, fromIsoOrNull, isoOrNull } from '../../../core/clock.js';
 import { isWireDate } from '../../../core/wire-date.js';
+import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import type { BulkAction } from './bulk-action.js';
 import { randomPassword } from './credentials.js';
 import type { SkippedAccount } from './schemas.js';
-import { type AccountDeps, contactsOf } from './shared.js';
+import { contactsOf } from './shared.js';
 
 interface Plan {
   readonly change: AccountChange;
@@ -25,11 +26,6 @@ interface Plan {
   readonly isShortened?: boolean;
 }
 
-export type PlanDeps = Pick<
-  AccountDeps,
-  'accounts' | 'plans' | 'usage' | 'operators' | 'sessions' | 'schedules' | 'now'
->;
-
 export interface Planned extends Plan {
   readonly view: AccountView;
   /** Number of the account's live sessions that the change ends. */
@@ -38,7 +34,7 @@ export interface Planned extends Plan {
 
 /** Returns the planned change of an account, or the reason to skip the account. */
 function changeFor(
-  { plans, usage, operators }: Pick<AccountDeps, 'plans' | 'usage' | 'operators'>,
+  { plans, usage, operators }: Pick<Services, 'plans' | 'usage' | 'operators'>,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -105,7 +101,7 @@ export function changeOfPlanned({ view: { account }, change }: Planned): Change 
  * before.
  */
 export function plannedFor(
-  deps: PlanDeps,
+  deps: Services,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -185,7 +181,7 @@ const accessOf = ({ allowedClients, schedule }: Account) => ({ allowedClients, s
 
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
 function endedBy(
-  { sessions, schedules }: Pick<AccountDeps, 'sessions' | 'schedules'>,
+  { sessions, schedules }: Pick<Services, 'sessions' | 'schedules'>,
   account: Account,
   { change }: Plan,
   action: BulkAction,

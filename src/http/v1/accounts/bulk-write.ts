@@ -3,13 +3,14 @@
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountChange } from '../../../core/accounts/account-input.js';
 import type { Actor } from '../../../core/audit/audit.js';
+import type { Services } from '../../services.js';
 import type { BulkAction } from './bulk-action.js';
-import { type PlanDeps, type Planned, plannedFor } from './bulk-plan.js';
+import { type Planned, plannedFor } from './bulk-plan.js';
 import type { SkippedAccount } from './schemas.js';
 
 /** Writes a slice of accounts in one transaction. Returns for each id the change as it was made, or why none was. */
 export async function carryOut(
-  deps: PlanDeps,
+  deps: Services,
   slice: readonly Planned[],
   action: BulkAction,
   by: Actor,

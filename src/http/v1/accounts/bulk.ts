@@ -9,7 +9,8 @@ import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid, TimeIn } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { type AuditedDeps, inAuditedSlices } from '../slices.js';
+import type { Services } from '../../services.js';
+import { inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { asStored, BulkAction, refuseAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
@@ -18,11 +19,8 @@ import { credentials } from './credentials.js';
 import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
 import { Credentials, OwnerFilter, SkippedAccount } from './schemas.js';
-import type { AccountDeps } from './shared.js';
 
-type BulkDeps = AccountDeps & AuditedDeps;
-
-const { route } = routesOf<BulkDeps>('Accounts');
+const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
 
@@ -149,7 +147,7 @@ const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): Skip
 
 /** Plans the change of each account that the request selects. */
 function plansFor(
-  deps: BulkDeps,
+  deps: Services,
   { ids, filter }: BulkRequest,
   action: BulkAction,
 ): Skipping & { readonly planned: readonly Planned[] } {
@@ -179,7 +177,7 @@ function plansFor(
 
 /** Writes the planned changes. Skips an account that is gone, or that could not be written. */
 async function write(
-  deps: BulkDeps,
+  deps: Services,
   planned: readonly Planned[],
   action: BulkAction,
   by: Actor,
@@ -202,7 +200,7 @@ async function write(
 
 /** Returns the new password of an account; none when the action sets none. */
 function newCredentials(
-  deps: BulkDeps,
+  deps: Services,
   hostname: string,
   { view, change: { password } }: Planned,
 ): readonly Credentials[] {

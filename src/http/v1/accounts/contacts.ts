@@ -1,11 +1,6 @@
 // /api/v1/accounts/{id}/contacts: whether notices go to the addresses of an account's player, and their confirmation by a code.
 import { z } from 'zod';
-import type { Accounts } from '../../../core/accounts/accounts.js';
-import {
-  CONFIRMED_CHANNELS,
-  type Confirmations,
-  type SentCode,
-} from '../../../core/notices/confirmations.js';
+import { CONFIRMED_CHANNELS, type SentCode } from '../../../core/notices/confirmations.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
@@ -17,12 +12,7 @@ const State = z.enum(['trusted', 'unconfirmed']).nullable();
 const ContactStates = z.object({ email: State, telegram: State }).meta({ id: 'ContactStates' });
 const Channel = z.enum(CONFIRMED_CHANNELS);
 
-export interface ContactDeps {
-  readonly accounts: Pick<Accounts, 'get'>;
-  readonly confirmations: Confirmations;
-}
-
-const { route } = routesOf<ContactDeps>('Accounts');
+const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/contacts';
 
 export const contactRoutes = [

@@ -3,18 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { verifyPassword } from '../../../core/accounts/access/password.js';
 import { clientText, clientTexts } from '../../../core/accounts/player/client-formats.js';
-import type { PlayerLinks } from '../../../core/accounts/player/player-links.js';
 import { socksLink } from '../../../core/accounts/player/proxy-link.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { type LinkDeps, linkAddressFor } from '../settings/public-address.js';
+import type { LinkServices } from '../../services.js';
+import { linkAddressFor } from '../settings/public-address.js';
 import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
-import { type AccountDeps, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
+import { NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
 
-const { route } = routesOf<AccountDeps & { readonly playerLinks: Pick<PlayerLinks, 'revoke'> }>('Accounts');
+const { route } = routesOf('Accounts');
 
 export const credentialRoutes = [
   route(
@@ -84,14 +84,14 @@ interface Shown {
   readonly password: string;
 }
 
-export function credentials(deps: LinkDeps, hostname: string, account: Shown): Credentials {
+export function credentials(deps: LinkServices, hostname: string, account: Shown): Credentials {
   const access = { ...account, ...linkAddressFor(deps, hostname) };
   return { ...account, link: socksLink(access, access), plain: clientText('plain', access) };
 }
 
 /** Credentials with every client format, for one account only: the formats are long. */
 export function credentialsInFormats(
-  deps: LinkDeps,
+  deps: LinkServices,
   hostname: string,
   account: Shown,
 ): Record<string, unknown> {

@@ -1,7 +1,4 @@
-// /api/v1/accounts/export: accounts as a file. The formats are injected, and the command line uses the same ones.
-import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { AccountView } from '../../../core/accounts/account-views.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { fault } from '../../api/field-errors.js';
 import { because } from '../../api/problem-reasons.js';
@@ -10,17 +7,9 @@ import { Flag } from '../../api/schemas.js';
 import { pageSortedBy } from '../sorted.js';
 import { matcherFor } from './filter.js';
 import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
-import { type AccountDeps, accountSortKeys } from './shared.js';
+import { accountSortKeys } from './shared.js';
 
-export interface ExportDeps extends AccountDeps {
-  readonly exportAccounts: (
-    format: FileFormat,
-    views: Iterable<AccountView>,
-    options: { readonly withHashes: boolean; readonly zone: string },
-  ) => Readable;
-}
-
-const { route } = routesOf<ExportDeps>('Import and export');
+const { route } = routesOf('Import and export');
 const TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name: string }>> = {
   csv: { type: 'text/csv; charset=utf-8', name: 'accounts.csv' },
   json: { type: 'application/json; charset=utf-8', name: 'accounts.json' },

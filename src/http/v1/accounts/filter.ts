@@ -1,7 +1,8 @@
 // Converts the filter of a request into a test of accounts.
 import { type AccountFilter, accountMatcher } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import { type AccountDeps, accountFacts } from './shared.js';
+import type { Services } from '../../services.js';
+import { accountFacts } from './shared.js';
 
 type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
   readonly expiresFrom?: string | undefined;
@@ -10,7 +11,7 @@ type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
 
 /** Returns the test that an account must pass. */
 export function matcherFor(
-  deps: Pick<AccountDeps, 'sessions' | 'usage'>,
+  deps: Pick<Services, 'sessions' | 'usage'>,
   { expiresFrom, expiresBefore, ...filter }: FilterIn,
   now: number,
 ): (view: AccountView) => boolean {

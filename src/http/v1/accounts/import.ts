@@ -1,12 +1,7 @@
 // /api/v1/accounts/import: accounts from a file. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Accounts } from '../../../core/accounts/accounts.js';
-import { type Change, costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
-import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
-import type { Calendar } from '../../../core/accounts/usage/calendar.js';
-import type { Actor } from '../../../core/audit/audit.js';
-import type { Operators } from '../../../core/auth/operators.js';
+import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { fault } from '../../api/field-errors.js';
 import type { ProblemAnswer } from '../../api/problem.js';
@@ -16,15 +11,8 @@ import { Flag } from '../../api/schemas.js';
 import { refuseCaller } from '../../api/serve.js';
 import { declaredBytes } from '../../body-bytes.js';
 import { actorOf, isSeller } from '../../caller.js';
-import type { RefuseNow } from '../../current-access.js';
 import { budgetPreview } from './budget-preview.js';
-import {
-  createReport,
-  FileEncoding,
-  type ImportedLine,
-  ImportReport,
-  type LostSetting,
-} from './import-report.js';
+import { createReport, FileEncoding, ImportReport } from './import-report.js';
 import { FileFormat } from './schemas.js';
 
 /**
@@ -33,43 +21,7 @@ import { FileFormat } from './schemas.js';
  */
 const OnExisting = z.enum(['keep', 'replace', 'skip']).meta({ id: 'OnExisting' });
 
-interface ImportOptions {
-  /** The accounts that the caller may see and change. */
-  readonly accounts: Accounts;
-  readonly existing: z.infer<typeof OnExisting>;
-  readonly dryRun: boolean;
-  readonly by: Actor;
-  readonly fileName: string | null;
-  readonly mayChooseEgress: boolean;
-  readonly mayChooseIds: boolean;
-  /** undefined: detected from the file. */
-  readonly encoding: FileEncoding | undefined;
-  readonly zone: string;
-  readonly onEncoding: (encoding: FileEncoding) => void;
-  readonly onLost: (setting: LostSetting) => void;
-  /** Called in a dry run with changes that would be charged to a seller's budget. */
-  readonly onChanges: (changes: readonly Change[]) => Promise<void>;
-}
-
-export interface ImportDeps {
-  readonly importAccounts: (
-    format: FileFormat,
-    input: AsyncIterable<Buffer>,
-    options: ImportOptions,
-  ) => AsyncIterable<ImportedLine>;
-  readonly accounts: Accounts;
-  readonly usage: Pick<AccountUsage, 'readNow'>;
-  readonly calendar: Calendar;
-  readonly now: () => number;
-  readonly operators: Pick<Operators, 'get' | 'reload'>;
-  readonly refuseNow: RefuseNow;
-  /** The callers with an import under way: the ids of operators; null: the administrator. */
-  readonly importing: Set<string | null>;
-  /** Largest file, in bytes. */
-  readonly maxImportBytes: number;
-}
-
-const { route } = routesOf<ImportDeps>('Import and export');
+const { route } = routesOf('Import and export');
 const TYPES = ['text/csv', 'application/json', 'text/plain'];
 
 class TooLarge extends Error {}

@@ -1,7 +1,6 @@
 // /api/v1/accounts/{id}/limits: the limits and the usage of an account.
 import { z } from 'zod';
-import { type Accounts, refused } from '../../../core/accounts/accounts.js';
-import type { AccountUsage as UsageOfAccounts } from '../../../core/accounts/usage/account-usage.js';
+import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
 import { etagOf, matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
@@ -9,17 +8,13 @@ import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
+import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
 import { NO_ACCOUNT, refuseEgressClass, unknownEgressClass } from './shared.js';
 
-export interface LimitDeps {
-  readonly accounts: Pick<Accounts, 'get' | 'patch' | 'resetUsage' | 'hasEgressClass'>;
-  readonly usage: Pick<UsageOfAccounts, 'view'>;
-}
-
-const { route } = routesOf<LimitDeps>('Accounts');
+const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
 const LimitsAndUsage = z
   .object({ limits: AccountLimits, usage: AccountUsage })
@@ -93,7 +88,7 @@ const CHANGED_MEANWHILE: ProblemAnswer = {
   ...because('limits-changed'),
 };
 
-function shown({ accounts, usage }: LimitDeps, id: string): Answered | ProblemAnswer {
+function shown({ accounts, usage }: Services, id: string): Answered | ProblemAnswer {
   const account = accounts.get(id.toLowerCase())?.account;
   if (!account) return NO_ACCOUNT;
   const { limits } = account;

@@ -1,7 +1,6 @@
 // /api/v1/accounts/{id}/player-link and …/pac-link: the secret addresses of an account's player page and of its PAC file.
 import { z } from 'zod';
-import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player/player-links.js';
+import type { PlayerLinkKind } from '../../../core/accounts/player/player-links.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
@@ -9,7 +8,7 @@ import { routesOf } from '../../api/route.js';
 import { IdParams, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { isServed, playerUrl } from '../../player/address.js';
-import type { PlayerPageSettings } from '../../player/settings.js';
+import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from './shared.js';
 
 const PlayerLink = z
@@ -36,13 +35,7 @@ const NewPlayerLink = z
   })
   .meta({ id: 'NewPlayerLink' });
 
-export interface PlayerLinkDeps {
-  readonly accounts: Pick<Accounts, 'get'>;
-  readonly playerLinks: PlayerLinks;
-  readonly playerPage: PlayerPageSettings;
-}
-
-const { route } = routesOf<PlayerLinkDeps>('Accounts');
+const { route } = routesOf('Accounts');
 
 const KINDS = {
   page: { path: 'player-link', name: 'PlayerLink', what: 'the player’s page' },
@@ -134,6 +127,6 @@ const NOT_SERVED: Readonly<Record<PlayerLinkKind, ProblemAnswer>> = {
   pac: { problem: 'conflict', ...because('no-pac') },
 };
 
-function accountOf({ accounts }: PlayerLinkDeps, id: string) {
+function accountOf({ accounts }: Services, id: string) {
   return accounts.get(id.toLowerCase())?.account ?? null;
 }

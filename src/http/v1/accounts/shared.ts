@@ -2,7 +2,6 @@
 // owner, contacts and plan.
 
 import type { AddressRefusal } from '../../../core/accounts/access/address-list.js';
-import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
@@ -10,35 +9,18 @@ import type { Accounts } from '../../../core/accounts/accounts.js';
 import { type Contacts, wrongContact } from '../../../core/accounts/fields/contacts.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
-import type { PlansSetting } from '../../../core/accounts/plans/plans-setting.js';
-import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
-import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
-import type { LiveActivity } from '../../../core/accounts/usage/live-activity.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { fromIsoOrNull } from '../../../core/clock.js';
-import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 import { fieldError } from '../../api/field-errors.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { refuseCaller } from '../../api/serve.js';
 import type { Caller } from '../../caller.js';
-import type { LinkDeps } from '../settings/public-address.js';
+import type { Services } from '../../services.js';
 import type { SortKeys } from '../sorted.js';
 import { withoutUndefined } from '../without-undefined.js';
-
-export interface AccountDeps extends LinkDeps {
-  readonly accounts: Accounts;
-  readonly usage: AccountUsage;
-  readonly sessions: SessionRegistry;
-  readonly activity: LiveActivity;
-  readonly plans: Pick<PlansSetting, 'byName'>;
-  readonly operators: Pick<Operators, 'get' | 'reload'>;
-  readonly schedules: Schedules;
-  readonly calendar: Calendar;
-  readonly now: () => number;
-}
 
 export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-account') };
 
@@ -98,12 +80,12 @@ export function limitsOf({ limits }: { readonly limits?: LimitsIn | undefined })
   return limits && withoutUndefined<Partial<AccountLimits>>(limits);
 }
 
-export function accountFacts({ usage, sessions }: Pick<AccountDeps, 'usage' | 'sessions'>): AccountFacts {
+export function accountFacts({ usage, sessions }: Pick<Services, 'usage' | 'sessions'>): AccountFacts {
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
 }
 
 /** Returns the sort keys of lists of accounts. */
-export function accountSortKeys({ sessions, activity, usage }: AccountDeps): SortKeys<AccountView> {
+export function accountSortKeys({ sessions, activity, usage }: Services): SortKeys<AccountView> {
   return {
     username: ({ account }) => account.username,
     createdAt: ({ account }) => account.createdAt,
@@ -173,7 +155,7 @@ interface NewTerms {
 
 /** Returns expiry and limits of a new account: those of the named plan, overridden by explicit values. */
 export function termsOfNew(
-  { plans, now }: Pick<AccountDeps, 'plans' | 'now'>,
+  { plans, now }: Pick<Services, 'plans' | 'now'>,
   body: {
     readonly expiresAt: string | null;
     readonly plan?: string | undefined;

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';
 import { Tag } from './field-schemas.js';
-import type { AccountDeps } from './shared.js';
 
-const { route } = routesOf<Pick<AccountDeps, 'accounts'>>('Accounts');
+const { route } = routesOf('Accounts');
 
 const TagUses = z
   .object({

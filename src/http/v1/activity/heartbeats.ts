@@ -1,13 +1,12 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
-import type { Accounts } from '../../../core/accounts/accounts.js';
 import { fromIso, iso } from '../../../core/clock.js';
-import type { HeartbeatFilter, HeartbeatStore } from '../../../core/heartbeats/heartbeat-store.js';
-import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
+import type { HeartbeatFilter } from '../../../core/heartbeats/heartbeat-store.js';
 import { playedSpans } from '../../../core/heartbeats/timeline.js';
 import { stepsOf } from '../../../core/ranges.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
+import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
@@ -71,15 +70,7 @@ const HeartbeatSum = z
 
 const By = z.enum(['game', 'account']).default('game');
 
-export interface HeartbeatDeps {
-  readonly accounts: Pick<Accounts, 'get'>;
-  readonly heartbeats: Pick<HeartbeatStore, 'list'>;
-  readonly heartbeatSums: Pick<HeartbeatSums, 'series' | 'largest'>;
-  readonly heartbeatIntervalMs: number;
-  readonly now: () => number;
-}
-
-const { route } = routesOf<HeartbeatDeps>('Activity');
+const { route } = routesOf('Activity');
 
 /** Most entries of a timeline. Retention usually keeps fewer entries of an account. */
 const MAX_TIMELINE_ENTRIES = 20_000;
@@ -238,6 +229,6 @@ export const heartbeatRoutes = [
   ),
 ];
 
-function nameOf(accounts: HeartbeatDeps['accounts'], id: string): string {
+function nameOf(accounts: Services['accounts'], id: string): string {
   return accounts.get(id)?.account.username ?? id;
 }

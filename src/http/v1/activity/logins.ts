@@ -1,12 +1,6 @@
 // /api/v1/logins and the daily traffic of an account.
 import { z } from 'zod';
-import {
-  LOGIN_OUTCOMES,
-  type LoginFilter,
-  type LoginStore,
-} from '../../../core/accounts/access/login-log.js';
-import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { AccountUsage } from '../../../core/accounts/usage/account-usage.js';
+import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/login-log.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import { fromIso, iso } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
@@ -45,15 +39,7 @@ const TrafficDay = z
   })
   .meta({ id: 'TrafficDay' });
 
-export interface LoginDeps {
-  readonly accounts: Pick<Accounts, 'get'>;
-  readonly logins: Pick<LoginStore, 'list' | 'count'>;
-  readonly usage: Pick<AccountUsage, 'days'>;
-  readonly calendar: Calendar;
-  readonly now: () => number;
-}
-
-const { route } = routesOf<LoginDeps>('Activity');
+const { route } = routesOf('Activity');
 
 export const loginRoutes = [
   route(

@@ -1,15 +1,7 @@
 // /api/v1/notices: the notices, with channel and the receiver's answer.
 import { z } from 'zod';
 import { DAY_MS, iso, isoOrNull } from '../../../core/clock.js';
-import {
-  CHANNELS,
-  NOTICE_STATES,
-  type NoticeStore,
-  RECIPIENTS,
-  type StoredNotice,
-} from '../../../core/notices/notice.js';
-import type { NoticesSetting } from '../../../core/notices/notice-settings.js';
-import type { ChangeSignal } from '../../../core/stats/change-signal.js';
+import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
@@ -46,16 +38,7 @@ const NoticePage = openPageOf(Notice)
   })
   .meta({ id: 'NoticePage' });
 
-export interface NoticeDeps {
-  readonly notices: Pick<NoticeStore, 'discard' | 'list' | 'retry' | 'waiting'>;
-  readonly noticesSetting: NoticesSetting;
-  /** Call it when a notice became due. */
-  readonly wakeNotices: () => void;
-  readonly changes: ChangeSignal;
-  readonly now: () => number;
-}
-
-const { route } = routesOf<NoticeDeps>('Notices');
+const { route } = routesOf('Notices');
 
 export const noticeRoutes = [
   route(

@@ -1,9 +1,8 @@
 // /api/v1/sessions: lists and ends live SOCKS sessions.
 import { z } from 'zod';
-import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.js';
+import type { Actor, AuditRecord } from '../../../core/audit/audit.js';
 import { iso } from '../../../core/clock.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
-import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
@@ -56,12 +55,7 @@ const SessionQuery = z.object({
   sort: z.enum([...sessionSorts, ...sessionSorts.map((key) => `-${key}` as const)]).default('-openedAt'),
 });
 
-export interface LiveSessionDeps {
-  readonly liveSessions: LiveSessions;
-  readonly audit: Pick<AuditStore, 'add' | 'begin'>;
-}
-
-const { route } = routesOf<LiveSessionDeps>('Activity');
+const { route } = routesOf('Activity');
 
 export const liveSessionRoutes = [
   route(

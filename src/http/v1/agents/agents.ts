@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isoOrNull } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
 import { Count, Time } from '../../api/schemas.js';
-import { AgentName, type AgentRouteDeps, Queued, queued, recordAction, SessionKey } from './shared.js';
+import { AgentName, Queued, queued, recordAction, SessionKey } from './shared.js';
 
 const Agent = z
   .object({
@@ -26,7 +26,7 @@ const Agent = z
 
 const NameParams = z.object({ name: AgentName });
 
-const { route } = routesOf<AgentRouteDeps>('Agents');
+const { route } = routesOf('Agents');
 
 export const agentRoutes = [
   route(

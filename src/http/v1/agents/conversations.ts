@@ -7,7 +7,7 @@ import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { conversationCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
-import { AgentFilter, type AgentRouteDeps, notFound, recordAction, SessionKey } from './shared.js';
+import { AgentFilter, notFound, recordAction, SessionKey } from './shared.js';
 
 const AgentSession = z
   .object({
@@ -29,7 +29,7 @@ const AgentSessionDetail = AgentSession.extend({
 
 const KeyParams = z.object({ key: SessionKey });
 
-const { route } = routesOf<AgentRouteDeps>('Agents');
+const { route } = routesOf('Agents');
 
 export const conversationRoutes = [
   route(

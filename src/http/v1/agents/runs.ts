@@ -5,19 +5,11 @@ import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
+import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { presentDelivery, presentRun } from './present.js';
-import {
-  AgentFilter,
-  type AgentRouteDeps,
-  notFound,
-  Queued,
-  queued,
-  type RunDeps,
-  recordAction,
-  SessionKey,
-} from './shared.js';
+import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './shared.js';
 
 const RunStatus = z
   .enum(['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'])
@@ -66,7 +58,7 @@ const RunDetail = Run.extend({
   ),
 }).meta({ id: 'RunDetail' });
 
-const { route } = routesOf<AgentRouteDeps>('Agents');
+const { route } = routesOf('Agents');
 
 export const runRoutes = [
   route(
@@ -151,7 +143,10 @@ export const runRoutes = [
   ),
 ];
 
-async function shownRun({ runs, deliveries }: RunDeps, id: string): Promise<Answered | ProblemAnswer> {
+async function shownRun(
+  { runs, deliveries }: Services['agents'],
+  id: string,
+): Promise<Answered | ProblemAnswer> {
   const run = await runs.get(id);
   if (!run) return notFound('run');
   const tries = await deliveries.ofRun(run.id);

@@ -1,28 +1,14 @@
 // The dependencies of the agent routes, and their shared code.
 import { z } from 'zod';
-import type { AgentSessionStore } from '../../../core/agents/agent-session-store.js';
-import type { DeliveryStore } from '../../../core/agents/delivery-store.js';
-import type { RunStore } from '../../../core/agents/run-store.js';
-import type { AgentControl, QueuedAnswer } from '../../../core/agents/runs.js';
+import type { QueuedAnswer } from '../../../core/agents/runs.js';
 import { SESSION_KEY } from '../../../core/agents/webhooks.js';
-import type { AuditAction, AuditStore } from '../../../core/audit/audit.js';
+import type { AuditAction } from '../../../core/audit/audit.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import type { Answered } from '../../api/route.js';
 import { Guid } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
-
-export interface RunDeps {
-  readonly control: AgentControl;
-  readonly runs: Pick<RunStore, 'get' | 'list'>;
-  readonly deliveries: Pick<DeliveryStore, 'ofRun'>;
-  readonly sessions: Pick<AgentSessionStore, 'list' | 'get' | 'messages' | 'remove'>;
-}
-
-export interface AgentRouteDeps {
-  readonly agents: RunDeps;
-  readonly audit: Pick<AuditStore, 'add'>;
-}
+import type { Services } from '../../services.js';
 
 export const AgentName = z.string().min(1).max(128);
 export const SessionKey = z.string().regex(SESSION_KEY);
@@ -44,7 +30,7 @@ export const notFound = (what: keyof typeof NOT_FOUND): ProblemAnswer => ({
 
 /** Writes an audit record of a caller's action on an agent or a run. */
 export function recordAction(
-  audit: AgentRouteDeps['audit'],
+  audit: Services['audit'],
   caller: Caller,
   action: AuditAction,
   object: { readonly type: 'run' | 'agent'; readonly id: string | null; readonly name: string | null },

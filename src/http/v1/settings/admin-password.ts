@@ -1,32 +1,13 @@
 // /api/v1/settings/admin-password: the caller's own password.
 import { z } from 'zod';
-import {
-  type AdminCredentials,
-  MIN_ADMIN_PASSWORD_CHARACTERS,
-} from '../../../core/auth/admin-credentials.js';
-import type { ApiTokens } from '../../../core/auth/api-tokens.js';
-import type { ConsoleSessions } from '../../../core/auth/console-sessions.js';
-import type { Principals } from '../../../core/auth/principals.js';
-import type { Log } from '../../../core/log.js';
-import type { ChangeSignal } from '../../../core/stats/change-signal.js';
+import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../../core/auth/admin-credentials.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
-import type { AdminAttempts } from '../../guards/attempts.js';
 import { principalOf, refuseProof } from '../second-factor.js';
 
-export interface AdminPasswordDeps {
-  readonly credentials: Pick<AdminCredentials, 'givenBy'>;
-  readonly principals: Pick<Principals, 'get'>;
-  readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
-  readonly apiTokens: Pick<ApiTokens, 'reload'>;
-  readonly changes: ChangeSignal;
-  readonly attempts: AdminAttempts;
-  readonly log: Pick<Log, 'warn'>;
-}
-
-const { route } = routesOf<AdminPasswordDeps>('Settings');
+const { route } = routesOf('Settings');
 
 const PASSWORD_FAULTS = {
   'wrong-password': invalid('body.current', 'present-password'),

@@ -1,21 +1,10 @@
-// /api/v1/backup: the whole database as a file.
-
-import type { Readable } from 'node:stream';
-import type { AuditStore } from '../../../core/audit/audit.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
 
-export interface BackupDeps {
-  /** The file, or why there is none. */
-  readonly backup: () => Promise<Readable | keyof typeof REFUSALS>;
-  readonly audit: Pick<AuditStore, 'add'>;
-  readonly now: () => number;
-}
-
 const REFUSALS = { busy: 'backup-busy', 'not-a-file': 'backup-postgres' } as const;
 
-const { route } = routesOf<BackupDeps>('Settings');
+const { route } = routesOf('Settings');
 
 export const backupRoutes = [
   route(

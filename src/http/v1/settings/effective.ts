@@ -37,7 +37,7 @@ const EffectiveConfig = z
 
 export type Effective = z.infer<typeof EffectiveConfig>;
 
-const { route } = routesOf<{ readonly effective: () => Promise<Effective> }>('Settings');
+const { route } = routesOf('Settings');
 
 export const effectiveRoutes = [
   route(

@@ -1,10 +1,6 @@
 // /api/v1/settings/games: the rules that determine the game of a flow.
 import { z } from 'zod';
-import {
-  type CompilePattern,
-  GameRuleError,
-  type GameRule as Rule,
-} from '../../../core/heartbeats/game-rules.js';
+import { GameRuleError, type GameRule as Rule } from '../../../core/heartbeats/game-rules.js';
 import type { GameRulesSetting, RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
 import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
 import { parseIp } from '../../../core/ip.js';
@@ -71,13 +67,7 @@ const GameRuleTestResult = z
   })
   .meta({ id: 'GameRuleTestResult' });
 
-export interface GameRuleDeps {
-  readonly gameRules: GameRulesSetting;
-  readonly compilePattern: CompilePattern;
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<GameRuleDeps>('Settings');
+const { route } = routesOf('Settings');
 
 export const gameRuleRoutes = [
   route(

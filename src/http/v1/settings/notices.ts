@@ -1,12 +1,10 @@
 // /api/v1/settings/notices: the times and channels of notices, and a test of each channel. Responses never contain secrets.
 import { z } from 'zod';
 import { isChatId, isMailAddress } from '../../../core/accounts/fields/contacts.js';
-import type { DeliveryOutcome } from '../../../core/agents/runs.js';
 import { isHttpUrl } from '../../../core/endpoints.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
 import {
   LANGUAGES,
-  type NoticesSetting,
   type SavedNoticeSettings as SavedSettings,
   SECRETS,
   type NoticeSettings as Settings,
@@ -159,18 +157,7 @@ const TestResult = z
   })
   .meta({ id: 'NoticeTestResult' });
 
-export interface NoticeSettingDeps {
-  readonly noticesSetting: NoticesSetting;
-  readonly testNotice: (
-    channel: Channel,
-    settings: Settings,
-    signal: AbortSignal,
-  ) => Promise<DeliveryOutcome | null>;
-  readonly previewNotices: (settings: Settings) => Promise<z.infer<typeof Preview>>;
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<NoticeSettingDeps>('Notices');
+const { route } = routesOf('Notices');
 const path = '/api/v1/settings/notices';
 
 export const noticeSettingRoutes = [

@@ -1,7 +1,6 @@
 // /api/v1/settings/pac: which destinations the players' proxy auto-configuration files send through the proxy.
 import { z } from 'zod';
 import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/player/pac.js';
-import type { PacSetting } from '../../../core/accounts/player/pac-setting.js';
 import { etagOf, refuseChanged } from '../../api/etag.js';
 import { fault } from '../../api/field-errors.js';
 import { type Answered, routesOf } from '../../api/route.js';
@@ -26,12 +25,7 @@ const PacRules = z
   })
   .meta({ id: 'PacRules' });
 
-export interface PacDeps {
-  readonly pac: PacSetting;
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<PacDeps>('Settings');
+const { route } = routesOf('Settings');
 const path = '/api/v1/settings/pac';
 
 export const pacRoutes = [

@@ -24,12 +24,7 @@ const Plan = z
 
 const Plans = z.object({ plans: z.array(Plan).max(MAX_PLANS) }).meta({ id: 'Plans' });
 
-export interface PlanDeps {
-  readonly plans: PlansSetting;
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<PlanDeps>('Settings');
+const { route } = routesOf('Settings');
 const path = '/api/v1/settings/plans';
 
 export const planRoutes = [

@@ -1,16 +1,15 @@
 // /api/v1/settings/public-address: the address for players in links, set by the operator or guessed.
 import { z } from 'zod';
 import {
-  type PublicAddress as Address,
   isPublicHost,
   type LinkAddress as Link,
   linkAddress,
 } from '../../../core/accounts/player/proxy-link.js';
-import type { PublicAddressSetting } from '../../../core/accounts/player/public-address-setting.js';
 import { etagOf, refuseChanged } from '../../api/etag.js';
 import { invalid } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
+import type { LinkServices, Services, Source } from '../../services.js';
 
 /** The address in links, QR codes and files for players. */
 export const LinkAddress = z
@@ -39,22 +38,7 @@ const PublicAddress = z
   })
   .meta({ id: 'PublicAddress' });
 
-type Source = 'default' | 'file' | 'environment' | 'flag';
-
-/** The dependencies that determine the address in links. */
-export interface LinkDeps {
-  readonly publicAddress: PublicAddressSetting;
-  /** `host:port` of every SOCKS listener. */
-  readonly socks: () => readonly string[];
-}
-
-export interface PublicAddressDeps extends LinkDeps {
-  /** The configured values and their sources. */
-  readonly configuredAddress: Address & { readonly hostFrom: Source; readonly portFrom: Source };
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<PublicAddressDeps>('Settings');
+const { route } = routesOf('Settings');
 
 export const publicAddressRoutes = [
   route(
@@ -103,7 +87,7 @@ export const publicAddressRoutes = [
 ];
 
 /** @param hostname the host in the request of the caller's browser */
-export function linkAddressFor({ publicAddress, socks }: LinkDeps, hostname: string): Link {
+export function linkAddressFor({ publicAddress, socks }: LinkServices, hostname: string): Link {
   const [listener = ':1080'] = socks();
   const at = listener.lastIndexOf(':');
   return linkAddress(
@@ -113,7 +97,7 @@ export function linkAddressFor({ publicAddress, socks }: LinkDeps, hostname: str
   );
 }
 
-function shown(deps: PublicAddressDeps, hostname: string): Answered {
+function shown(deps: Services, hostname: string): Answered {
   const { publicAddress, configuredAddress: configured } = deps;
   const saved = publicAddress.saved();
   const { host, port } = publicAddress.current();

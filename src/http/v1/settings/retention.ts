@@ -18,12 +18,7 @@ const Retention = z
   })
   .meta({ id: 'Retention' });
 
-export interface RetentionDeps {
-  readonly retention: RetentionSetting;
-  readonly onSettingChanged: () => void;
-}
-
-const { route } = routesOf<RetentionDeps>('Settings');
+const { route } = routesOf('Settings');
 
 export const retentionRoutes = [
   route(

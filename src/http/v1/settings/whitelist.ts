@@ -4,7 +4,6 @@
 import { z } from 'zod';
 import { parseWhitelist } from '../../../core/auth/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
-import type { WhitelistSetting } from '../../../core/auth/whitelist-setting.js';
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
 import { etagOf, ifMatchOf, refuseChanged } from '../../api/etag.js';
@@ -13,7 +12,6 @@ import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import type { RefuseNow } from '../../current-access.js';
 import { kindOf } from '../../fields.js';
 
 const Whitelist = z.object({ whitelist: z.string().max(65_536) }).meta({ id: 'Whitelist' });
@@ -41,13 +39,7 @@ const WhitelistCheck = z
   })
   .meta({ id: 'WhitelistCheck' });
 
-export interface WhitelistDeps {
-  readonly whitelist: WhitelistSetting;
-  readonly refuseNow: RefuseNow;
-  readonly onSettingChanged: () => void;
-}
-
-const { route, uncheckedRoute } = routesOf<WhitelistDeps>('Settings');
+const { route, uncheckedRoute } = routesOf('Settings');
 
 export const whitelistRoutes = [
   uncheckedRoute(

@@ -1,0 +1,205 @@
+// What the routes of the admin API work with. parts/services.ts makes it once; each handler takes from it what it uses.
+import type { Readable } from 'node:stream';
+import type { LoginStore } from '../core/accounts/access/login-log.js';
+import type { Schedules } from '../core/accounts/access/schedule.js';
+import type { AccountView } from '../core/accounts/account-views.js';
+import type { Accounts } from '../core/accounts/accounts.js';
+import type { Change } from '../core/accounts/plans/budget.js';
+import type { PlansSetting } from '../core/accounts/plans/plans-setting.js';
+import type { PacListeners } from '../core/accounts/player/pac.js';
+import type { PacSetting } from '../core/accounts/player/pac-setting.js';
+import type { PlayerLinks } from '../core/accounts/player/player-links.js';
+import type { PublicAddress } from '../core/accounts/player/proxy-link.js';
+import type { PublicAddressSetting } from '../core/accounts/player/public-address-setting.js';
+import type { AccountUsage } from '../core/accounts/usage/account-usage.js';
+import type { Calendar } from '../core/accounts/usage/calendar.js';
+import type { LiveActivity } from '../core/accounts/usage/live-activity.js';
+import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
+import type { DeliveryStore } from '../core/agents/delivery-store.js';
+import type { RunStore } from '../core/agents/run-store.js';
+import type { AgentControl, DeliveryOutcome } from '../core/agents/runs.js';
+import type { Actor, AuditStore } from '../core/audit/audit.js';
+import type { AdminCredentials } from '../core/auth/admin-credentials.js';
+import type { ApiTokens } from '../core/auth/api-tokens.js';
+import type { ConsoleSessions } from '../core/auth/console-sessions.js';
+import type { KnownSources } from '../core/auth/known-sources.js';
+import type { Operators } from '../core/auth/operators.js';
+import type { Principals } from '../core/auth/principals.js';
+import type { WhitelistSetting } from '../core/auth/whitelist-setting.js';
+import type { Clock } from '../core/clock.js';
+import type { CompilePattern } from '../core/heartbeats/game-rules.js';
+import type { GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import type { HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
+import type { Log } from '../core/log.js';
+import type { NodeStore } from '../core/nodes/nodes.js';
+import type { Confirmations } from '../core/notices/confirmations.js';
+import type { NoticeChannel, NoticeStore } from '../core/notices/notice.js';
+import type { NoticeSettings, NoticesSetting } from '../core/notices/notice-settings.js';
+import type { RecentLog } from '../core/recent-log.js';
+import type { LiveSessions } from '../core/sessions/live-sessions.js';
+import type { SessionRegistry } from '../core/sessions/session-registry.js';
+import type { RetentionSetting } from '../core/settings/retention.js';
+import type { Reloadable } from '../core/settings/setting.js';
+import type { Changed, ChangeSignal } from '../core/stats/change-signal.js';
+import type { History } from '../core/stats/history.js';
+import type { OverviewNow } from '../core/stats/overview.js';
+import type { Caller } from './caller.js';
+import type { RefuseNow } from './current-access.js';
+import type { AdminAttempts } from './guards/attempts.js';
+import type { PlayerPageSettings } from './player/settings.js';
+import type { FileEncoding, ImportedLine, LostSetting } from './v1/accounts/import-report.js';
+import type { FileFormat } from './v1/accounts/schemas.js';
+
+export interface Services {
+  readonly accounts: Accounts;
+  readonly usage: AccountUsage;
+  /** The live sessions of this daemon. */
+  readonly sessions: SessionRegistry;
+  /** Those of all daemons. */
+  readonly liveSessions: LiveSessions;
+  readonly activity: LiveActivity;
+  readonly schedules: Schedules;
+  readonly calendar: Calendar;
+  /** Of the schedules of accounts. */
+  readonly timeZone: string;
+  /** Most authorized addresses of one account. */
+  readonly maxAuthorizedAddresses: number;
+  readonly exportAccounts: (
+    format: FileFormat,
+    views: Iterable<AccountView>,
+    options: { readonly withHashes: boolean; readonly zone: string },
+  ) => Readable;
+  readonly importAccounts: (
+    format: FileFormat,
+    input: AsyncIterable<Buffer>,
+    options: ImportOptions,
+  ) => AsyncIterable<ImportedLine>;
+  /** The callers with an import under way: the ids of operators; null: the administrator. */
+  readonly importing: Set<string | null>;
+  /** Largest file of accounts, in bytes. */
+  readonly maxImportBytes: number;
+  readonly confirmations: Confirmations;
+
+  readonly playerLinks: PlayerLinks;
+  readonly playerPage: PlayerPageSettings;
+  readonly pacListeners: PacListeners;
+
+  readonly logins: Pick<LoginStore, 'list' | 'count'>;
+  readonly heartbeats: Pick<HeartbeatStore, 'list'>;
+  readonly heartbeatSums: Pick<HeartbeatSums, 'series' | 'largest'>;
+  readonly heartbeatIntervalMs: number;
+  readonly overview: () => Promise<OverviewNow>;
+  readonly history: History;
+
+  readonly agents: {
+    readonly control: AgentControl;
+    readonly runs: Pick<RunStore, 'get' | 'list'>;
+    readonly deliveries: Pick<DeliveryStore, 'ofRun'>;
+    readonly sessions: Pick<AgentSessionStore, 'list' | 'get' | 'messages' | 'remove'>;
+  };
+  readonly nodes: NodeStore;
+  /** This daemon's own node. */
+  readonly node: Reloadable & { readonly nodeName: string };
+  readonly notices: Pick<NoticeStore, 'discard' | 'list' | 'retry' | 'waiting'>;
+  /** Call it when a notice became due. */
+  readonly wakeNotices: () => void;
+  readonly testNotice: (
+    channel: NoticeChannel,
+    settings: NoticeSettings,
+    signal: AbortSignal,
+  ) => Promise<DeliveryOutcome | null>;
+  readonly previewNotices: (settings: NoticeSettings) => Promise<object>;
+
+  readonly credentials: AdminCredentials;
+  readonly principals: Principals;
+  readonly operators: Operators;
+  readonly consoleSessions: ConsoleSessions;
+  readonly apiTokens: ApiTokens;
+  readonly knownSources: KnownSources;
+  readonly refuseNow: RefuseNow;
+  /** Counts wrong passwords and tokens by source. */
+  readonly attempts: AdminAttempts;
+  /** Counts wrong one-time codes by user name. */
+  readonly codeAttempts: AdminAttempts;
+  /** Counts wrong player links apart from logins: wrong ones of a network lock out nobody else there. */
+  readonly playerAttempts: AdminAttempts;
+
+  readonly whitelist: WhitelistSetting;
+  readonly plans: PlansSetting;
+  readonly pac: PacSetting;
+  readonly gameRules: GameRulesSetting;
+  readonly compilePattern: CompilePattern;
+  readonly retention: RetentionSetting;
+  readonly noticesSetting: NoticesSetting;
+  readonly publicAddress: PublicAddressSetting;
+  /** The configured values of the public address and their sources. */
+  readonly configuredAddress: PublicAddress & { readonly hostFrom: Source; readonly portFrom: Source };
+  /** `host:port` of every SOCKS listener. */
+  readonly socks: () => readonly string[];
+  readonly effective: () => Promise<object>;
+  /** The file, or why there is none. */
+  readonly backup: () => Promise<Readable | 'busy' | 'not-a-file'>;
+  readonly about: () => AboutDaemon;
+
+  readonly audit: AuditStore;
+  readonly changes: ChangeSignal;
+  readonly onSettingChanged: () => void;
+  readonly events: EventStreams;
+  /** Returns the `operationId`s of the routes that the caller may use. */
+  readonly operationsOf: (caller: Caller) => readonly string[];
+  /** The OpenAPI document, made at the first call and kept. */
+  readonly document: () => { readonly json: string; readonly page: string };
+  readonly log: Log;
+  readonly recentLog: Pick<RecentLog, 'read'>;
+  readonly now: Clock;
+}
+
+/** What determines the address in links. */
+export type LinkServices = Pick<Services, 'publicAddress' | 'socks'>;
+
+export type Source = 'default' | 'file' | 'environment' | 'flag';
+
+/** The facts about the daemon that every caller with credentials may know. */
+export interface AboutDaemon {
+  readonly version: string;
+  readonly startedAt: number;
+  readonly socks: readonly string[];
+  readonly heartbeatIntervalMs: number;
+  readonly webhooksEnabled: boolean;
+  readonly maxImportBytes: number;
+  readonly egressClasses: readonly string[];
+  readonly timeZone: string;
+}
+
+export interface ImportOptions {
+  /** The accounts that the caller may see and change. */
+  readonly accounts: Accounts;
+  readonly existing: 'keep' | 'replace' | 'skip';
+  readonly dryRun: boolean;
+  readonly by: Actor;
+  readonly fileName: string | null;
+  readonly mayChooseEgress: boolean;
+  readonly mayChooseIds: boolean;
+  /** undefined: detected from the file. */
+  readonly encoding: FileEncoding | undefined;
+  readonly zone: string;
+  readonly onEncoding: (encoding: FileEncoding) => void;
+  readonly onLost: (setting: LostSetting) => void;
+  /** Called in a dry run with changes that would be charged to a seller's budget. */
+  readonly onChanges: (changes: readonly Change[]) => Promise<void>;
+}
+
+export interface EventStreams {
+  /** Opens a stream for the caller; null: the maximum number of streams of the caller, or of all operators, is open. */
+  open(caller: Caller, watched?: Watched): Readable | null;
+  /** Ends the open streams, so that a stop does not wait for them. Clients connect again later. */
+  close(): void;
+}
+
+/** The events that a stream carries. */
+export interface Watched {
+  readonly hasOverview: boolean;
+  /** Returns the event to send for a change; null: none. */
+  filter(changed: Changed): Changed | null;
+}

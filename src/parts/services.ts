@@ -1,0 +1,178 @@
+// Makes what the routes of the admin API work with, from the parts of the daemon.
+import { randomUUID } from 'node:crypto';
+import { readAccounts, writeAccounts } from '../account-files/formats.js';
+import { importAccounts } from '../account-files/import.js';
+import { spooled } from '../account-files/spool.js';
+import type { Config } from '../config.js';
+import { createSchedules } from '../core/accounts/access/schedule.js';
+import type { Penalties } from '../core/auth/penalties.js';
+import type { Log } from '../core/log.js';
+import type { RecentLog } from '../core/recent-log.js';
+import { compilePattern } from '../games-pattern.js';
+import { createRefuseNow } from '../http/current-access.js';
+import { createAttemptsOfAll } from '../http/guards/attempts.js';
+import type { Services } from '../http/services.js';
+import { createEventStreams } from '../http/v1/events.js';
+import { apiDocument } from '../http/v1/openapi.js';
+import { operationsOf } from '../http/v1/routes.js';
+import { readVersion } from '../program.js';
+import type { Auth } from './auth.js';
+import { createBackup } from './backup.js';
+import type { Core } from './core.js';
+import type { NodePart } from './node.js';
+import type { NoticesPart } from './notices.js';
+import type { SessionsPart } from './sessions.js';
+import type { OperatorSettings } from './settings.js';
+import type { StatsPart } from './stats.js';
+
+export interface ServiceParts {
+  readonly config: Config;
+  readonly core: Pick<
+    Core,
+    | 'store'
+    | 'accounts'
+    | 'usage'
+    | 'sessions'
+    | 'plans'
+    | 'playerLinks'
+    | 'pac'
+    | 'whitelist'
+    | 'credentials'
+  >;
+  readonly auth: Auth;
+  readonly settings: OperatorSettings;
+  readonly stats: Pick<StatsPart, 'activity' | 'heartbeatSums' | 'history' | 'overview' | 'changes'>;
+  readonly liveSessions: Pick<SessionsPart, 'live'>;
+  readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload'>;
+  readonly notices: Pick<NoticesPart, 'confirmations' | 'preview' | 'test' | 'wake'>;
+  readonly agents: Pick<Services['agents'], 'control'>;
+  readonly penalties: Pick<Penalties, 'of'>;
+  readonly log: Log;
+  readonly recentLog: RecentLog;
+  /** The players' listeners. */
+  readonly listeners: { readonly addresses: readonly string[] };
+  readonly startedAt: number;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  /** In [0, 1): varies the delay after a refused login. */
+  readonly random: () => number;
+}
+
+export function createServices(parts: ServiceParts): Services {
+  const { config, core, auth, settings, stats, notices, log, now } = parts;
+  const { admin, timeZone } = config;
+  const { store, usage } = core;
+  const { changes, overview } = stats;
+  const version = readVersion();
+  const refuseNow = createRefuseNow({ ...auth, whitelist: core.whitelist });
+  return {
+    accounts: core.accounts,
+    usage,
+    sessions: core.sessions,
+    liveSessions: parts.liveSessions.live,
+    activity: stats.activity,
+    schedules: createSchedules(timeZone),
+    calendar: store.calendar,
+    timeZone,
+    maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
+    exportAccounts: (format, views, options) => {
+      const withUsage = function* () {
+        for (const view of views) yield { view, usage: usage.lastView(view.account) };
+      };
+      return writeAccounts(format, withUsage(), options);
+    },
+    importAccounts: (format, input, options) =>
+      spooled(config.dataDir, input, (file) =>
+        importAccounts(readAccounts(format, file, options), {
+          ...options,
+          audit: store.audit,
+          now,
+          newId: randomUUID,
+          onError: (err) => log.error({ err }, 'writing imported accounts failed'),
+        }),
+      ),
+    importing: new Set(),
+    maxImportBytes: admin.maxImportBytes,
+    confirmations: notices.confirmations,
+    playerLinks: core.playerLinks,
+    playerPage: admin.playerPage,
+    pacListeners: pacListeners(config),
+    logins: store.logins,
+    heartbeats: store.heartbeats,
+    heartbeatSums: stats.heartbeatSums,
+    heartbeatIntervalMs: config.heartbeats.intervalMs,
+    overview,
+    history: stats.history,
+    agents: {
+      control: parts.agents.control,
+      runs: store.runs,
+      deliveries: store.deliveries,
+      sessions: store.agentSessions,
+    },
+    nodes: store.nodes,
+    node: parts.node,
+    notices: store.notices,
+    wakeNotices: notices.wake,
+    testNotice: notices.test,
+    previewNotices: notices.preview,
+    credentials: core.credentials,
+    ...auth,
+    refuseNow,
+    ...createAttemptsOfAll({
+      ...admin.attempts,
+      maxDelayedPerSource: admin.maxDelayedPerSource,
+      penalties: parts.penalties,
+      random: parts.random,
+      now: parts.monotonicNow,
+      log,
+    }),
+    whitelist: core.whitelist,
+    plans: core.plans,
+    pac: core.pac,
+    gameRules: settings.gameRules,
+    compilePattern,
+    retention: settings.retention,
+    noticesSetting: settings.notices,
+    publicAddress: settings.publicAddress,
+    configuredAddress: settings.configuredAddress,
+    socks: () => parts.listeners.addresses,
+    effective: settings.effective,
+    backup: createBackup(config),
+    about: () => ({
+      version,
+      startedAt: parts.startedAt,
+      socks: parts.listeners.addresses,
+      heartbeatIntervalMs: config.heartbeats.intervalMs,
+      webhooksEnabled: config.webhooks.enabled,
+      maxImportBytes: admin.maxImportBytes,
+      egressClasses: Object.keys(config.egress.classes),
+      timeZone,
+    }),
+    audit: store.audit,
+    changes,
+    onSettingChanged() {
+      changes.notify('settings');
+      changes.notify('audit');
+    },
+    events: createEventStreams({
+      overview,
+      changes,
+      maxEventStreams: admin.maxEventStreams,
+      mayStillWatch: (caller) => refuseNow(caller) === null,
+    }),
+    operationsOf,
+    document: apiDocument,
+    log,
+    recentLog: parts.recentLog,
+    now,
+  };
+}
+
+/** The protocols and ports of the players' listeners, for PAC files. Omits listeners on a free port (0), which a file cannot name. */
+function pacListeners({ socks: { protocols, listeners } }: Config) {
+  const httpsPorts = listeners.flatMap((listener) => {
+    const isHttps = listener.tls !== undefined && (listener.protocols ?? protocols).includes('http');
+    return isHttps && listener.port ? [listener.port] : [];
+  });
+  return { protocols, httpsPorts };
+}
