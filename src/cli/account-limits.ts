@@ -1,17 +1,11 @@
 // `pulsegate account limits`: an account's limits and usage.
 import type { Command } from 'commander';
-import type { Loaded } from '../config.js';
-import type { Account } from '../core/accounts/account.js';
-import type { LimitUsage } from '../core/accounts/usage/limits.js';
-import { isoOrNull } from '../core/clock.js';
-import { findAccount } from './account-show.js';
-import { cliActor } from './actor.js';
+import { type Answer, withApi, worded } from './api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { requestDaemonIfRunning } from './daemon.js';
+import { findAccount } from './find-account.js';
 import { type LimitOptions, NONE, toLimits, withLimitOptions } from './limit-options.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
-import { formatBytes, formatTime, printFields } from './table.js';
+import { formatBytes, formatIso, printFields } from './table.js';
 
 export function addLimitCommands(account: Command, io: CommandIo): void {
   const limits = account
@@ -33,11 +27,11 @@ function addShow(limits: Command, io: CommandIo): void {
     .description('show limits and usage')
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        const { account } = findAccount(core, nameOrId);
-        await core.usage.load();
-        await print(io, loaded, account, core.usage.view(account), options);
+      await withApi(await load(command, io), async (api) => {
+        const { id } = await findAccount(api, nameOrId);
+        const shown = await api.call('GET /accounts/{id}/limits', { params: { id } });
+        if (options.json) printJson(io, shown);
+        else printLimits(io, shown.limits, shown.usage);
       });
     });
 }
@@ -56,21 +50,17 @@ function addSet(limits: Command, io: CommandIo): void {
         if (Object.keys(change).length === 0)
           throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
         const loaded = await load(command, io);
-        await withCore(loaded, async (core) => {
-          const { id } = findAccount(core, nameOrId).account;
-          const changed = await core.accounts.patch(id, () => ({ limits: change }), cliActor());
-          if (!changed.ok && changed.reason === 'unknown-egress-class') {
-            const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
-            throw new CommandError(
-              `Unknown egress class ${JSON.stringify(change.egressClass)}. Configured classes: ${known}.`,
-              2,
-            );
-          }
-          if (!changed.ok) throw new CommandError('The account no longer exists.');
-          if (!json) return printLimits(io, changed.account, null);
-          // From the database: the daemon may not have applied the change yet.
-          await core.usage.load();
-          printJson(io, present(changed.account, core.usage.view(changed.account)));
+        const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
+        const unknownClass = `Unknown egress class ${JSON.stringify(change.egressClass)}. Configured classes: ${known}.`;
+        await withApi(loaded, async (api) => {
+          const { id } = await findAccount(api, nameOrId);
+          const changing = api.call('PATCH /accounts/{id}/limits', { params: { id }, body: change });
+          const changed = await worded(changing, {
+            'body.egressClass': new CommandError(unknownClass, 2),
+            'no-account': NO_LONGER,
+          });
+          if (json) printJson(io, changed);
+          else printLimits(io, changed.limits, null);
         });
       },
     );
@@ -83,43 +73,25 @@ function addReset(limits: Command, io: CommandIo): void {
     .description('reset the usage of the quota period to zero; keeps the daily history')
     .option('--yes', 'skip the confirmation')
     .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
-      await withCore(await load(command, io), async (core) => {
-        const { account } = findAccount(core, nameOrId);
-        const { id, username } = account;
-        await core.usage.load();
-        const used = formatBytes(core.usage.view(account).periodBytes);
+      await withApi(await load(command, io), async (api) => {
+        const { id, username, usage } = await findAccount(api, nameOrId);
+        const used = formatBytes(usage.periodBytes);
         await confirm(io, options.yes ?? false, `The usage of ${username} (${used}) will be reset to zero.`);
-        if (!(await core.accounts.resetUsage(id, cliActor())))
-          throw new CommandError('The account no longer exists.');
+        const reset = api.call('POST /accounts/{id}/usage/reset', { params: { id } });
+        await worded(reset, { 'no-account': NO_LONGER });
         printLine(io.stdout, `Usage of ${username} reset.`);
       });
     });
 }
 
-/** Prefers the running daemon's figures: they are current and include live sessions. */
-async function print(
-  io: CommandIo,
-  { config }: Loaded,
-  account: Account,
-  usage: LimitUsage,
-  { json }: { json?: true },
-): Promise<void> {
-  const stored = present(account, usage);
-  const live = (await requestDaemonIfRunning(config, { path: `/accounts/${account.id}/limits` })) as
-    | ReturnType<typeof present>
-    | undefined;
-  if (json) return printJson(io, live ?? stored);
-  printLimits(io, account, live?.usage ?? stored.usage);
-}
+const NO_LONGER = 'The account no longer exists.';
 
-function printLimits(
-  io: CommandIo,
-  { limits }: Account,
-  usage: ReturnType<typeof present>['usage'] | null,
-): void {
+type Shown = Answer<'GET /accounts/{id}/limits'>;
+
+function printLimits(io: CommandIo, limits: Shown['limits'], usage: Shown['usage'] | null): void {
   const of = (value: string, used: string | false | null): string => (used ? `${value}   (${used})` : value);
   const size = (bytes: number | null, per = ''): string => (bytes === null ? NONE : formatBytes(bytes) + per);
-  const until = usage?.periodEndsAt ? `, resets ${formatTime(Date.parse(usage.periodEndsAt), '')}` : '';
+  const until = usage?.periodEndsAt ? `, resets ${formatIso(usage.periodEndsAt, '')}` : '';
   printFields(io, [
     ['max sessions', of(String(limits.maxSessions ?? NONE), usage && `now ${usage.sessions}`)],
     ['max addresses', of(String(limits.maxClientAddresses ?? NONE), usage && `now ${usage.clientAddresses}`)],
@@ -134,12 +106,4 @@ function printLimits(
         ] as const)
       : []),
   ]);
-}
-
-/** Limits and usage in the form of /api/v1. */
-function present({ limits }: Account, { periodStartedAt, periodEndsAt, ...usage }: LimitUsage) {
-  return {
-    limits,
-    usage: { ...usage, periodStartedAt: isoOrNull(periodStartedAt), periodEndsAt: isoOrNull(periodEndsAt) },
-  };
 }

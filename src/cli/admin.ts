@@ -6,7 +6,6 @@ import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
 import { KEEP_TOKENS, readNewPassword } from './prompt.js';
 import { withCore, withExistingCore } from './store.js';
-import { countTokens } from './tokens.js';
 
 export const addAdminCommands: AddCommands = (program, io) => {
   const admin = program.command('admin').description("change the administrator's credentials");
@@ -32,7 +31,8 @@ export const addAdminCommands: AddCommands = (program, io) => {
       await withCore(
         loaded,
         async (core) => {
-          const revoked = options.keepTokens ? 0 : await countTokens(core, null);
+          const tokens = options.keepTokens ? [] : await core.store.apiTokens.all();
+          const revoked = tokens.filter(({ operatorId }) => operatorId === null).length;
           const by = cliActor();
           const result = await core.credentials.set(options.username, password, by, !options.keepTokens);
           if (!result.ok) throw new CommandError(REFUSALS[result.reason]);

@@ -1,13 +1,12 @@
 // `pulsegate audit`: prints the audit log.
 import { type Command, Option } from 'commander';
-import { type Actor, AUDIT_ACTIONS, type AuditEntry, type AuditFilter } from '../core/audit/audit.js';
+import { type Actor, AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { iso } from '../core/clock.js';
-import type { Core } from '../parts/core.js';
-import { findAccount } from './account-show.js';
+import { withApi } from './api.js';
 import { type AddCommands, load, printJson, printLine } from './command.js';
+import { findAccount } from './find-account.js';
 import { parseLimit, parsePastTime } from './options.js';
-import { withCore } from './store.js';
-import { formatTime, printTable } from './table.js';
+import { formatIso, printTable } from './table.js';
 
 const DEFAULT_LIMIT = 50;
 
@@ -48,40 +47,35 @@ export const addAuditCommands: AddCommands = (program, io) => {
       '\nExamples:\n  pulsegate audit --since 24h\n  pulsegate audit --account player --json',
     )
     .action(async (options: ListOptions, command: Command) => {
-      await withCore(await load(command, io), async (core) => {
-        const { limit } = options;
-        const filter = toFilter(options, core);
-        const entries = await core.store.audit.list(filter, null, limit);
-        if (options.json) return printJson(io, entries.map(present));
+      await withApi(await load(command, io), async (api) => {
+        const { search, account, action, via, since, until, limit } = options;
+        const objectId = account === undefined ? undefined : (await findAccount(api, account)).id;
+        const [from, to] = [since, until].map((at) => (at === undefined ? undefined : iso(at)));
+        const query = { search, objectId, action, via, from, to, limit };
+        const { items: entries, matched } = await api.call('GET /audit', { query });
+        if (options.json) return printJson(io, entries);
         if (entries.length === 0) return printLine(io.stderr, 'No audit entries found.');
         printTable(
           io,
           ['TIME', 'ACTOR', 'VIA', 'ADDRESS', 'ACTION', 'OBJECT', 'CHANGE'],
           entries.map((each) => [
-            formatTime(each.at, ''),
-            each.by.name,
-            each.by.via,
-            each.by.address ?? '',
+            formatIso(each.at, ''),
+            each.actor,
+            each.via,
+            each.address ?? '',
             each.action,
             each.object.name ?? '',
             changeOf(each),
           ]),
         );
-        const matched = await core.store.audit.count(filter);
         if (matched > entries.length)
           printLine(io.stdout, `${entries.length} of ${matched} entries; use --limit to show more`);
       });
     });
 };
 
-function toFilter({ search, account, action, via, since, until }: ListOptions, core: Core): AuditFilter {
-  const objectId = account === undefined ? undefined : findAccount(core, account).account.id;
-  const all = { search, objectId, action, via, from: since, to: until };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-}
-
 /** `remarks: "a" → "b"`; only one value for an object that was added or removed. */
-function changeOf({ before, after }: AuditEntry): string {
+function changeOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names
     .map((name) => {
@@ -91,9 +85,4 @@ function changeOf({ before, after }: AuditEntry): string {
       return `${name}: ${[old, now].filter((text) => text !== null).join(' → ')}`;
     })
     .join(', ');
-}
-
-/** The entry in the form of /api/v1. */
-function present({ at, by, ...entry }: AuditEntry) {
-  return { ...entry, at: iso(at), actor: by.name, via: by.via, address: by.address };
 }

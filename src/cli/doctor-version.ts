@@ -1,12 +1,14 @@
 // `pulsegate doctor`: checks whether the daemon runs the installed version, and how old that is. It asks nobody outside.
 import type { Config } from '../config.js';
 import { ageInDays, type Build, isOld, readBuild, readVersion } from '../program.js';
-import { requestDaemonIfRunning } from './daemon.js';
+import { daemonApi } from './api.js';
 import type { Finding } from './doctor-finding.js';
 
 /** @param now in ms */
 export async function checkVersion(config: Config, now: number): Promise<Finding> {
-  const me = (await requestDaemonIfRunning(config, { path: '/me' })) as { version?: string } | undefined;
+  const me = await daemonApi(config)
+    .call('GET /me')
+    .catch(() => undefined);
   return versionFinding(readVersion(), me?.version ?? null, readBuild(), now);
 }
 

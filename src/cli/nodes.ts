@@ -1,11 +1,8 @@
 // `pulsegate node`: lists and drains the daemons that share the database.
-import { setDrained } from '../core/nodes/drain.js';
-import { presentNode } from '../http/v1/nodes.js';
 import { nodeNameOf } from '../parts/node.js';
-import { cliActor } from './actor.js';
-import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
-import { withCore } from './store.js';
-import { formatBytes, formatTime, printTable } from './table.js';
+import { withApi, worded } from './api.js';
+import { type AddCommands, load, printJson, printLine } from './command.js';
+import { formatBytes, formatIso, printTable } from './table.js';
 
 export const addNodeCommands: AddCommands = (program, io) => {
   const node = program
@@ -21,21 +18,15 @@ export const addNodeCommands: AddCommands = (program, io) => {
     .description('list nodes with their state and load')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ store }) => {
-        const nodes = await store.nodes.list();
-        const own = nodeNameOf(loaded.config);
-        if (options.json)
-          return printJson(
-            io,
-            nodes.map((each) => presentNode(each, own)),
-          );
+      await withApi(await load(command, io), async ({ call }) => {
+        const { items: nodes } = await call('GET /nodes');
+        if (options.json) return printJson(io, nodes);
         if (nodes.length === 0)
           return printLine(io.stderr, 'No nodes found: no daemon has used this database.');
         printTable(
           io,
           ['NAME', 'STATE', 'VERSION', 'SESSIONS', 'UP/S', 'DOWN/S', 'CPU', 'DATABASE', 'SEEN', 'LISTENS ON'],
-          nodes.map(({ name, state, isDrained, version, load: now, renewedAt, addresses }) => [
+          nodes.map(({ name, state, isDrained, version, renewedAt, addresses, ...now }) => [
             name,
             isDrained && (state === 'lost' || state === 'stopped') ? `${state}, drained` : state,
             version,
@@ -44,7 +35,7 @@ export const addNodeCommands: AddCommands = (program, io) => {
             formatBytes(now.bytesPerSecondDown),
             `${Math.round(now.cpuPercent)} %`,
             now.databaseDelayMs === null ? '' : `${now.databaseDelayMs} ms`,
-            formatTime(renewedAt, ''),
+            formatIso(renewedAt, ''),
             addresses.socks.join(' '),
           ]),
         );
@@ -59,9 +50,10 @@ export const addNodeCommands: AddCommands = (program, io) => {
       .action(async (given: string | undefined, _options, command) => {
         const loaded = await load(command, io);
         const name = given ?? nodeNameOf(loaded.config);
-        await withCore(loaded, async ({ store }) => {
-          if (!(await setDrained(store.nodes, name, verb === 'drain', cliActor())))
-            throw new CommandError(`No such node: ${JSON.stringify(name)}. See: pulsegate node list`);
+        await withApi(loaded, async ({ call }) => {
+          const changed = call(`POST /nodes/{name}/${verb}`, { params: { name } });
+          const missing = `No such node: ${JSON.stringify(name)}. See: pulsegate node list`;
+          await worded(changed, { 'no-node': missing, 'path.name': missing });
           printLine(
             io.stdout,
             done.replace('NAME', () => name),

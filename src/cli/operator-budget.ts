@@ -1,7 +1,6 @@
 // The budget of a seller on the command line: options, and columns of the list.
 import type { Budget } from '../core/accounts/plans/budget.js';
-import type { Operator } from '../core/auth/operator.js';
-import { DAY_MS } from '../core/clock.js';
+import type { Answer } from './api.js';
 import { NONE } from './limit-options.js';
 import { formatBytes } from './table.js';
 
@@ -24,13 +23,17 @@ export function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Bu
 }
 
 /** Describes used amount and bound of each of the three parts; empty texts for other roles. */
-export function budgetWords({ role, budget, used }: Operator): readonly string[] {
+export function budgetWords({
+  role,
+  budget,
+  used,
+}: Answer<'GET /operators'>['items'][number]): readonly string[] {
   if (role !== 'seller') return ['', '', ''];
   const of = (amount: string, bound: string | null): string =>
     bound === null ? amount : `${amount} of ${bound}`;
   return [
     of(String(used.accounts), budget.accounts === null ? null : String(budget.accounts)),
-    of((used.ms / DAY_MS).toFixed(1), budget.days === null ? null : String(budget.days)),
+    of(used.days.toFixed(1), budget.days === null ? null : String(budget.days)),
     of(formatBytes(used.bytes), budget.bytes === null ? null : formatBytes(budget.bytes)),
   ];
 }

@@ -1,25 +1,14 @@
 // `pulsegate operator`: manages the operators besides the administrator.
-import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { NO_BUDGET } from '../core/accounts/plans/budget.js';
-import {
-  MIN_OPERATOR_PASSWORD_CHARACTERS,
-  type Operator,
-  operatorSettingsPrefix,
-} from '../core/auth/operator.js';
-import { createOperators, type OperatorRefusal, type Operators } from '../core/auth/operators.js';
+import { MIN_OPERATOR_PASSWORD_CHARACTERS } from '../core/auth/operator.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
-import { createSecondFactor } from '../core/auth/second-factor.js';
-import { iso } from '../core/clock.js';
-import type { Core } from '../parts/core.js';
-import { cliActor } from './actor.js';
+import { type Answer, type Api, withApi, worded } from './api.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseByteSize, parseCount } from './limit-options.js';
 import { BUDGET_HELP, type BudgetOptions, budgetWords, toBudget } from './operator-budget.js';
 import { confirm, KEEP_TOKENS, readNewPassword } from './prompt.js';
-import { withCore } from './store.js';
-import { formatTime, printTable } from './table.js';
-import { countTokens } from './tokens.js';
+import { formatIso, printTable } from './table.js';
 
 const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
 
@@ -45,9 +34,9 @@ function addList(operator: Command, io: CommandIo): void {
     .description('list operators by name')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command: Command) => {
-      await withOperators(command, io, async ({ operators }) => {
-        const list = operators.list();
-        if (options.json) return printJson(io, list.map(toJson));
+      await withApi(await load(command, io), async ({ call }) => {
+        const { items: list } = await call('GET /operators');
+        if (options.json) return printJson(io, list);
         if (list.length === 0)
           return printLine(
             io.stderr,
@@ -61,7 +50,7 @@ function addList(operator: Command, io: CommandIo): void {
             each.role,
             each.isEnabled ? 'enabled' : 'disabled',
             ...budgetWords(each),
-            formatTime(each.createdAt, ''),
+            formatIso(each.createdAt, ''),
           ]),
         );
       });
@@ -90,11 +79,11 @@ function addAdd(operator: Command, io: CommandIo): void {
         command: Command,
       ) => {
         const password = await readNewPassword(io, options.passwordStdin ?? false, NO_TERMINAL);
-        await withOperators(command, io, async ({ operators }) => {
+        await withApi(await load(command, io), async ({ call }) => {
           const budget = { ...NO_BUDGET, ...toBudget(options) };
-          const created = await operators.create({ name, role: options.role, password, budget }, cliActor());
-          if (!created.ok) throw new CommandError(REFUSALS[created.reason]);
-          if (options.json) return printJson(io, toJson(created.operator));
+          const body = { name, role: options.role, password, budget };
+          const created = await worded(call('POST /operators', { body }), REFUSALS);
+          if (options.json) return printJson(io, created);
           printLine(io.stdout, `Added ${name} (${options.role}).`);
         });
       },
@@ -139,18 +128,21 @@ function addUpdate(operator: Command, io: CommandIo): void {
       const password = isNewPassword
         ? await readNewPassword(io, options.passwordStdin ?? false, NO_TERMINAL)
         : undefined;
-      await withOperators(command, io, async ({ operators, core }) => {
-        const { id, name } = findOperator(operators, nameOrId);
-        const isEnabled = options.enable ? true : options.disable ? false : undefined;
-        const budget = toBudget(options);
-        const revokeTokens = !options.keepTokens;
-        const revoked = isNewPassword && revokeTokens ? await countTokens(core, id) : 0;
-        const given = { role: options.role, name: options.rename };
-        const change = { ...given, isEnabled, password, budget, revokeTokens };
-        const changed = await operators.change(id, change, cliActor());
-        if (!changed.ok) throw new CommandError(REFUSALS[changed.reason]);
-        if (options.json) return printJson(io, toJson(changed.operator));
+      await withApi(await load(command, io), async (api) => {
+        const { id, name, tokens } = await findOperator(api, nameOrId);
+        const body = {
+          role: options.role,
+          name: options.rename,
+          isEnabled: options.enable ? true : options.disable ? false : undefined,
+          password,
+          budget: toBudget(options),
+          revokeTokens: !options.keepTokens,
+        };
+        const change = api.call('PATCH /operators/{id}', { params: { id }, body });
+        const changed = await worded(change, REFUSALS);
+        if (options.json) return printJson(io, changed);
         printLine(io.stdout, `Updated ${name}.`);
+        const revoked = isNewPassword && !options.keepTokens ? tokens : 0;
         if (revoked > 0) printLine(io.stdout, `Revoked API tokens: ${revoked}.`);
       });
     });
@@ -162,13 +154,9 @@ function addSecondFactorOff(operator: Command, io: CommandIo): void {
     .argument('<name>', 'operator name or id')
     .description('disable the second factor of an operator, for lost codes; takes effect within a second')
     .action(async (nameOrId: string, _options, command: Command) => {
-      await withOperators(command, io, async ({ operators, core }) => {
-        const { id, name } = findOperator(operators, nameOrId);
-        const { settings } = core.store;
-        const [prefix, object] = [operatorSettingsPrefix(id), { type: 'operator', id, name } as const];
-        const secondFactor = createSecondFactor({ settings, now: Date.now, prefix, object });
-        await secondFactor.reload();
-        const wasOn = await secondFactor.disable(cliActor());
+      await withApi(await load(command, io), async (api) => {
+        const { id, totpEnabled: wasOn } = await findOperator(api, nameOrId);
+        if (wasOn) await worded(api.call('DELETE /operators/{id}/totp', { params: { id } }), REFUSALS);
         printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
       });
     });
@@ -181,49 +169,30 @@ function addRemove(operator: Command, io: CommandIo): void {
     .description('remove an operator with its sessions and tokens')
     .option('--yes', 'skip the confirmation')
     .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
-      await withOperators(command, io, async ({ operators }) => {
-        const { id, name } = findOperator(operators, nameOrId);
+      await withApi(await load(command, io), async (api) => {
+        const { id, name } = await findOperator(api, nameOrId);
         const lost = `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`;
         await confirm(io, options.yes ?? false, lost);
-        if (!(await operators.remove(id, cliActor()))) throw new CommandError(REFUSALS['not-found']);
+        await worded(api.call('DELETE /operators/{id}', { params: { id } }), REFUSALS);
         printLine(io.stdout, `Removed ${name}.`);
       });
     });
 }
 
-async function withOperators(
-  command: Command,
-  io: CommandIo,
-  work: (opened: { readonly operators: Operators; readonly core: Core }) => Promise<void>,
-): Promise<void> {
-  await withCore(await load(command, io), async (core) => {
-    const operators = createOperators({
-      store: core.store.operators,
-      passwords: core.passwords,
-      isReserved: (name) => name === core.credentials.username(),
-      newId: randomUUID,
-      now: Date.now,
-    });
-    await operators.reload();
-    await work({ operators, core });
-  });
-}
-
-function findOperator(operators: Operators, nameOrId: string): Operator {
-  const found = operators.byName(nameOrId) ?? operators.get(nameOrId.toLowerCase());
+async function findOperator({ call }: Api, nameOrId: string): Promise<Operator> {
+  const { items } = await call('GET /operators');
+  const found =
+    items.find(({ name }) => name === nameOrId) ?? items.find(({ id }) => id === nameOrId.toLowerCase());
   if (found) return found;
   throw new CommandError(`No such operator: ${JSON.stringify(nameOrId)}. See: pulsegate operator list`);
 }
 
-/** Returns the operator in the form of /api/v1, without the password hash. */
-function toJson({ passwordHash: _, createdAt, ...operator }: Operator) {
-  return { ...operator, createdAt: iso(createdAt) };
-}
+type Operator = Answer<'GET /operators'>['items'][number];
 
-const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', string>> = {
-  'invalid-name': 'The name must be 1 to 255 bytes, without a colon or control characters.',
+const REFUSALS = {
+  'body.name': 'The name must be 1 to 255 bytes, without a colon or control characters.',
   'name-taken': 'Another operator or the administrator has this name.',
-  'invalid-password': 'The password must be 1 to 255 bytes and not only white space.',
-  'short-password': `The password must have at least ${MIN_OPERATOR_PASSWORD_CHARACTERS} characters.`,
-  'not-found': 'The operator no longer exists.',
+  'body.password': 'The password must be 1 to 255 bytes and not only white space.',
+  'body.password short-password': `The password must have at least ${MIN_OPERATOR_PASSWORD_CHARACTERS} characters.`,
+  'no-operator': 'The operator no longer exists.',
 };

@@ -9,11 +9,11 @@ import {
   type Plan,
   type PlanLimits,
 } from '../core/accounts/plans/plans.js';
-import { cliActor } from './actor.js';
+import { etagOf } from '../http/api/etag.js';
+import { type Api, unlessChanged, withApi } from './api.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { type LimitOptions, toLimits, withLimitOptions } from './limit-options.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
 import { countOf, formatBytes, printTable } from './table.js';
 
 export const addPlanCommands: AddCommands = (program, io) => {
@@ -35,8 +35,8 @@ function addList(plan: Command, io: CommandIo): void {
     .description('list plans in the order in which they are offered')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command: Command) => {
-      await withCore(await load(command, io), async ({ plans }) => {
-        const list = plans.list();
+      await withApi(await load(command, io), async ({ call }) => {
+        const { plans: list } = await call('GET /settings/plans');
         if (options.json) return printJson(io, list);
         if (list.length === 0) return printLine(io.stderr, 'No plans. See: pulsegate plan set --help');
         printTable(
@@ -66,7 +66,7 @@ function addSet(plan: Command, io: CommandIo): void {
     .option('--no-from-first-login', 'count the days of new accounts from their creation')
     .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command: Command) => {
       if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
-      await withCore(await load(command, io), async ({ plans }) => {
+      await withApi(await load(command, io), async (api) => {
         const changed = (
           old: Plan = { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS },
         ) => ({
@@ -76,21 +76,26 @@ function addSet(plan: Command, io: CommandIo): void {
           limits: { ...old.limits, ...(toLimits(limits) as Partial<PlanLimits>) },
         });
         const named = (each: Plan): boolean => each.name === name;
-        const refused = await plans.save(
-          (list) =>
-            list.some(named)
-              ? list.map((each) => (named(each) ? changed(each) : each))
-              : [...list, changed()],
-          cliActor(),
-          (list) => (list.length >= MAX_PLANS && !list.some(named) ? 'full' : null),
-        );
-        if (refused)
+        const saved = await save(api, (list) => {
+          if (list.some(named)) return list.map((each) => (named(each) ? changed(each) : each));
+          if (list.length < MAX_PLANS) return [...list, changed()];
           throw new CommandError(`The limit of ${MAX_PLANS} plans is reached. Remove a plan first.`);
-        const next = plans.byName(name) ?? changed();
+        });
+        const next = saved.find(named) ?? changed();
         const length = next.days === null ? 'forever' : `${next.days} days`;
         printLine(io.stdout, `${name}: ${length}, ${limitWords(next.limits)}`);
       });
     });
+}
+
+/** Saves what `change` makes of the stored plans; another change in between makes it begin again. */
+async function save({ call }: Api, change: (list: Plan[]) => Plan[]): Promise<Plan[]> {
+  for (;;) {
+    const { plans } = await call('GET /settings/plans');
+    const body = { plans: change(plans) };
+    const saved = await call('PUT /settings/plans', { body, ifMatch: etagOf(plans) }).catch(unlessChanged);
+    if (saved) return saved.plans;
+  }
 }
 
 function addRemove(plan: Command, io: CommandIo): void {
@@ -100,14 +105,15 @@ function addRemove(plan: Command, io: CommandIo): void {
     .description('remove a plan; accounts keep their expiry and limits')
     .option('--yes', 'skip the confirmation')
     .action(async (name: string, options: { yes?: true }, command: Command) => {
-      await withCore(await load(command, io), async ({ plans }) => {
-        if (!plans.byName(name)) throw noPlan(name);
+      await withApi(await load(command, io), async (api) => {
+        const { plans } = await api.call('GET /settings/plans');
+        if (!plans.some((each) => each.name === name)) throw noPlan(name);
         await confirm(
           io,
           options.yes ?? false,
           `The plan ${name} will be removed. Accounts keep their expiry and limits.`,
         );
-        await plans.save((list) => list.filter((each) => each.name !== name), cliActor());
+        await save(api, (list) => list.filter((each) => each.name !== name));
         printLine(io.stdout, `Removed ${name}.`);
       });
     });

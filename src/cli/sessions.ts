@@ -1,24 +1,13 @@
 // `pulsegate session`: lists and ends live sessions.
 import type { Command } from 'commander';
-import type { z } from 'zod';
-import type { Config } from '../config.js';
-import type { LiveSession } from '../http/v1/activity/sessions.js';
-import { findAccount } from './account-show.js';
+import { type Answer, type Api, daemonApi, withApi } from './api.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
-import { requestDaemon } from './daemon.js';
+import { findAccount } from './find-account.js';
 import { parseLimit } from './options.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
-import { countOf, formatBytes, formatTime, printTable } from './table.js';
+import { countOf, formatBytes, formatIso, printTable } from './table.js';
 
-type Session = z.infer<typeof LiveSession>;
-
-interface Page {
-  readonly items: readonly Session[];
-  readonly total: number;
-  readonly matched: number;
-  readonly nextCursor: string | null;
-}
+type Session = Answer<'GET /sessions'>['items'][number];
 
 const DEFAULT_LIMIT = 100;
 /** Sessions in one response. */
@@ -46,7 +35,7 @@ export const addSessionCommands: AddCommands = (program, io) => {
     .option('--json', 'print JSON')
     .action(async (options: ListOptions, command: Command) => {
       const { config } = await load(command, io);
-      const { items, matched, total } = await listSessions(config, options);
+      const { items, matched, total } = await listSessions(daemonApi(config), options);
       if (options.json) return printJson(io, items);
       printTable(
         io,
@@ -61,7 +50,7 @@ export const addSessionCommands: AddCommands = (program, io) => {
           each.node,
           formatBytes(each.bytesUp),
           formatBytes(each.bytesDown),
-          formatTime(Date.parse(each.openedAt), ''),
+          formatIso(each.openedAt, ''),
         ]),
       );
       const found =
@@ -80,15 +69,13 @@ export const addSessionCommands: AddCommands = (program, io) => {
       if (ids.length > 0 === (options.account !== undefined))
         throw new CommandError('Give either session ids or --account.', 2);
       const loaded = await load(command, io);
-      const { config } = loaded;
+      const { account } = options;
       const accountId =
-        options.account === undefined
+        account === undefined
           ? undefined
-          : await withCore(loaded, async (core) => findAccount(core, options.account ?? '').account.id);
-      const all = await listSessions(config, {
-        ...(accountId === undefined ? {} : { accountId }),
-        limit: Infinity,
-      });
+          : await withApi(loaded, async (api) => (await findAccount(api, account)).id);
+      const api = daemonApi(loaded.config);
+      const all = await listSessions(api, { accountId, limit: Infinity });
       const chosen = accountId === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
@@ -97,8 +84,7 @@ export const addSessionCommands: AddCommands = (program, io) => {
       let ended = 0;
       for (let start = 0; start < chosen.length; start += MAX_ENDED_PER_REQUEST) {
         const body = { ids: chosen.slice(start, start + MAX_ENDED_PER_REQUEST).map(({ id }) => id) };
-        const response = await requestDaemon(config, { method: 'POST', path: '/sessions/end', body });
-        ended += (response as { ended: number }).ended;
+        ended += (await api.call('POST /sessions/end', { body })).ended;
       }
       if (options.json) return printJson(io, { ended });
       printLine(io.stdout, `Ended ${countOf(ended, 'session')}.`);
@@ -120,19 +106,18 @@ interface EndOptions {
 
 /** Reads pages until it has `limit` sessions or all of them. */
 async function listSessions(
-  config: Config,
-  { limit, search, game, accountId }: Omit<ListOptions, 'json'> & { accountId?: string },
-): Promise<Omit<Page, 'nextCursor'>> {
+  { call }: Api,
+  { limit, search, game, accountId }: Omit<ListOptions, 'json'> & { accountId?: string | undefined },
+) {
   const items: Session[] = [];
-  let cursor: string | null = null;
+  let cursor: string | undefined;
   for (;;) {
-    const query = new URLSearchParams({ limit: String(Math.min(PAGE_SIZE, limit - items.length)) });
-    for (const [name, value] of Object.entries({ search, game, accountId, cursor }))
-      if (typeof value === 'string') query.set(name, value);
-    const page = (await requestDaemon(config, { path: `/sessions?${query}` })) as Page;
+    const query = { limit: Math.min(PAGE_SIZE, limit - items.length), search, game, accountId, cursor };
+    const page = await call('GET /sessions', { query });
     items.push(...page.items);
-    cursor = page.nextCursor;
-    if (cursor === null || items.length >= limit) return { items, matched: page.matched, total: page.total };
+    cursor = page.nextCursor ?? undefined;
+    if (cursor === undefined || items.length >= limit)
+      return { items, matched: page.matched, total: page.total };
   }
 }
 

@@ -61,3 +61,7 @@ export function formatBytes(bytes: number): string {
 export function formatTime(ms: number | null, none: string): string {
   return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
+
+/** Like `formatTime`, for a time of /api/v1. */
+export const formatIso = (time: string | null, none: string): string =>
+  formatTime(time === null ? null : Date.parse(time), none);

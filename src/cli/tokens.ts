@@ -1,24 +1,14 @@
 // `pulsegate token`: lists, creates and revokes API tokens.
-import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import type { Config } from '../config.js';
-import { type ApiToken, type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
 import { TOKEN_SCOPES } from '../core/auth/token-scopes.js';
-import { iso, isoOrNull } from '../core/clock.js';
-import type { Core } from '../parts/core.js';
-import { cliActor } from './actor.js';
+import { isoOrNull } from '../core/clock.js';
+import { type Answer, withApi, worded } from './api.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { parseExpiry } from './expiry.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
-import { formatTime, printTable } from './table.js';
+import { formatIso, printTable } from './table.js';
 
 const MAX_NAME_CHARACTERS = 100;
-
-/** The number of tokens of an operator; null: of the administrator. */
-export async function countTokens({ store }: Core, operatorId: string | null): Promise<number> {
-  return (await store.apiTokens.all()).filter((token) => token.operatorId === operatorId).length;
-}
 
 export const addTokenCommands: AddCommands = (program, io) => {
   const token = program
@@ -34,10 +24,9 @@ export const addTokenCommands: AddCommands = (program, io) => {
     .description('list tokens, oldest first, without their secrets')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        const tokens = (await openTokens(core, loaded.config)).list();
-        if (options.json) return printJson(io, tokens.map(present));
+      await withApi(await load(command, io), async ({ call }) => {
+        const { items: tokens } = await call('GET /tokens');
+        if (options.json) return printJson(io, tokens);
         if (tokens.length === 0) return printLine(io.stderr, 'No API tokens.');
         printTable(
           io,
@@ -46,9 +35,9 @@ export const addTokenCommands: AddCommands = (program, io) => {
             each.name,
             each.prefix,
             each.scopes.join(' '),
-            formatTime(each.createdAt, ''),
-            formatTime(each.expiresAt, 'never'),
-            formatTime(each.lastUsedAt, 'never'),
+            formatIso(each.createdAt, ''),
+            formatIso(each.expiresAt, 'never'),
+            formatIso(each.lastUsedAt, 'never'),
             each.lastUsedFrom ?? '',
           ]),
         );
@@ -72,15 +61,12 @@ export const addTokenCommands: AddCommands = (program, io) => {
       const expiresAt = parseExpiry(options.expires, Date.now());
       if (expiresAt !== null && expiresAt <= Date.now())
         throw new CommandError('--expires is in the past.', 2);
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        const tokens = await openTokens(core, loaded.config);
-        const created = await tokens.create(
-          { name, scopes: [...new Set(options.scope)], expiresAt, operatorId: null },
-          cliActor(),
-        );
-        if (!created) throw new CommandError('The limit admin.maxTokens is reached. Revoke a token first.');
-        if (options.json) return printJson(io, { token: present(created.token), secret: created.secret });
+      await withApi(await load(command, io), async ({ call }) => {
+        const body = { name, scopes: options.scope, expiresAt: isoOrNull(expiresAt) };
+        const created = await worded(call('POST /tokens', { body }), {
+          'too-many-tokens': 'The limit admin.maxTokens is reached. Revoke a token first.',
+        });
+        if (options.json) return printJson(io, created);
         printLine(io.stdout, `${created.secret}   (shown only once; send it as Authorization: Bearer …)`);
       });
     });
@@ -91,44 +77,33 @@ export const addTokenCommands: AddCommands = (program, io) => {
     .description('revoke a token; takes effect within a second')
     .option('--yes', 'skip the confirmation')
     .action(async (wanted: string, options: { yes?: true }, command: Command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        const tokens = await openTokens(core, loaded.config);
-        const found = findToken(tokens, wanted);
+      await withApi(await load(command, io), async ({ call }) => {
+        const found = findToken((await call('GET /tokens')).items, wanted);
         await confirm(
           io,
           options.yes ?? false,
           `The token ${found.name} (${found.prefix}…) will be revoked.`,
         );
-        if (!(await tokens.revoke(found.id, cliActor())))
-          throw new CommandError(`The token ${found.name} no longer exists.`);
+        await worded(call('DELETE /tokens/{id}', { params: found }), {
+          'no-token': `The token ${found.name} no longer exists.`,
+        });
         printLine(io.stdout, `Revoked ${found.name}.`);
       });
     });
 };
 
+type Token = Answer<'GET /tokens'>['items'][number];
+
 interface CreateOptions {
-  scope: string[];
+  scope: (typeof TOKEN_SCOPES)[number][];
   expires: string;
   json?: true;
 }
 
-async function openTokens({ store }: Core, { admin }: Config): Promise<ApiTokens> {
-  const tokens = createApiTokens({
-    store: store.apiTokens,
-    now: Date.now,
-    newId: randomUUID,
-    maxTokens: admin.maxTokens,
-    onError: () => undefined,
-  });
-  await tokens.reload();
-  return tokens;
-}
-
-function findToken(tokens: ApiTokens, wanted: string): ApiToken {
-  const matching = tokens
-    .list()
-    .filter(({ id, name, prefix }) => name === wanted || id === wanted.toLowerCase() || prefix === wanted);
+function findToken(tokens: readonly Token[], wanted: string): Token {
+  const matching = tokens.filter(
+    ({ id, name, prefix }) => name === wanted || id === wanted.toLowerCase() || prefix === wanted,
+  );
   const [only] = matching;
   if (!only) throw new CommandError(`No such token: ${JSON.stringify(wanted)}. See: pulsegate token list`);
   if (matching.length > 1)
@@ -136,14 +111,4 @@ function findToken(tokens: ApiTokens, wanted: string): ApiToken {
       `Ambiguous name: ${matching.length} tokens are named ${JSON.stringify(wanted)}. Use a prefix: ${matching.map(({ prefix }) => prefix).join(', ')}`,
     );
   return only;
-}
-
-/** The token in the form of /api/v1, without the hash. */
-function present({ hash: _, createdAt, expiresAt, lastUsedAt, ...token }: ApiToken) {
-  return {
-    ...token,
-    createdAt: iso(createdAt),
-    expiresAt: isoOrNull(expiresAt),
-    lastUsedAt: isoOrNull(lastUsedAt),
-  };
 }

@@ -1,8 +1,7 @@
 // `pulsegate whitelist`: the addresses that may use the account API and the console.
 import { parseIp } from '../core/ip.js';
-import { cliActor } from './actor.js';
+import { withApi } from './api.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
-import { withCore } from './store.js';
 
 export const addWhitelistCommands: AddCommands = (program, io) => {
   const whitelist = program
@@ -18,9 +17,10 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     .description('print the whitelist')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      await withCore(await load(command, io), async (core) => {
-        const text = core.whitelist.text();
-        if (options.json) return printJson(io, { whitelist: text });
+      await withApi(await load(command, io), async ({ call }) => {
+        const answer = await call('GET /settings/whitelist');
+        if (options.json) return printJson(io, answer);
+        const text = answer.whitelist;
         printLine(io.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
       });
     });
@@ -33,14 +33,14 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     )
     .description('replace the whitelist; takes effect with the next request')
     .action(async (list: string, _options, command) => {
-      await withCore(await load(command, io), async (core) => {
-        const saved = await core.whitelist.save(list, cliActor());
-        if ('badEntries' in saved) {
-          throw new CommandError(
-            `Invalid entries: ${saved.badEntries.join(', ')}. The whitelist was not changed.`,
-            2,
-          );
+      await withApi(await load(command, io), async ({ call }) => {
+        const body = { whitelist: list };
+        const { entries } = await call('POST /settings/whitelist/check', { body });
+        const bad = entries.filter(({ kind }) => kind === 'invalid').map(({ text }) => text);
+        if (bad.length > 0) {
+          throw new CommandError(`Invalid entries: ${bad.join(', ')}. The whitelist was not changed.`, 2);
         }
+        await call('PUT /settings/whitelist', { body });
         printLine(io.stdout, 'Whitelist saved.');
       });
     });
@@ -52,8 +52,9 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     .option('--json', 'print JSON')
     .action(async (address: string, options: { json?: true }, command) => {
       if (!parseIp(address)) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
-      await withCore(await load(command, io), async (core) => {
-        const allowed = core.whitelist.allows(address);
+      await withApi(await load(command, io), async ({ call }) => {
+        const body = { ...(await call('GET /settings/whitelist')), address };
+        const { addressAllowed: allowed } = await call('POST /settings/whitelist/check', { body });
         if (options.json) printJson(io, { address, allowed });
         else printLine(io.stdout, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`);
         if (!allowed) process.exitCode = 1;

@@ -8,6 +8,8 @@ import { ROLE_SCOPES } from '../core/auth/roles.js';
 
 /** On the control socket: names the calling system user, percent-encoded, for the audit log. */
 export const USER_HEADER = 'pulsegate-user';
+/** On the control socket: answers the version and the database of the daemon. */
+export const IDENTITY_PATH = '/identity';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token' | 'cli';

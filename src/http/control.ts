@@ -1,22 +1,31 @@
 // /api/v1 for the command line on this machine, over a Unix socket. No credentials are needed: a user who may open the
 // socket owns the data folder, and could change the database directly.
 import { createServer, type Server } from 'node:http';
-import type Router from '@koa/router';
+import Router from '@koa/router';
 import Koa from 'koa';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/text.js';
-import { USER_HEADER } from './caller.js';
+import type { Route } from './api/route.js';
+import { serveRoutes } from './api/serve.js';
+import { createBodyReader } from './body.js';
+import { IDENTITY_PATH, USER_HEADER } from './caller.js';
 import { answerFailures } from './guards/failures.js';
 import { otherMethods, unknownPath } from './guards/routing.js';
+import type { Services } from './services.js';
 import type { AdminState } from './state.js';
 
 /** Most commands at the same time. A command sends one request after another. */
 const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-export function createControlServer(v1: Router<AdminState>, log: Log): Server {
+/** @param identity of the daemon, which a command reads before it asks anything else */
+export function createControlServer(v1: Router<AdminState>, log: Log, identity: string): Server {
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
+  app.use((ctx, next) => {
+    if (ctx.path !== IDENTITY_PATH) return next();
+    ctx.body = JSON.stringify(identity);
+  });
   app.use((ctx, next) => {
     const name = userOf(ctx.get(USER_HEADER));
     Object.assign(ctx.state, {
@@ -34,6 +43,23 @@ export function createControlServer(v1: Router<AdminState>, log: Log): Server {
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
   server.maxConnections = MAX_CONNECTIONS;
   return server;
+}
+
+/** Serves the routes in the process of a command that has opened the database: no daemon runs. */
+export function createCommandServer(
+  routes: readonly Route[],
+  services: Services,
+  limits: { readonly maxBodyBytes: number; readonly maxBulkBodyBytes: number },
+): Server {
+  const v1 = new Router<AdminState>();
+  serveRoutes(v1, routes, () => services, {
+    unknownFields: 'refused',
+    readJsonObject: createBodyReader(limits.maxBodyBytes),
+    readBulkJsonObject: createBodyReader(limits.maxBulkBodyBytes),
+    refuseNow: services.refuseNow,
+    isConfirmed: async () => true,
+  });
+  return createControlServer(v1, services.log, '');
 }
 
 function userOf(header: string): string {

@@ -65,7 +65,7 @@ export interface AdminServer {
   /** Creates an HTTP server of the admin API, one per address. The caller lets it listen. */
   createHttpServer(): Server;
   /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
-  createControlServer(): Server;
+  createControlServer(identity: string): Server;
   /** Sets the certificate of new connections, on servers with TLS. */
   setTls(tls: Tls): void;
   /** Every registered route of /api/v1, as `GET /api/v1/accounts/{id}`: a test compares the OpenAPI document with it. */
@@ -170,7 +170,7 @@ export function createAdminServer(services: Services, options: AdminServerOption
   });
   return {
     createHttpServer: servers.create,
-    createControlServer: () => createControlServer(v1, log),
+    createControlServer: (identity) => createControlServer(v1, log, identity),
     setTls(next) {
       if (!tls) return;
       tls = next;

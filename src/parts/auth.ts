@@ -34,13 +34,7 @@ export async function openAuth(deps: {
   const { session, maxTokens } = deps.config.admin;
   const onError = (err: unknown): void =>
     log.warn({ err }, 'saving the last use of a session or token failed');
-  const operators = createOperators({
-    store: store.operators,
-    passwords,
-    isReserved: (name) => name === credentials.username(),
-    newId: randomUUID,
-    now,
-  });
+  const operators = operatorsOf(deps.core, now);
   const principals = await openPrincipals({
     ...{ credentials, operators, passwords, now },
     settings: store.settings,
@@ -66,9 +60,7 @@ export async function openAuth(deps: {
     maxSessions: session.max,
     onError,
   });
-  const apiTokens = await settings.open(
-    createApiTokens({ store: store.apiTokens, now, newId: randomUUID, maxTokens, onError }),
-  );
+  const apiTokens = await settings.open(tokensOf(deps.core, { maxTokens, now, onError }));
   const consoleSessions = await settings.open(sessions);
   settings.onReloaded((key) => {
     if (!CREDENTIAL_KEYS.test(key)) return;
@@ -78,6 +70,25 @@ export async function openAuth(deps: {
   const knownSources = createKnownSources(store.settings, now);
   return { consoleSessions, apiTokens, operators, principals, knownSources };
 }
+
+/** The operators, still without those of the database. */
+export const operatorsOf = (
+  { store, passwords, credentials }: Pick<Core, 'store' | 'passwords' | 'credentials'>,
+  now: () => number,
+): Operators =>
+  createOperators({
+    store: store.operators,
+    passwords,
+    isReserved: (name) => name === credentials.username(),
+    newId: randomUUID,
+    now,
+  });
+
+/** The API tokens, still without those of the database. */
+export const tokensOf = (
+  { store }: Pick<Core, 'store'>,
+  options: Pick<Parameters<typeof createApiTokens>[0], 'maxTokens' | 'now' | 'onError'>,
+): ApiTokens => createApiTokens({ store: store.apiTokens, newId: randomUUID, ...options });
 
 /** Compares the given admin password with the stored hash after the start, which must not wait for it. */
 export function createGivenPasswordPart({

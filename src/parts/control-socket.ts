@@ -1,9 +1,13 @@
 // The control socket in the data folder: commands send requests to the running daemon, for example to list live sessions.
+import { createHash } from 'node:crypto';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
+import type { Config } from '../config.js';
 import { isSocketPath } from '../core/endpoints.js';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { readBuild, readVersion } from '../program.js';
+import { connectionOf } from './database-connection.js';
 import type { Part } from './lifecycle.js';
 import { listenOnPath, openServerOnPath } from './listen.js';
 
@@ -14,19 +18,30 @@ export function controlSocketPath(dataDir: string): string | null {
 }
 
 /**
+ * Returns a digest of the version and the database. A daemon of another one cannot answer for a command: its API may differ, and
+ * a folder may be that of a daemon on another database.
+ */
+export function identityOf({ database }: Pick<Config, 'database'>): string {
+  const place = database.client === 'pg' ? connectionOf(database) : null;
+  const identity = JSON.stringify([readVersion(), readBuild()?.commit, place]);
+  return createHash('sha256').update(identity).digest('hex');
+}
+
+/**
  * Opens the socket with mode 0600. Only some commands, such as `pulsegate session`, need it, so the daemon logs a failure and
  * starts without it.
  */
 export function createControlSocketPart(deps: {
-  readonly config: { readonly dataDir: string };
-  readonly http: { createControlServer(): Server };
+  readonly config: Pick<Config, 'dataDir' | 'database'>;
+  readonly http: { createControlServer(identity: string): Server };
   readonly log: Log;
 }): Part {
   let close = (): void => {};
+  const identity = identityOf(deps.config);
   return {
     name: 'control socket',
     async start() {
-      close = await open(deps.config.dataDir, deps.http.createControlServer, deps.log);
+      close = await open(deps.config.dataDir, () => deps.http.createControlServer(identity), deps.log);
     },
     stop: () => close(),
   };

@@ -1,5 +1,4 @@
 // Opens and migrates the database of the daemon, and watches whether it is writable.
-import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
@@ -7,6 +6,7 @@ import { type SqlitePackage, sqlitePackage } from '../store/sqlite/package.js';
 import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
 import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
 import { hasCaller } from './callers.js';
+import { connectionOf } from './database-connection.js';
 import type { Part } from './lifecycle.js';
 
 export interface DatabasePart extends Part {
@@ -44,11 +44,6 @@ export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'da
   if (client !== 'pg') return { client, dataDir, busyTimeoutMs: database.busyTimeoutMs, hasCaller, reading };
   const { poolSize, answerTimeoutMs: answerMs } = database;
   return { client, dataDir, connection: connectionOf(database), poolSize, answerMs, reading };
-}
-
-/** The schema guarantees that exactly one of the two is set. */
-function connectionOf({ connection, connectionFile }: Config['database']): string {
-  return connection?.reveal() ?? readSecretFile(connectionFile, 'database.connectionFile') ?? '';
 }
 
 /** `pg`, or the database package of the SQLite file. */

@@ -102,6 +102,9 @@ export interface Route<Deps = Services> extends RouteDescription {
     | { readonly isChecked: false; readonly handle: UncheckedHandler<Deps> };
 }
 
+/** A route that keeps the types of its path, schemas and answers, so that the command line's calls have them. */
+type Described<Deps, R> = Omit<Route<Deps>, 'method' | 'path' | 'request' | 'responses'> & R;
+
 /**
  * Makes the routes of one group.
  * @example
@@ -113,7 +116,7 @@ export function routesOf<Deps = Services>(tag: string) {
     route<const R extends Omit<RouteDescription, 'tag'>>(
       description: R,
       handle: Handler<R['request'], Deps>,
-    ): Route<Deps> {
+    ): Described<Deps, R> {
       // The type above ties the handler to its schemas. A list of routes cannot express that.
       return {
         ...description,
@@ -121,7 +124,10 @@ export function routesOf<Deps = Services>(tag: string) {
         handler: { isChecked: true, handle: handle as Handler<RouteRequest, Deps> },
       };
     },
-    uncheckedRoute(description: Omit<RouteDescription, 'tag'>, handle: UncheckedHandler<Deps>): Route<Deps> {
+    uncheckedRoute<const R extends Omit<RouteDescription, 'tag'>>(
+      description: R,
+      handle: UncheckedHandler<Deps>,
+    ): Described<Deps, R> {
       return { ...description, tag, handler: { isChecked: false, handle } };
     },
   };

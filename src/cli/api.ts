@@ -1,0 +1,202 @@
+// Calls operations of /api/v1: of the running daemon, over the control socket in its data folder, else in this process on the
+// opened database. Types of input and answer are those of the routes.
+import { type RequestOptions, request } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { z } from 'zod';
+import type { Config, Loaded } from '../config.js';
+import type { Log } from '../core/log.js';
+import type { Problem } from '../http/api/problem.js';
+import { IDENTITY_PATH, USER_HEADER } from '../http/caller.js';
+import type { Operation } from '../parts/command-api.js';
+import { controlSocketPath, identityOf } from '../parts/control-socket.js';
+import { cliActor } from './actor.js';
+import { CommandError } from './command.js';
+import { withCore } from './store.js';
+
+const TIMEOUT_MS = 10_000;
+/** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
+const IDENTITY_TIMEOUT_MS = 2_000;
+
+/** `GET /tokens`: method and path below /api/v1. */
+type NameOf<Route> = Route extends { method: infer Method extends string; path: `/api/v1${infer Path}` }
+  ? `${Method} ${Path}`
+  : never;
+type Operations = { readonly [Route in Operation as NameOf<Route>]: Route };
+
+type Optional<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
+type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.input<Params> } : unknown) &
+  (Request extends { query: infer Query } ? { query?: Optional<z.input<Query>> } : unknown) &
+  (Request extends { body: infer Body } ? { body: z.input<Body> } : unknown) & { ifMatch?: string };
+type AnswerOf<Responses> = Responses[keyof Responses] extends { schema: infer Schema }
+  ? z.output<Schema>
+  : undefined;
+
+export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['responses']>;
+
+export interface Api {
+  /** @throws Refused for every status from 400, CommandError when no answer comes */
+  call<Name extends keyof Operations>(
+    name: Name,
+    ...input: object extends InputOf<Operations[Name]['request']>
+      ? [input?: InputOf<Operations[Name]['request']>]
+      : [input: InputOf<Operations[Name]['request']>]
+  ): Promise<Answer<Name>>;
+}
+
+/** An operation that was refused. */
+export class Refused extends CommandError {
+  constructor(
+    readonly problem: Partial<z.infer<typeof Problem>>,
+    status: number,
+  ) {
+    const why = problem.errors?.map(({ path, message }) => `${path} ${message}`).join(', ');
+    super(`The daemon refused the request: ${problem.detail ?? why ?? problem.title ?? `status ${status}`}.`);
+  }
+}
+
+/**
+ * Says refusals in a command's own words: `texts` by the code of the reason, by the wrong field with and without the code of its
+ * error, or by the code of the problem.
+ */
+export async function worded<Answer>(
+  answer: Promise<Answer>,
+  texts: Readonly<Record<string, string | CommandError>>,
+): Promise<Answer> {
+  return answer.catch((error: unknown) => {
+    if (!(error instanceof Refused)) throw error;
+    const { reason, errors: [wrong] = [], code } = error.problem;
+    const keys = [reason?.code, wrong && `${wrong.path} ${wrong.code}`, wrong?.path, code];
+    const found = keys.find((key) => key !== undefined && Object.hasOwn(texts, key));
+    const said = found === undefined ? error : texts[found];
+    throw typeof said === 'string' ? new CommandError(said) : said;
+  });
+}
+
+/** Returns undefined when another change came before that of a call with `ifMatch`. */
+export function unlessChanged(error: unknown): undefined {
+  if (!(error instanceof Refused) || error.problem.code !== 'changed-meanwhile') throw error;
+}
+
+/**
+ * Calls `work` with the API of the running daemon, if it has this version and this database and answers; otherwise with that of
+ * the database, which is closed afterwards, and created only with `mayCreate`.
+ * @throws CommandError when there is no database; StartError like openCore; whatever `work` throws
+ */
+export async function withApi<Result>(
+  loaded: Loaded,
+  work: (api: Api) => Promise<Result>,
+  options: { readonly mayCreate?: boolean } = {},
+): Promise<Result> {
+  const { config } = loaded;
+  if (await isDaemonOf(config)) return work(daemonApi(config));
+  return withCore(
+    loaded,
+    async (core) => {
+      const { createCommandApi } = await import('../parts/command-api.js');
+      let failure: unknown;
+      const keep: Log['error'] = ({ err }) => {
+        failure = err;
+      };
+      const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+      const serverOf = createCommandApi(core, config, log);
+      const send: Send = async (path, rest) => {
+        const server = await serverOf(path);
+        const createConnection = () => {
+          const [here, there] = duplexPair();
+          server.emit('connection', there);
+          return here;
+        };
+        const response = await exchange({ createConnection, path: `/api/v1${path}` }, rest);
+        if (response.status >= 500 && failure) throw failure;
+        return response;
+      };
+      return work(apiOver(send));
+    },
+    options,
+  );
+}
+
+/** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
+export function daemonApi({ dataDir }: Config): Api {
+  return apiOver((path, sent) => {
+    const socketPath = controlSocketPath(dataDir);
+    if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
+    return exchange({ socketPath, path: `/api/v1${path}`, timeout: TIMEOUT_MS }, sent).catch(
+      ({ code, message }: NodeJS.ErrnoException) => {
+        if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
+          throw new CommandError(NOT_RUNNING(dataDir));
+        if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
+        throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
+      },
+    );
+  });
+}
+
+const TOO_LONG = (dataDir: string): string =>
+  `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
+const NOT_RUNNING = (dataDir: string): string =>
+  `No daemon is running for ${dataDir}, so there are no sessions. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
+  'If it is running, give its configuration with --config FILE.';
+const NOT_PERMITTED = (dataDir: string): string =>
+  `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
+
+async function isDaemonOf(config: Config): Promise<boolean> {
+  const socketPath = controlSocketPath(config.dataDir);
+  if (socketPath === null) return false;
+  const asked = exchange(
+    { socketPath, path: IDENTITY_PATH, timeout: IDENTITY_TIMEOUT_MS },
+    { method: 'GET' },
+  );
+  const answer = await asked.catch(() => undefined);
+  return answer !== undefined && answer.body === identityOf(config);
+}
+
+interface Sent {
+  readonly method: string;
+  readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
+}
+type Send = (path: string, sent: Sent) => Promise<{ status: number; body: unknown }>;
+
+function apiOver(send: Send): Api {
+  const call = async (
+    name: string,
+    input: Partial<Record<'params' | 'query' | 'body' | 'ifMatch', unknown>> = {},
+  ) => {
+    const [method = '', path = ''] = name.split(' ');
+    const params = input.params as Record<string, string> | undefined;
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(input.query ?? {}))
+      if (value !== undefined) query.set(key, String(value));
+    const filled = path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(params?.[key] ?? ''));
+    const response = await send(query.size === 0 ? filled : `${filled}?${query}`, {
+      method,
+      body: input.body,
+      ifMatch: input.ifMatch as string | undefined,
+    });
+    if (response.status < 400) return response.body;
+    throw new Refused(Object(response.body) as Refused['problem'], response.status);
+  };
+  return { call: call as Api['call'] };
+}
+
+/** Sends a request, and reads the JSON of its response; '' without a body. */
+function exchange(to: RequestOptions, { method, body, ifMatch }: Sent) {
+  return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
+    const headers = {
+      [USER_HEADER]: encodeURIComponent(cliActor().name),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const sent = request({ ...to, method, headers }, (response) => {
+      text(response).then(
+        (content) => resolve({ status: response.statusCode ?? 500, body: content && JSON.parse(content) }),
+        reject,
+      );
+    });
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
