@@ -1,25 +1,21 @@
 // Parses the lists of addresses in a file of accounts, and compares authorized addresses with those of other accounts before anything
 // is written.
-
-import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/address-list.js';
-import { readAllowedClients } from '../core/accounts/access/allowed-clients.js';
 import {
-  AddressIndex,
-  addressTaken,
-  readAuthorizedAddresses,
-} from '../core/accounts/access/authorized-addresses.js';
+  type AddressLists,
+  type AddressRefusal,
+  NO_ADDRESSES,
+  readAddressLists,
+} from '../core/accounts/access/address-list.js';
+import { AddressIndex, addressTaken } from '../core/accounts/access/authorized-addresses.js';
 import type { Accounts } from '../core/accounts/accounts.js';
-import type { FileAccount } from './record.js';
 
 /**
  * Tracks the owner of each authorized address after the lines planned so far, so that a dry run and an import refuse the same
  * lines.
  */
-export function createAddressPlan({
-  list,
-  maxAuthorizedAddresses,
-  maxAllowedClients,
-}: Pick<Accounts, 'list' | 'maxAuthorizedAddresses' | 'maxAllowedClients'>) {
+export function createAddressPlan(
+  accounts: Pick<Accounts, 'list' | 'maxAuthorizedAddresses' | 'maxAllowedClients'>,
+) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
   let owners: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;
@@ -27,7 +23,7 @@ export function createAddressPlan({
   function open() {
     const index = new AddressIndex<string>();
     const of = new Map<string, readonly string[]>();
-    for (const { account } of list()) {
+    for (const { account } of accounts.list()) {
       if (account.authorizedAddresses.length === 0) continue;
       index.add(account.username, account.authorizedAddresses);
       of.set(account.username, account.authorizedAddresses);
@@ -36,32 +32,25 @@ export function createAddressPlan({
   }
 
   return {
-    /** Reads the lists of an account, and sets its authorized addresses, unless they are undefined or refused. */
-    set(
+    /** Reads the lists of a change of an account, and sets its authorized addresses, unless they are undefined or refused. */
+    set<Change extends AddressLists>(
       username: string,
-      { authorizedAddresses: entries, allowedClients: clients }: AddressFields,
-    ): PlannedAddresses {
-      const allowed = clients && readAllowedClients(clients, maxAllowedClients);
-      if (allowed && !allowed.ok) return allowed;
-      const allowedClients = allowed?.addresses;
-      if (entries === undefined) return { ok: true, authorizedAddresses: undefined, allowedClients };
-      const read = readAuthorizedAddresses(entries, maxAuthorizedAddresses);
-      if (!read.ok) return read;
+      given: Change,
+    ):
+      | { readonly ok: true; readonly change: Change }
+      | { readonly ok: false; readonly address: AddressRefusal } {
+      const read = readAddressLists(given, accounts);
+      if (!read.ok || read.change.authorizedAddresses === undefined) return read;
+      const { authorizedAddresses } = read.change;
       owners ??= open();
-      for (const entry of read.addresses) {
+      for (const entry of authorizedAddresses) {
         const other = owners.index.overlap(entry, username);
-        if (other !== undefined) return { ok: false, refusal: addressTaken(entry, other) };
+        if (other !== undefined) return { ok: false, address: addressTaken(entry, other) };
       }
       owners.index.remove(username, owners.of.get(username) ?? NO_ADDRESSES);
-      owners.index.add(username, read.addresses);
-      owners.of.set(username, read.addresses);
-      return { ok: true, authorizedAddresses: read.addresses, allowedClients };
+      owners.index.add(username, authorizedAddresses);
+      owners.of.set(username, authorizedAddresses);
+      return read;
     },
   };
 }
-
-type AddressFields = Pick<FileAccount, 'authorizedAddresses' | 'allowedClients'>;
-
-type PlannedAddresses =
-  | ({ readonly ok: true } & { readonly [K in keyof AddressFields]-?: readonly string[] | undefined })
-  | { readonly ok: false; readonly refusal: AddressRefusal };

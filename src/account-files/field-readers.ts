@@ -1,6 +1,6 @@
-// Readers of the fields of one record. CSV has only texts, JSON has other types too.
+// Readers of the fields of one record that are not read by the table of fields. CSV has only texts, JSON has other types too.
 import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/fields/contacts.js';
-import { areValidTags, tagsOfText, uniqueTags } from '../core/accounts/fields/tags.js';
+import { wholeNumber } from '../core/accounts/fields/kinds.js';
 import { isPlanName } from '../core/accounts/plans/plans.js';
 import {
   type AccountLimits,
@@ -14,53 +14,10 @@ import { because, type Reason } from './reasons.js';
 /** The value of a field of the record; undefined when the field is missing, empty or null. */
 export type ReadField = (name: string) => unknown;
 
-const YES = new Set(['true', '1', 'yes', 'y', 'on', 'enabled', '是', '启用', '已启用', '正常', '开', '有效']);
-const NO = new Set([
-  'false',
-  '0',
-  'no',
-  'n',
-  'off',
-  'disabled',
-  '否',
-  '停用',
-  '已停用',
-  '禁用',
-  '已禁用',
-  '关',
-  '无效',
-]);
-
-/** Undefined when missing, null when invalid. */
-export function readFlag(value: unknown): boolean | null | undefined {
-  if (value === undefined || typeof value === 'boolean') return value;
-  const text = String(value).toLowerCase();
-  if (YES.has(text)) return true;
-  return NO.has(text) ? false : null;
-}
-
 /** Undefined when missing, null when it is no text or not valid. */
 export function readText(value: unknown, isValid: (text: string) => boolean): string | null | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'string' && isValid(value) ? value : null;
-}
-
-/** Splits one text, or each of an array; undefined when missing, null when invalid. */
-export function readTexts(
-  value: unknown,
-  split: (text: string) => string[],
-): readonly string[] | null | undefined {
-  if (value === undefined) return undefined;
-  const given: unknown[] = Array.isArray(value) ? value : [value];
-  return given.every((each) => typeof each === 'string') ? given.flatMap(split) : null;
-}
-
-/** Undefined when missing, null when invalid. */
-export function readTags(value: unknown): readonly string[] | null | undefined {
-  const texts = readTexts(value, tagsOfText);
-  if (texts === undefined || texts === null) return texts;
-  const tags = uniqueTags(texts);
-  return areValidTags(tags) ? tags : null;
 }
 
 /** Undefined when missing, null when invalid. */
@@ -139,10 +96,4 @@ export function readUsage(field: ReadField): CountedTraffic | undefined | null {
   const [totalBytesUp, totalBytesDown, periodBytes] = values.map((value) => wholeNumber(value ?? 0));
   if (totalBytesUp == null || totalBytesDown == null || periodBytes == null) return null;
   return { totalBytesUp, totalBytesDown, periodBytes: Math.min(periodBytes, totalBytesUp + totalBytesDown) };
-}
-
-function wholeNumber(value: unknown): number | null {
-  const number =
-    typeof value === 'number' ? value : /^\d{1,16}$/.test(String(value)) ? Number(value) : Number.NaN;
-  return Number.isSafeInteger(number) && number >= 0 ? number : null;
 }

@@ -1,10 +1,9 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
 
-import { NO_ADDRESSES } from '../core/accounts/access/address-list.js';
-import { hashPassword } from '../core/accounts/access/password.js';
 import type { Account } from '../core/accounts/account.js';
+import { newAccount } from '../core/accounts/account-input.js';
 import type { Accounts } from '../core/accounts/accounts.js';
-import { changedContacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
+import { storedFields } from '../core/accounts/fields/account-fields.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import type { Clock } from '../core/clock.js';
 import { createAddressPlan } from './address-plan.js';
@@ -30,12 +29,7 @@ export interface ImportedLine {
   readonly account: ImportedFields | null;
 }
 
-export interface ImportedFields {
-  readonly remarks: string | null;
-  readonly expiresAt: number | null;
-  readonly authorizedAddresses: readonly string[];
-  readonly allowedClients: readonly string[];
-}
+type ImportedFields = Pick<Account, 'remarks' | 'expiresAt' | 'authorizedAddresses' | 'allowedClients'>;
 
 /** No change is needed: the line contains the reason. */
 export interface Settled {
@@ -45,20 +39,18 @@ export interface Settled {
 
 interface ToDo {
   readonly line: ImportedLine;
-  /** To set; undefined: the account keeps those it has. */
-  readonly authorizedAddresses: readonly string[] | undefined;
-  readonly allowedClients: readonly string[] | undefined;
+  /** The fields of the file, with the lists of addresses as they are stored. */
   readonly from: FileAccount;
+  /** The account to add, or the present one. */
+  readonly account: Account;
 }
 
 export interface ToAdd extends ToDo {
   readonly kind: 'add';
-  readonly account: Account;
 }
 
 export interface ToChange extends ToDo {
   readonly kind: 'replace' | 'keep';
-  readonly account: Account;
 }
 
 export type Plan = Settled | ToAdd | ToChange;
@@ -113,24 +105,11 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
 
   function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {
     const { username } = from;
-    const planned = addresses.set(username, kind === 'replace' ? from : {});
-    if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
-    const { authorizedAddresses, allowedClients } = planned;
-    const fields = kind === 'replace' ? from : existing;
-    const after = {
-      remarks: fields.remarks === undefined ? existing.remarks : fields.remarks,
-      expiresAt: fields.expiresAt === undefined ? existing.expiresAt : fields.expiresAt,
-      authorizedAddresses: authorizedAddresses ?? existing.authorizedAddresses,
-      allowedClients: allowedClients ?? existing.allowedClients,
-    };
-    return {
-      kind,
-      line: done(line, username, kind === 'replace' ? 'replaced' : 'kept', after),
-      from,
-      authorizedAddresses,
-      allowedClients,
-      account: existing,
-    };
+    if (kind === 'keep') return { kind, line: done(line, 'kept', existing), from, account: existing };
+    const planned = addresses.set(username, from);
+    if (!planned.ok) return settled(line, username, 'failed', planned.address);
+    const after = { ...existing, ...storedFields(planned.change) };
+    return { kind, line: done(line, 'replaced', after), from: planned.change, account: existing };
   }
 
   function planAddition(line: number, from: FileAccount): Plan {
@@ -138,43 +117,14 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
     // The name belongs to an account of another owner, which the caller may not see.
     if (deps.accounts.hasUsername(username))
       return settled(line, username, 'failed', because('taken-meanwhile'));
-    const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
-    if (passwordHash === undefined) return settled(line, username, 'failed', because('no-password'));
+    if (from.password === undefined && from.passwordHash === undefined)
+      return settled(line, username, 'failed', because('no-password'));
     const planned = addresses.set(username, from);
-    if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
-    const { authorizedAddresses = NO_ADDRESSES, allowedClients = NO_ADDRESSES } = planned;
+    if (!planned.ok) return settled(line, username, 'failed', planned.address);
     const limits = missingLimits(from.limits, NO_LIMITS, 'add');
-    const account: Account = {
-      id: idFor(from),
-      username,
-      passwordHash,
-      passwordVersion: 0,
-      isEnabled: from.isEnabled ?? true,
-      remarks: from.remarks ?? null,
-      tags: from.tags ?? [],
-      createdAt: from.createdAt ?? deps.now(),
-      lastLoginAt: null,
-      expiresAt: from.daysFromFirstLogin === undefined ? (from.expiresAt ?? null) : null,
-      daysFromFirstLogin: from.daysFromFirstLogin ?? null,
-      plan: from.plan ?? null,
-      limits: Object.keys(limits).length > 0 ? { ...NO_LIMITS, ...limits } : NO_LIMITS,
-      quotaReset: null,
-      authorizedAddresses,
-      allowedClients,
-      schedule: from.schedule ?? null,
-      owner: null,
-      contacts: changedContacts(NO_CONTACTS, from.contacts),
-    };
-    const { remarks, expiresAt } = account;
-    const after = { remarks, expiresAt, authorizedAddresses, allowedClients };
-    return {
-      kind: 'add',
-      line: done(line, username, 'added', after),
-      from,
-      authorizedAddresses,
-      allowedClients,
-      account,
-    };
+    const input = { ...planned.change, limits: Object.keys(limits).length > 0 ? limits : undefined };
+    const account = newAccount(input, idFor(from), from.createdAt ?? deps.now());
+    return { kind: 'add', line: done(line, 'added', account), from: planned.change, account };
   }
 
   return (record) => {
@@ -191,13 +141,10 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
   };
 }
 
-function done(
-  line: number,
-  username: string,
-  outcome: ImportedLine['outcome'],
-  account: ImportedFields,
-): ImportedLine {
-  return { line, username, outcome, message: null, reason: null, account };
+function done(line: number, outcome: ImportedLine['outcome'], account: Account): ImportedLine {
+  const { username, remarks, expiresAt, authorizedAddresses, allowedClients } = account;
+  const fields = { remarks, expiresAt, authorizedAddresses, allowedClients };
+  return { line, username, outcome, message: null, reason: null, account: fields };
 }
 
 function settled(

@@ -1,8 +1,8 @@
 // Imports the accounts of a file, or reports what an import would do (dry run).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addressTaken } from '../core/accounts/access/authorized-addresses.js';
-import { type Account, withUpdate } from '../core/accounts/account.js';
-import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
+import type { Account } from '../core/accounts/account.js';
+import { type AccountChange, changed } from '../core/accounts/account-input.js';
 import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { type Change, OverBudget } from '../core/accounts/plans/budget.js';
@@ -72,7 +72,7 @@ function changeOfPlan(plan: ToAdd | ToChange): Change {
   if (plan.kind === 'add') return { before: null, after: plan.account };
   // A new password costs nothing, and its digest takes time.
   const { password: _, ...change } = changeOf(plan, plan.account);
-  return { before: plan.account, after: withUpdate(plan.account, toUpdate(change)) };
+  return { before: plan.account, after: changed(plan.account, change) };
 }
 
 /** One transaction of a slice. */
@@ -166,7 +166,7 @@ function createWriter(deps: ImportDeps): Writer {
     } catch (error) {
       // Another account got an address after the line was planned: write the others without this line.
       const holder = plans.find(
-        ({ authorizedAddresses }) =>
+        ({ from: { authorizedAddresses } }) =>
           error instanceof AddressTaken && authorizedAddresses?.includes(error.entry),
       );
       if (!(error instanceof AddressTaken) || !holder) throw error;
@@ -237,16 +237,12 @@ function overBudget({ what, left }: OverBudget): Reason {
   return because(`over-budget-${what}`, { left: String(Math.floor(left * 100) / 100) });
 }
 
-function changeOf(
-  { kind, from, authorizedAddresses, allowedClients }: ToChange,
-  present: Account,
-): AccountChange {
+function changeOf({ kind, from }: ToChange, present: Account): AccountChange {
   const limits = missingLimits(from.limits, present.limits, kind);
   if (kind === 'keep') return { limits };
-  const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, schedule } =
-    from;
-  const limited = { plan, limits, schedule, authorizedAddresses, allowedClients, contacts: from.contacts };
-  return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, ...limited };
+  // The account may have got another name since the line was planned.
+  const { username: _, ...change } = from;
+  return { ...change, limits };
 }
 
 function hasLimits({ from, account, kind }: ToChange): boolean {

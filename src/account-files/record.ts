@@ -1,48 +1,34 @@
 // One account of a file, and the parser of its fields. Field names ignore case, so that files made from responses of the
 // account API (Username, IsEnabled) work too.
 
-import { addressesOfText } from '../core/accounts/access/address-list.js';
 import { isPasswordHash } from '../core/accounts/access/password.js';
-import { isSchedule, storedSchedule } from '../core/accounts/access/schedule.js';
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
-import { isValidRemarks } from '../core/accounts/account-input.js';
+import type { AccountChange } from '../core/accounts/account-input.js';
+import { type AccountFields, FIELDS, storedFields } from '../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../core/accounts/fields/contacts.js';
+import { isEmpty } from '../core/accounts/fields/kinds.js';
 import type { AccountLimits, CountedTraffic } from '../core/accounts/usage/limits.js';
 import { guidOf } from '../core/ids.js';
 import {
   type ReadField,
   readContacts,
   readDate,
-  readFlag,
   readLimits,
   readPlan,
-  readTags,
   readText,
-  readTexts,
   readUsage,
 } from './field-readers.js';
 import { fieldNamed } from './headings.js';
 import { because, type Reason, type ReasonCode } from './reasons.js';
 
-/** The account fields of a file. Undefined when the file does not contain the field. */
-export interface FileAccount {
+/**
+ * The account fields of a file. Undefined when the file does not contain the field. At most one of password and passwordHash; an
+ * existing account needs neither. Lists of addresses are as written in the file; the import parses them.
+ */
+export interface FileAccount extends AccountChange {
   readonly username: string;
   readonly id?: string | undefined;
-  /** Exactly one of password and passwordHash; an existing account needs neither. */
-  readonly password?: string | undefined;
-  readonly passwordHash?: string | undefined;
-  readonly isEnabled?: boolean | undefined;
-  readonly remarks?: string | null | undefined;
-  readonly tags?: readonly string[] | undefined;
   readonly createdAt?: number | undefined;
-  readonly expiresAt?: number | null | undefined;
-  /** In place of an expiry date. */
-  readonly daysFromFirstLogin?: number | undefined;
-  readonly plan?: string | undefined;
-  /** As written in the file; the import parses them. */
-  readonly authorizedAddresses?: readonly string[] | undefined;
-  readonly allowedClients?: readonly string[] | undefined;
-  readonly schedule?: string | null | undefined;
   /** Those that the file contains; null for an empty field. */
   readonly contacts: Partial<Contacts>;
   /** The limits that the file contains. */
@@ -72,9 +58,6 @@ export function readRecord(
   };
   const name = field('username');
   const username = typeof name === 'string' ? name : null;
-  /** An empty field removes the remarks, the tags, the addresses and the expiry; a missing field keeps them. */
-  const orEmpty = <Value, Empty>(name: string, value: Value | undefined, empty: Empty) =>
-    value ?? (named.has(fieldNamed(name)) ? empty : undefined);
   const fault = (code: ReasonCode, values: Reason['values'] = {}): FileRecord => ({
     line,
     username,
@@ -85,18 +68,8 @@ export function readRecord(
   if (!isValidUsername(username)) return fault('username');
   const secret = readPassword(field);
   if (typeof secret === 'string') return fault(secret);
-  const isEnabled = readFlag(field('isEnabled'));
-  if (isEnabled === null) return fault('is-enabled');
-  const remarks = readText(field('remarks'), isValidRemarks);
-  if (remarks === null) return fault('remarks');
-  const tags = readTags(field('tags'));
-  if (tags === null) return fault('tags');
-  const authorizedAddresses = readTexts(field('authorizedAddresses'), addressesOfText);
-  if (authorizedAddresses === null) return fault('addresses', { field: 'authorizedAddresses' });
-  const allowedClients = readTexts(field('allowedClients'), addressesOfText);
-  if (allowedClients === null) return fault('addresses', { field: 'allowedClients' });
-  const schedule = readText(field('schedule'), isSchedule);
-  if (schedule === null) return fault('schedule');
+  const given = readFields(field, (name) => named.has(fieldNamed(name)));
+  if ('code' in given) return { line, username, fault: given };
   const contacts = readContacts(field, (name) => named.has(name));
   if (contacts === null) return fault('contacts');
   const planned = readPlan(field);
@@ -119,18 +92,30 @@ export function readRecord(
       usage,
       id: guid,
       ...secret,
-      isEnabled,
-      remarks: orEmpty('remarks', remarks, null),
-      tags: orEmpty('tags', tags, []),
-      authorizedAddresses: orEmpty('authorizedAddresses', authorizedAddresses, []),
-      allowedClients: orEmpty('allowedClients', allowedClients, []),
-      schedule: orEmpty('schedule', schedule && storedSchedule(schedule), null),
+      ...given,
       contacts,
       ...planned,
       createdAt,
-      expiresAt: orEmpty('expiresAt', expiresAt, null),
+      expiresAt: expiresAt ?? (named.has(fieldNamed('expiresAt')) ? null : undefined),
     },
   };
+}
+
+/** Reads the fields of the table, or why one is invalid. A missing field keeps the value of an account, an empty one removes it. */
+function readFields(field: ReadField, has: (name: string) => boolean): Partial<AccountFields> | Reason {
+  const given: Record<string, unknown> = {};
+  for (const [name, { fault, ofCell, isValid = () => true, initial, toCell }] of FIELDS) {
+    if (fault === undefined) continue;
+    const cell = field(name);
+    if (cell === undefined) {
+      given[name] = has(name) && isEmpty(toCell(initial)) ? initial : undefined;
+      continue;
+    }
+    const value = ofCell(cell);
+    if (value !== null && isValid(value)) given[name] = value;
+    else return because(fault as ReasonCode, fault === 'addresses' ? { field: name } : {});
+  }
+  return storedFields(given);
 }
 
 /** At most one of password and hash, or why they are invalid. */

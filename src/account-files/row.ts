@@ -1,9 +1,10 @@
 // An account as a row of a file: the fields in the order of output.
 
-import { textOfAddresses } from '../core/accounts/access/address-list.js';
 import type { AccountView } from '../core/accounts/account-views.js';
-import { textOfTags } from '../core/accounts/fields/tags.js';
-import type { CountedTraffic } from '../core/accounts/usage/limits.js';
+import { FIELDS } from '../core/accounts/fields/account-fields.js';
+import { NO_CONTACTS } from '../core/accounts/fields/contacts.js';
+import type { Cell } from '../core/accounts/fields/kinds.js';
+import { type CountedTraffic, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import { formatWireDate } from '../core/wire-date.js';
 
 /** An account to write to a file. */
@@ -12,40 +13,21 @@ export interface FileView {
   readonly usage: CountedTraffic;
 }
 
-/** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
-export const FIELDS = [
-  'username',
-  'passwordHash',
-  'isEnabled',
-  'remarks',
-  'createdAt',
-  'expiresAt',
-  'id',
-  'lastLoginAt',
-  'dataCount',
-  'latestGameId',
-  'maxSessions',
-  'maxClientAddresses',
-  'bytesPerSecondUp',
-  'bytesPerSecondDown',
-  'quotaBytes',
-  'quotaPeriod',
-  'egressClass',
-  'periodBytes',
-  'totalBytesUp',
-  'totalBytesDown',
-  'tags',
-  'plan',
-  'daysFromFirstLogin',
-  'authorizedAddresses',
-  'allowedClients',
-  'schedule',
-  'email',
-  'telegram',
-  'language',
-] as const;
+const FIRST = ['username', 'passwordHash', 'isEnabled', 'remarks', 'createdAt', 'expiresAt', 'id'];
+/** The fields after the usage. No file names the owner. */
+const LATER = FIELDS.filter(([name]) => !FIRST.includes(name) && name !== 'owner');
 
-export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
+/** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
+export const FILE_FIELDS: readonly string[] = [
+  ...FIRST,
+  ...['lastLoginAt', 'dataCount', 'latestGameId'],
+  ...Object.keys(NO_LIMITS),
+  ...['periodBytes', 'totalBytesUp', 'totalBytesDown'],
+  ...LATER.map(([name]) => name),
+  ...Object.keys(NO_CONTACTS),
+];
+
+export type Row = Readonly<Record<string, Cell>> & { readonly passwordHash: string };
 
 /** An account as a row of a file; dates in the format of the account API. */
 export function toRow({ view, usage }: FileView): Row {
@@ -66,12 +48,7 @@ export function toRow({ view, usage }: FileView): Row {
     periodBytes: usage.periodBytes,
     totalBytesUp: usage.totalBytesUp,
     totalBytesDown: usage.totalBytesDown,
-    tags: textOfTags(account.tags),
-    plan: account.plan,
-    daysFromFirstLogin: account.daysFromFirstLogin,
-    authorizedAddresses: textOfAddresses(account.authorizedAddresses),
-    allowedClients: textOfAddresses(account.allowedClients),
-    schedule: account.schedule,
+    ...Object.fromEntries(LATER.map(([name, { toCell }]) => [name, toCell(account[name])])),
     ...account.contacts,
   };
 }

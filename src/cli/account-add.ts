@@ -1,6 +1,5 @@
 // `pulsegate account add`.
 import type { Command } from 'commander';
-import { ACCOUNT_DEFAULTS } from '../core/accounts/account-input.js';
 import { planForNew } from '../core/accounts/plans/plans.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import {
@@ -57,7 +56,6 @@ export function addAdd(account: Command, io: CommandIo): void {
             const terms = plan && planForNew(plan, Date.now());
             const added = await core.accounts.add(
               {
-                ...ACCOUNT_DEFAULTS,
                 username,
                 password: chosen.password,
                 isEnabled: !options.disabled,

@@ -1,7 +1,7 @@
 // `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
 import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
-import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
+import { type AccountChange, changed } from '../core/accounts/account-input.js';
 import { type PlanUse, planFor } from '../core/accounts/plans/plans.js';
 import type { Core } from '../parts/core.js';
 import { expiryWords, findAccount } from './account-show.js';
@@ -92,17 +92,13 @@ function show(io: CommandIo, changes: readonly Change[]): void {
     io,
     ['USER NAME', 'PLAN', 'EXPIRES', 'NEW EXPIRY', 'NEW LIMITS'],
     changes.map(({ before, change }) => {
-      const { expiresAt, daysFromFirstLogin } = toUpdate(change);
-      const after = {
-        expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
-        daysFromFirstLogin: daysFromFirstLogin === undefined ? before.daysFromFirstLogin : daysFromFirstLogin,
-      };
+      const after = changed(before, change);
       return [
         before.username,
         change.plan ?? '',
         expiryWords(before),
         expiryWords(after),
-        limitWords({ ...before.limits, ...change.limits }),
+        limitWords(after.limits),
       ];
     }),
   );

@@ -1,7 +1,7 @@
 // `pulsegate account update`.
 import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
-import type { AccountPatch } from '../core/accounts/account-input.js';
+import type { AccountChange } from '../core/accounts/account-input.js';
 import { changedTags } from '../core/accounts/fields/tags.js';
 import { presentFields } from '../http/v1/accounts/present.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
@@ -78,7 +78,7 @@ function requireChange(options: UpdateOptions): void {
 }
 
 /** Returns what the options change of the stored account, without password and expiry. */
-function changeOf(stored: Account, options: UpdateOptions): AccountPatch {
+function changeOf(stored: Account, options: UpdateOptions): AccountChange {
   const { authorize = [], authorizedAddresses, tag = [], untag = [] } = options;
   const isRetagged = options.tag !== undefined || options.untag !== undefined;
   const isReaddressed = options.authorize !== undefined || authorizedAddresses !== undefined;

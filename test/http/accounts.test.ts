@@ -1,10 +1,12 @@
 // Sequences of requests: accounts are created, changed and removed; their statistics and GetCurrentUser.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from '../helpers/account.js';
 import { endOf } from '../helpers/account-end.js';
 import { heartbeatOf, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { send } from '../helpers/http.js';
+import { accountOf } from '../helpers/stored-accounts.js';
 
 const NOW = Date.UTC(2030, 4, 6, 7, 8, 9, 999);
 
@@ -107,7 +109,11 @@ test('an update without a password keeps the password', async (t) => {
   await update(admin, { AID, Password: 'other' });
   assert.notEqual(hash(), before);
   assert.match(String(hash()), /^sha256\$[0-9a-f]{32}\$[0-9a-f]{64}$/);
-  assert.equal((await admin.store.accounts.get(AID))?.passwordHash, hash(), 'memory and database agree');
+  assert.equal(
+    (await accountOf(admin.store.accounts, AID))?.passwordHash,
+    hash(),
+    'memory and database agree',
+  );
 });
 
 test('an update keeps name, creation and last login', async (t) => {
@@ -147,7 +153,7 @@ test('text in every script is returned unchanged', async (t) => {
   const AID = await admin.addAccount(Username, { Remarks });
   const account = (await byId(admin, AID)) as Record<string, unknown>;
   assert.deepEqual([account['Username'], account['Remarks']], [Username, Remarks]);
-  const stored = await admin.store.accounts.get(AID);
+  const stored = await accountOf(admin.store.accounts, AID);
   assert.deepEqual([stored?.username, stored?.remarks], [Username, Remarks]);
   const own = await currentUser(admin.url, Buffer.from(Username).toString('latin1'));
   assert.equal(own.status, 200);
@@ -203,7 +209,7 @@ test('a removed account is deleted from the API, the database and the pool, and 
   assert.equal(removed.text, '"删除账号成功"');
   assert.equal((await admin.api('GET', `/ProxyAccount/GetProxyAccountByID?AID=${AID}`)).status, 404);
   assert.equal((await currentUser(admin.url, 'a')).text, '"用户不存在"');
-  assert.equal(await admin.store.accounts.get(AID), null);
+  assert.equal(await accountOf(admin.store.accounts, AID), null);
   assert.deepEqual(await admin.store.heartbeats.newest(AID, 1), []);
   assert.equal(admin.pool.count(AID), 0);
   const again = await admin.api('POST', `/ProxyAccount/DeleteProxyAccount?AID=${AID}`);

@@ -1,4 +1,5 @@
 // Backups of a database in use, and their restoration.
+
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -6,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { type RestoreOptions, restoreStore } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 
 const now = () => Date.UTC(2030, 0, 2, 3, 4, 5, 6);
@@ -13,7 +15,7 @@ const now = () => Date.UTC(2030, 0, 2, 3, 4, 5, 6);
 test('a backup of a store in use contains all data, and can be restored into an empty folder', async (t) => {
   const { store, dataDir } = await openTestStore(t);
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   await store.heartbeats.append([heartbeat(player, { gameId: 'G' })], KEEP_ALL);
   const from = join(dataDir, 'backup');
   await store.backup(from);
@@ -52,11 +54,11 @@ test('a backup never overwrites a file, and a failed one leaves none', async (t)
 test('restoring keeps the replaced database as a private file, with the changes that were still in its WAL', async (t) => {
   const { store, dataDir, file } = await openTestStore(t);
   const old = account({ username: 'old' });
-  await store.accounts.add(old);
+  await addAccount(store.accounts, old);
   const from = join(dataDir, 'backup');
   await store.backup(from);
   const recent = account({ username: 'recent', createdAt: old.createdAt + 1 });
-  await store.accounts.add(recent);
+  await addAccount(store.accounts, recent);
   await store.close();
 
   const { replaced: kept } = await restoreStore({ client: sqliteClient, dataDir, from, now });
@@ -81,7 +83,7 @@ test('restoring is refused while another program has the database open, even idl
   const from = join(dataDir, 'backup');
   await store.backup(from);
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   const before = await readdir(dataDir);
   await assert.rejects(restoreStore({ client: sqliteClient, dataDir, from, now }), {
     name: 'StartError',

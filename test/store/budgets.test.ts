@@ -1,10 +1,12 @@
 // The transaction that writes accounts charges the seller's budget, also under concurrent requests, and changes only the seller's.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/plans/budget.js';
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { RightsLost } from '../../src/core/auth/operator.js';
+import { accountOf, addAccount, changeAccount } from '../helpers/stored-accounts.js';
 import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
@@ -33,7 +35,9 @@ onEachDatabase('two processes with a budget of five accounts add five', async (o
   });
   const by = { name: 'shop', via: 'console', address: '::1', operatorId: seller.id } as const;
   const tries = Array.from({ length: 20 }, (_, i) =>
-    (i % 2 ? other : store).accounts.add(account({ owner: seller.id }), by).catch((error: unknown) => error),
+    addAccount((i % 2 ? other : store).accounts, account({ owner: seller.id }), by).catch(
+      (error: unknown) => error,
+    ),
   );
   const outcomes = await Promise.all(tries);
   assert.equal(outcomes.filter((one) => one === 'added').length, 5);
@@ -44,15 +48,15 @@ onEachDatabase('two processes with a budget of five accounts add five', async (o
 
   const [own] = await store.accounts.all();
   const id = own?.id ?? '';
-  await store.accounts.update(id, { owner: null });
+  await changeAccount(store.accounts, id, { owner: null });
   assert.equal(
-    await store.accounts.update(id, { remarks: 'late' }, by),
+    await changeAccount(store.accounts, id, { remarks: 'late' }, by),
     null,
     'the account has another owner meanwhile',
   );
   assert.equal(await store.accounts.remove(id, by), null);
-  await store.accounts.update(id, { owner: seller.id });
-  assert.equal((await store.accounts.update(id, { remarks: 'own' }, by))?.remarks, 'own');
+  await changeAccount(store.accounts, id, { owner: seller.id });
+  assert.equal((await changeAccount(store.accounts, id, { remarks: 'own' }, by))?.remarks, 'own');
   await store.operators.remove(seller.id, {
     by: DAEMON,
     action: 'operator.delete',
@@ -60,7 +64,11 @@ onEachDatabase('two processes with a budget of five accounts add five', async (o
     before: null,
     after: null,
   });
-  assert.equal((await store.accounts.get(id))?.owner, null, "the account is the administrator's again");
+  assert.equal(
+    (await accountOf(store.accounts, id))?.owner,
+    null,
+    "the account is the administrator's again",
+  );
   await assert.rejects(store.accounts.remove(id, by), RightsLost, 'the seller was removed meanwhile');
 });
 
@@ -114,19 +122,19 @@ onEachDatabase('a change that grants used traffic again is charged for it', asyn
   const inDays = (days: number) => now + days * 86_400_000;
   const daily = { ...NO_LIMITS, quotaBytes: 3, quotaPeriod: 'day' } as const;
   const player = account({ owner: id, limits: daily, expiresAt: inDays(29) });
-  await store.accounts.add(player, by);
+  await addAccount(store.accounts, player, by);
   assert.equal(await usedBytes(), 90);
-  await store.accounts.update(player.id, { expiresAt: inDays(0.1), limits: { quotaBytes: 90 } }, by);
+  await changeAccount(store.accounts, player.id, { expiresAt: inDays(0.1), limits: { quotaBytes: 90 } }, by);
   const today = store.calendar.dayOf(now);
   await store.traffic.add([{ accountId: player.id, day: today, bytesUp: 90, bytesDown: 0, sessions: 1 }], 1);
   const before = (await usedBytes()) ?? 0;
-  await store.accounts.update(player.id, { expiresAt: inDays(29), limits: { quotaBytes: 3 } }, by);
+  await changeAccount(store.accounts, player.id, { expiresAt: inDays(29), limits: { quotaBytes: 3 } }, by);
   assert.equal((await usedBytes()) ?? 0, before + 29 * 3, 'all days but the one that was used');
   await assert.rejects(
-    store.accounts.update(player.id, { limits: { quotaBytes: 200, quotaPeriod: 'never' } }, by),
+    changeAccount(store.accounts, player.id, { limits: { quotaBytes: 200, quotaPeriod: 'never' } }, by),
     OverBudget,
   );
-  await store.accounts.update(player.id, { limits: { quotaBytes: 90, quotaPeriod: 'never' } }, by);
+  await changeAccount(store.accounts, player.id, { limits: { quotaBytes: 90, quotaPeriod: 'never' } }, by);
   assert.equal((await usedBytes()) ?? 0, before + 29 * 3 + 90, 'another period costs a quota at least');
 });
 
@@ -147,32 +155,37 @@ onEachDatabase(
     const { accounts, playerLinks } = store;
     const operatorId = await add('operator', true);
     const kept = account();
-    assert.equal(await accounts.add(kept, actor(operatorId)), 'added');
+    assert.equal(await addAccount(accounts, kept, actor(operatorId)), 'added');
     const link = { accountId: kept.id, kind: 'page', hash: 'h', token: null, createdAt: 1 } as const;
     const linkAudit = (former: string) =>
       ({ by: actor(former), action: 'account.player-link', object, before: null, after: null }) as const;
     for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
       const by = actor(former);
-      await assert.rejects(accounts.add(account(), by), { name: 'RightsLost', reason: 'rights-lost' });
-      await assert.rejects(accounts.update(kept.id, { remarks: 'late' }, by), RightsLost);
+      await assert.rejects(addAccount(accounts, account(), by), {
+        name: 'RightsLost',
+        reason: 'rights-lost',
+      });
+      await assert.rejects(changeAccount(accounts, kept.id, { remarks: 'late' }, by), RightsLost);
       await assert.rejects(accounts.remove(kept.id, by), RightsLost);
       await assert.rejects(playerLinks.put(link, linkAudit(former)), RightsLost);
       await assert.rejects(playerLinks.remove(kept.id, 'page', linkAudit(former)), RightsLost);
     }
     const seller = await add('seller', true);
     await assert.rejects(
-      accounts.add(account(), actor(seller)),
+      addAccount(accounts, account(), actor(seller)),
       { reason: 'not-own-account' },
       'an operator that became a seller',
     );
-    await assert.rejects(accounts.add(account({ owner: randomUUID() }), DAEMON), { reason: 'owner-gone' });
-    await assert.rejects(accounts.update(kept.id, { owner: randomUUID() }, DAEMON), RightsLost);
+    await assert.rejects(addAccount(accounts, account({ owner: randomUUID() }), DAEMON), {
+      reason: 'owner-gone',
+    });
+    await assert.rejects(changeAccount(accounts, kept.id, { owner: randomUUID() }, DAEMON), RightsLost);
     assert.deepEqual(await accounts.all(), [kept], 'refused changes were not made');
     assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
 
-    await accounts.update(kept.id, { owner: seller });
+    await changeAccount(accounts, kept.id, { owner: seller });
     assert.equal(await playerLinks.put(link, linkAudit(seller)), true);
-    await accounts.update(kept.id, { owner: await add('seller', true) });
+    await changeAccount(accounts, kept.id, { owner: await add('seller', true) });
     assert.equal(
       await playerLinks.put(link, linkAudit(seller)),
       false,

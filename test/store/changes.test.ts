@@ -1,6 +1,8 @@
 // Two stores on one database: each reads the changes of the other once and in order, and not its own.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addAccount, changeAccount } from '../helpers/stored-accounts.js';
 import { onEachDatabase, opener } from './databases.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
@@ -10,10 +12,10 @@ onEachDatabase('a store reads the changes of another store once, oldest first', 
   const { store: daemon, database } = await open();
   const { store: command } = await open({ database });
   const [one, two] = [account(), account()];
-  await command.accounts.add(one);
+  await addAccount(command.accounts, one);
   await command.settings.set('whitelist', '127.0.0.1');
-  await command.accounts.update(one.id, FIELDS);
-  await daemon.accounts.add(two);
+  await changeAccount(command.accounts, one.id, FIELDS);
+  await addAccount(daemon.accounts, two);
   await command.accounts.remove(one.id);
   assert.deepEqual(await daemon.changes.next(), [
     { topic: 'account', id: one.id },
@@ -27,7 +29,7 @@ onEachDatabase('a store reads the changes of another store once, oldest first', 
 
 onEachDatabase('a store does not read changes from before it was opened', async (open) => {
   const { store: first, database } = await open();
-  await first.accounts.add(account());
+  await addAccount(first.accounts, account());
   const { store: second } = await open({ database });
   assert.deepEqual(await second.changes.next(), []);
 });
@@ -43,10 +45,10 @@ onEachDatabase('concurrent calls never return a change twice', async (open) => {
 onEachDatabase('a write without effect, a login and heartbeat entries are no changes', async (open) => {
   const { store: daemon, database } = await open();
   const known = account();
-  await daemon.accounts.add(known);
+  await addAccount(daemon.accounts, known);
   const { store: command } = await open({ database });
-  await command.accounts.add(account({ username: known.username }));
-  await command.accounts.update(account().id, FIELDS);
+  await addAccount(command.accounts, account({ username: known.username }));
+  await changeAccount(command.accounts, account().id, FIELDS);
   await command.accounts.remove(account().id);
   await command.accounts.saveLogins([{ id: known.id, at: 5 }]);
   await command.heartbeats.append([heartbeat(known)], KEEP_ALL);

@@ -1,8 +1,10 @@
 // A program that changes a store without end. It reports on stdout the begin and the end of each change, so that crash.test.ts can
 // kill it at any moment and know what must be stored.
+
 import { writeSync } from 'node:fs';
 import { openDaemonStore } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { addAccount, changeAccount } from '../helpers/stored-accounts.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 export type Operation =
@@ -40,11 +42,11 @@ async function run(dataDir: string): Promise<void> {
     if (id === undefined || chance < 0.25) {
       const added = account();
       ids.push(added.id);
-      await perform({ do: 'add', id: added.id }, () => store.accounts.add(added));
+      await perform({ do: 'add', id: added.id }, () => addAccount(store.accounts, added));
     } else if (chance < 0.45) {
       const remarks = String(Math.random());
       const fields = { isEnabled: true, remarks, expiresAt: null };
-      await perform({ do: 'update', id, remarks }, () => store.accounts.update(id, fields));
+      await perform({ do: 'update', id, remarks }, () => changeAccount(store.accounts, id, fields));
     } else if (chance < 0.85) {
       const entries = 1 + Math.floor(Math.random() * 40);
       const batch = Array.from({ length: entries }, () => heartbeat({ id, username: 'any' }));

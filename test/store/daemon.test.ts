@@ -1,4 +1,5 @@
 // What only the daemon does with a database: it locks the data folder against other daemons, and copies the database before a migration.
+
 import assert from 'node:assert/strict';
 import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { type MigrationEvent, openDaemonStore, openStore } from '../../src/store/store.js';
 import { eventually } from '../helpers/eventually.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { account, connectBeside, openTestStore, tempDir } from './helpers.js';
 
 const options = (dataDir: string, events: MigrationEvent[] = []) =>
@@ -28,7 +30,7 @@ async function migrationsOf(t: TestContext, file: string): Promise<string[]> {
 async function olderDatabase(t: TestContext) {
   const { store, dataDir, file } = await openTestStore(t);
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   await store.close();
   const db = connectBeside(t, file);
   await db.migrate.down(migratorConfig('sqlite3'));

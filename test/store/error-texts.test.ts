@@ -64,14 +64,16 @@ const filter = {
 const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
   accounts: {
     all: [],
-    get: [SECRET],
     getMany: [[SECRET]],
-    getByUsername: [SECRET],
-    add: [account, by],
     addMany: [[account], by, [traffic]],
-    update: [SECRET, change, by],
-    updateMany: [
-      [{ id: SECRET, fieldsOf: () => ({ ...change, quotaReset }), trafficOf: () => [traffic] }],
+    changeMany: [
+      [
+        {
+          id: SECRET,
+          after: (stored: object) => ({ ...stored, ...change, quotaReset }),
+          trafficOf: () => [traffic],
+        },
+      ],
       by,
     ],
     remove: [SECRET, by],

@@ -1,4 +1,5 @@
 // Heartbeat entries and their totals: the totals always equal the stored entries.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,13 +7,14 @@ import type { Knex } from 'knex';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createSqliteHeartbeatStore } from '../../src/store/sqlite/heartbeats.js';
 import { scaled } from '../helpers/scale.js';
+import { addAccount, changeAccount } from '../helpers/stored-accounts.js';
 import { onEachDatabase } from './databases.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
 
 onEachDatabase('entries are read back newest first and unchanged', async (open) => {
   const { store } = await open();
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   const batch = [
     heartbeat(player, { kind: 'open', destination: '[::1]:80', protocol: 'udp' }),
     heartbeat(player, { kind: 'game', gameId: `'"\u2028 𝄞`, at: 7 }),
@@ -26,9 +28,9 @@ onEachDatabase('entries are read back newest first and unchanged', async (open) 
 onEachDatabase('a renamed account has its new name in all its entries', async (open) => {
   const { store } = await open();
   const [player, other] = [account(), account()];
-  for (const each of [player, other]) await store.accounts.add(each);
+  for (const each of [player, other]) await addAccount(store.accounts, each);
   await store.heartbeats.append([heartbeat(player), heartbeat(other)], KEEP_ALL);
-  await store.accounts.update(player.id, { username: 'renamed' });
+  await changeAccount(store.accounts, player.id, { username: 'renamed' });
   // The session that the new name ends reports its close afterwards, under the name it had logged in with.
   await store.heartbeats.append([heartbeat(player, { kind: 'close' })], KEEP_ALL);
   const namesOf = (entries: readonly Heartbeat[]) => entries.map(({ username }) => username);
@@ -43,7 +45,7 @@ onEachDatabase('a renamed account has its new name in all its entries', async (o
 onEachDatabase('GameIDs that look like numbers or JSON stay text', async (open) => {
   const { store } = await open();
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   for (const gameId of ['007', '1e3', 'null', 'true', '[1]', '{"a":1}', '']) {
     const [totals] = await store.heartbeats.append([heartbeat(player, { gameId })], KEEP_ALL);
     assert.equal(totals?.latestGameId, gameId);
@@ -75,8 +77,8 @@ onEachDatabase(
   async (open) => {
     const { store } = await open();
     const [one, two, gone] = [account(), account(), account()];
-    await store.accounts.add(one);
-    await store.accounts.add(two);
+    await addAccount(store.accounts, one);
+    await addAccount(store.accounts, two);
     await store.heartbeats.append([heartbeat(two, { gameId: 'OLD' })], KEEP_ALL);
     const totals = await store.heartbeats.append(
       [heartbeat(one, { gameId: 'A' }), heartbeat(gone), heartbeat(one), heartbeat(two)],
@@ -95,7 +97,7 @@ onEachDatabase(
 onEachDatabase('an entry is stored under the present user name of its account', async (open) => {
   const { store } = await open();
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   await store.heartbeats.append([heartbeat({ id: player.id, username: 'somebody else' })], KEEP_ALL);
   assert.equal((await store.heartbeats.newest(player.id, 1))[0]?.username, player.username);
 });
@@ -105,7 +107,7 @@ onEachDatabase(
   async (open) => {
     const { store } = await open();
     const player = account();
-    await store.accounts.add(player);
+    await addAccount(store.accounts, player);
     const two = { ...KEEP_ALL, maxPerAccount: 2 };
     const append = async (fields: Partial<Heartbeat>[]) =>
       (
@@ -137,7 +139,7 @@ onEachDatabase(
   async (open) => {
     const { store } = await open();
     const player = account();
-    await store.accounts.add(player);
+    await addAccount(store.accounts, player);
     await store.heartbeats.append(
       [5, 1, 4, 2, 3].map((at) => heartbeat(player, { at })),
       KEEP_ALL,
@@ -191,7 +193,7 @@ onEachDatabase(
         const { store } = await open();
         try {
           const players = [0, 1, 2, 3].map((n) => account({ username: `player-${n}` }));
-          for (const player of players) await store.accounts.add(player);
+          for (const player of players) await addAccount(store.accounts, player);
           // The expected entries in order of arrival. An absent account was removed.
           const model = new Map(players.map((player) => [player.id, [] as Heartbeat[]]));
           for (const each of steps) {
@@ -239,7 +241,7 @@ onEachDatabase(
               if (each.do === 'remove') {
                 assert.equal((await store.accounts.remove(player.id)) !== null, model.delete(player.id));
               } else if (!model.has(player.id)) {
-                await store.accounts.add(player);
+                await addAccount(store.accounts, player);
                 model.set(player.id, []);
               }
             }
@@ -274,7 +276,7 @@ onEachDatabase(
   async (open, _engine, t) => {
     const { store } = await open();
     const players = Array.from({ length: MANY }, () => account());
-    for (const player of players) await store.accounts.add(player);
+    for (const player of players) await addAccount(store.accounts, player);
     const batch = () =>
       Array.from({ length: 10 }, (_, n) =>
         players.map((player) => heartbeat(player, { gameId: n === 0 ? 'G' : null })),

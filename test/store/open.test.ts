@@ -1,4 +1,5 @@
 // Opening the store: permissions of its files, and every reason not to start, which leaves the file unchanged.
+
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { StartError } from '../../src/core/errors.js';
 import { toStartError } from '../../src/store/sqlite/errors.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
@@ -130,7 +132,7 @@ test('a folder instead of the database file is reported', async (t) => {
 async function writtenFile(t: TestContext): Promise<{ dataDir: string; file: string }> {
   const { store, dataDir, file } = await openTestStore(t);
   const player = account();
-  await store.accounts.add(player);
+  await addAccount(store.accounts, player);
   await store.heartbeats.append(
     Array.from({ length: 500 }, () => heartbeat(player)),
     KEEP_ALL,
@@ -214,7 +216,7 @@ test('a write waits for the lock of another program', async (t) => {
   const holder = connectBeside(t, file);
   await holder.raw('begin immediate');
   let done = false;
-  const adding = store.accounts.add(account()).then((outcome) => {
+  const adding = addAccount(store.accounts, account()).then((outcome) => {
     done = true;
     return outcome;
   });
@@ -232,25 +234,25 @@ test('writes that wait together for the lock of another program fail together', 
   await holder.raw('begin immediate');
   const ended: string[] = [];
   const add = (to: Store, name: string) =>
-    assert.rejects(to.accounts.add(account()), { code: 'SQLITE_BUSY' }).then(() => ended.push(name));
+    assert.rejects(addAccount(to.accounts, account()), { code: 'SQLITE_BUSY' }).then(() => ended.push(name));
   const together = Array.from({ length: 8 }, () => add(store, 'together'));
   await together[0];
   // Has its whole wait before it: the others have none left.
   await Promise.all([...together, add(later, 'later')]);
   assert.equal(ended.at(-1), 'later');
   await holder.raw('rollback');
-  assert.equal(await store.accounts.add(account()), 'added');
+  assert.equal(await addAccount(store.accounts, account()), 'added');
 });
 
 test('a write that waited longer than the busy timeout fails, and later writes succeed', async (t) => {
   const { store, file } = await openTestStore(t, { busyTimeoutMs: 50 });
   const holder = connectBeside(t, file);
   await holder.raw('begin immediate');
-  await assert.rejects(store.accounts.add(account()), { code: 'SQLITE_BUSY' });
+  await assert.rejects(addAccount(store.accounts, account()), { code: 'SQLITE_BUSY' });
   await assert.rejects(store.settings.set('key', 'value'), { code: 'SQLITE_BUSY' });
   await store.ping();
   await holder.raw('rollback');
-  assert.equal(await store.accounts.add(account()), 'added');
+  assert.equal(await addAccount(store.accounts, account()), 'added');
 });
 
 test('a commit that fails is rolled back, and does not block the writes after it', async (t) => {
@@ -284,7 +286,7 @@ test('several stores can open a new data folder at the same time', async (t) => 
   const dataDir = await tempDir(t);
   // Three: a connection that waits for the lock takes one of the four threads that node runs SQLite on.
   const opened = await Promise.all([1, 2, 3].map(() => openTestStore(t, { dataDir })));
-  for (const { store } of opened) await store.accounts.add(account());
+  for (const { store } of opened) await addAccount(store.accounts, account());
   assert.equal((await opened[0]?.store.accounts.all())?.length, 3);
 });
 

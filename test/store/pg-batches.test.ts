@@ -1,4 +1,5 @@
 // Traffic and heartbeat entries whose COMMIT succeeded without an answer are written again, and stored once.
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
@@ -13,6 +14,7 @@ import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';
 import { FakeSession } from '../helpers/fake-session.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { account, heartbeat, KEEP_ALL, tempDir } from './helpers.js';
 
 const DAY = Date.UTC(2031, 4, 14) / 86_400_000;
@@ -24,7 +26,7 @@ async function setUp(t: TestContext) {
   const store = await openStore({ client: 'pg', dataDir: await tempDir(t), connection, poolSize: 2 });
   t.after(() => store.close());
   const ann = account();
-  await store.accounts.add(ann);
+  await addAccount(store.accounts, ann);
   const directory = new AccountDirectory();
   directory.put(ann);
   /** Loses the answer to the next COMMIT. */

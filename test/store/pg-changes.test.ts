@@ -1,4 +1,5 @@
 // The list of changes on PostgreSQL, where transactions commit in another order than they took their numbers: no change is missed.
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -126,7 +127,7 @@ test(`of ${MANY} concurrent writes by three stores, each store reads all of the 
     t.after(listener.stop);
     return reader;
   });
-  await Promise.all(players.map((player, n) => stores[n % 3]?.accounts.add(player)));
+  await Promise.all(players.map((player, n) => stores[n % 3]?.accounts.addMany([player])));
   // A read in progress may have begun before the last write.
   for (const reader of readers) await reader.poll().then(reader.poll);
   assert.deepEqual(failures, []);

@@ -1,7 +1,9 @@
 // Heartbeat entries on PostgreSQL, while another daemon changes the same accounts.
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../helpers/eventually.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { opener } from './databases.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
@@ -11,7 +13,7 @@ const WAITING =
 async function setUp(t: TestContext) {
   const { store, connect } = await opener(t, 'pg')();
   const ann = account();
-  await store.accounts.add(ann);
+  await addAccount(store.accounts, ann);
   const [db, beside] = [connect(), connect()];
   const isWaiting = async () => (await beside.raw(WAITING)).rows.length > 0;
   return { heartbeats: store.heartbeats, ann, db, isWaiting };

@@ -1,4 +1,5 @@
 // Opening a PostgreSQL database: every reason not to start has one message, with advice and without the password.
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -18,6 +19,7 @@ import { freePort } from '../helpers/ports.js';
 import { startPostgres } from '../helpers/postgres.js';
 import { needs } from '../helpers/programs.js';
 import { newDatabase, sharedPostgres } from '../helpers/shared-postgres.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { account, tempDir } from './helpers.js';
 
 const PASSWORD = 'hunter2-secret';
@@ -176,7 +178,9 @@ test('of several daemons that start at once on an empty database, one creates th
     ),
   );
   t.after(() => Promise.all(started.map((store) => store.close())));
-  await Promise.all(started.map((store, n) => store.accounts.add(account({ username: `player-${n}` }))));
+  await Promise.all(
+    started.map((store, n) => addAccount(store.accounts, account({ username: `player-${n}` }))),
+  );
   for (const store of started) assert.equal((await store.accounts.all()).length, 4);
 });
 

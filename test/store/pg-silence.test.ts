@@ -1,5 +1,6 @@
 // The daemon gives up a PostgreSQL server that does not answer, but not a slow one. It detects the outcome of a COMMIT whose answer
 // was lost.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDatabaseAway } from '../../src/core/storage.js';
@@ -9,6 +10,7 @@ import { openStore } from '../../src/store/store.js';
 import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { account, tempDir } from './helpers.js';
 
 test('a query without a response fails as "database away", and works again after reconnecting', async (t) => {
@@ -53,16 +55,16 @@ test('an account whose COMMIT succeeded without a response is read back', async 
   });
   t.after(() => store.close());
   const [before, lost, after] = [account(), account(), account()];
-  await store.accounts.add(before);
+  await addAccount(store.accounts, before);
   assert.deepEqual(await store.changes.next(), [], 'its own changes are not read back');
   wire.onClientData = (bytes, client) => {
     if (bytes.includes('COMMIT')) client.destroy();
   };
-  await assert.rejects(store.accounts.add(lost), isDatabaseAway);
+  await assert.rejects(addAccount(store.accounts, lost), isDatabaseAway);
   wire.onClientData = () => undefined;
   assert.deepEqual(await eventually(() => store.changes.next()), [{ topic: 'everything' }]);
   // The server may execute the commit later, so the store reads back its own changes for a while.
-  await store.accounts.add(after);
+  await addAccount(store.accounts, after);
   assert.deepEqual((await store.changes.next()).at(-1), { topic: 'account', id: after.id });
   assert.ok(await eventually(async () => (await store.accounts.all()).find(({ id }) => id === lost.id)));
 });

@@ -1,13 +1,16 @@
-// Every repository that no other file of this folder tests, on both databases: values are read back unchanged and in order.
+// Every repository that no other file of this folder tests, on every engine: values are read back unchanged and in order.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
+import type { Account } from '../../src/core/accounts/account.js';
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import type { RunToStore } from '../../src/core/agents/run-store.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.js';
 import type { Notice } from '../../src/core/notices/notice.js';
 import type { Sample } from '../../src/core/stats/history.js';
+import { accountOf, addAccount } from '../helpers/stored-accounts.js';
 import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
@@ -364,7 +367,7 @@ onEachDatabase('a code confirms one address of one account, within its time and 
   const { accounts, contactCodes } = (await open()).store;
   const one = account({ username: 'anna' });
   const { id } = one;
-  assert.equal(await accounts.add(one), 'added');
+  assert.equal(await addAccount(accounts, one), 'added');
   const to = { accountId: id, channel: 'email' as const, address: 'anna@example.com' };
   const put = (address: string, sentAt: number, pauseSince = 0) =>
     contactCodes.putCode(
@@ -434,11 +437,14 @@ onEachDatabase(
     const limits = { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 };
     const [one, two] = [account({ limits }), account()];
     await accounts.addMany([one, two], DAEMON);
-    assert.deepEqual([await accounts.get(one.id), await accounts.get(two.id)], [one, two]);
+    assert.deepEqual([await accountOf(accounts, one.id), await accountOf(accounts, two.id)], [one, two]);
     const quotaReset = { at: NOW, totalBytes: 2 ** 45 };
-    const updates = [two.id, randomUUID()].map((id) => ({ id, fieldsOf: () => ({ limits, quotaReset }) }));
+    const changes = [two.id, randomUUID()].map((id) => ({
+      id,
+      after: (stored: Account) => ({ ...stored, limits, quotaReset }),
+    }));
     const changed = { ...two, limits, quotaReset };
-    assert.deepEqual(await accounts.updateMany(updates, DAEMON), [changed]);
+    assert.deepEqual(await accounts.changeMany(changes, DAEMON), [changed]);
     assert.deepEqual(await accounts.getMany([two.id]), [changed]);
     const day = { bytesUp: 2 ** 40, bytesDown: 1, sessions: 1 };
     const rows = [

@@ -1,4 +1,5 @@
 // Changes that are computed from the stored account or operator: another process may have changed it since this one read it.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/core/accounts/account.js';
@@ -11,6 +12,7 @@ import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import type { Store } from '../../src/store/store.js';
 import { fromBase32 } from '../helpers/base32.js';
 import { quickPasswords } from '../helpers/passwords.js';
+import { accountOf, addAccount, changeAccount } from '../helpers/stored-accounts.js';
 import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
@@ -20,12 +22,12 @@ onEachDatabase('changes that two processes compute from an account at once are a
   const { id } = await addAnn(store);
   const added = Array.from({ length: 20 }, (_, number) => String(number + 10));
   const adding = added.map((tag, index) =>
-    (index % 2 === 0 ? store : other).accounts.updateMany([
-      { id, fieldsOf: ({ tags }) => ({ tags: [...tags, tag] }) },
+    (index % 2 === 0 ? store : other).accounts.changeMany([
+      { id, after: (stored) => ({ ...stored, tags: [...stored.tags, tag] }) },
     ]),
   );
   await Promise.all(adding);
-  const ann = await store.accounts.get(id);
+  const ann = await accountOf(store.accounts, id);
   assert.deepEqual([...(ann?.tags ?? [])].sort(), added);
 });
 
@@ -33,18 +35,18 @@ onEachDatabase('changes and a removal are decided on the stored account, all or 
   const { store } = await open();
   const { id } = await addAnn(store);
   const bob = account({ username: 'bob' });
-  await store.accounts.add(bob);
-  const tagBob = { id: bob.id, fieldsOf: () => ({ tags: ['new'] }) };
-  const none = await store.accounts.updateMany([{ id, fieldsOf: () => null }]);
+  await addAccount(store.accounts, bob);
+  const tagBob = { id: bob.id, after: (stored: Account) => ({ ...stored, tags: ['new'] }) };
+  const none = await store.accounts.changeMany([{ id, after: () => null }]);
   assert.deepEqual(none, []);
   const refuse = ({ remarks }: Account): never => {
     throw new Error(`not with these remarks: ${remarks}`);
   };
-  await assert.rejects(store.accounts.updateMany([tagBob, { id, fieldsOf: refuse }]), /remarks: first/);
-  assert.deepEqual((await store.accounts.get(bob.id))?.tags, [], 'the other change is rolled back');
+  await assert.rejects(store.accounts.changeMany([tagBob, { id, after: refuse }]), /remarks: first/);
+  assert.deepEqual((await accountOf(store.accounts, bob.id))?.tags, [], 'the other change is rolled back');
   const unlessFirst = ({ remarks }: Account) => (remarks === 'first' ? 'kept' : null);
   assert.equal(await store.accounts.remove(id, DAEMON, unlessFirst), 'kept');
-  await store.accounts.update(id, { remarks: 'second' });
+  await changeAccount(store.accounts, id, { remarks: 'second' });
   const removed = await store.accounts.remove(id, DAEMON, unlessFirst);
   assert.equal(typeof removed === 'object' && removed?.id, id);
   assert.equal(await store.accounts.remove(id, DAEMON, unlessFirst), null);
@@ -52,7 +54,7 @@ onEachDatabase('changes and a removal are decided on the stored account, all or 
 
 async function addAnn(store: Store): Promise<Account> {
   const ann = account({ username: 'ann', remarks: 'first' });
-  await store.accounts.add(ann);
+  await addAccount(store.accounts, ann);
   return ann;
 }
 

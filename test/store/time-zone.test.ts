@@ -1,4 +1,5 @@
-// Days and quotas when the operator's time zone changes: at each start of a daemon, on both databases.
+// Days and quotas when the operator's time zone changes: at each start of a daemon, on every engine.
+
 import assert from 'node:assert/strict';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
@@ -6,6 +7,7 @@ import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/usage/limits.j
 import { createTimeZonesSetting } from '../../src/core/accounts/usage/time-zones-setting.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { FakeSession } from '../helpers/fake-session.js';
+import { addAccount } from '../helpers/stored-accounts.js';
 import { type Open, type OpenedStore, onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 
@@ -61,7 +63,7 @@ async function daemonIn(open: Open, database: OpenedStore['database'], zone: str
 async function newAccounts(open: Open): Promise<OpenedStore['database']> {
   const { store, database } = await open();
   for (const quotaPeriod of QUOTA_PERIODS)
-    await store.accounts.add(account({ limits: { ...NO_LIMITS, quotaBytes: 100, quotaPeriod } }));
+    await addAccount(store.accounts, account({ limits: { ...NO_LIMITS, quotaBytes: 100, quotaPeriod } }));
   return database;
 }
 

@@ -1,10 +1,8 @@
 // Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
-import { isoOrNull } from '../clock.js';
-import { textOfAddresses } from './access/address-list.js';
 import type { Account } from './account.js';
+import { auditedFields } from './fields/account-fields.js';
 import { maskedContact } from './fields/contacts.js';
-import { textOfTags } from './fields/tags.js';
 import type { AccountLimits } from './usage/limits.js';
 
 /**
@@ -59,23 +57,8 @@ export function changeAudit(by: Actor, before: Account, after: Account): (AuditR
 }
 
 function shown(account: Account): Record<string, unknown> {
-  return {
-    isEnabled: account.isEnabled,
-    remarks: account.remarks,
-    ...(account.tags.length > 0 ? { tags: textOfTags(account.tags) } : {}),
-    ...(account.plan === null ? {} : { plan: account.plan }),
-    ...(account.daysFromFirstLogin === null ? {} : { daysFromFirstLogin: account.daysFromFirstLogin }),
-    ...(account.owner === null ? {} : { owner: account.owner }),
-    expiresAt: isoOrNull(account.expiresAt),
-    ...(account.authorizedAddresses.length === 0
-      ? {}
-      : { authorizedAddresses: textOfAddresses(account.authorizedAddresses) }),
-    ...(account.allowedClients.length === 0
-      ? {}
-      : { allowedClients: textOfAddresses(account.allowedClients) }),
-    ...(account.schedule === null ? {} : { schedule: account.schedule }),
-    ...Object.fromEntries(Object.entries(account.contacts).filter(([, value]) => value !== null)),
-  };
+  const contacts = Object.entries(account.contacts).filter(([, value]) => value !== null);
+  return { ...auditedFields(account), ...Object.fromEntries(contacts) };
 }
 
 /** Shortens the contacts after the comparison, so that two addresses with the same beginning differ. */

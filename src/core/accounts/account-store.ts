@@ -1,7 +1,7 @@
 // The database interface of accounts. `store/` implements it with knex.
 import type { Actor } from '../audit/audit.js';
 import type { Refuse } from '../settings/setting.js';
-import type { Account, AccountUpdate } from './account.js';
+import type { Account } from './account.js';
 import type { TrafficOfDay } from './usage/limits.js';
 
 /** Another account already has the user name. */
@@ -24,11 +24,11 @@ export class AddressTaken extends Error {
  * A change of a stored account. The functions run in the transaction that writes, while the account is locked, and again when the
  * transaction is repeated. An exception rolls the transaction back.
  */
-export interface StoredUpdate {
-  /** An account can be in one update of a transaction only. */
+export interface StoredChange {
+  /** An account can be in one change of a transaction only. */
   readonly id: string;
-  /** Returns the fields to write; null: none. */
-  readonly fieldsOf: (stored: Account) => AccountUpdate | null;
+  /** Returns the account after the change; null: it stays as it is. The last login is not written. */
+  readonly after: (stored: Account) => Account | null;
   /** Returns traffic to add to the changed account. */
   readonly trafficOf?: ((changed: Account) => readonly TrafficOfDay[]) | undefined;
 }
@@ -40,12 +40,8 @@ export interface StoredUpdate {
  */
 export interface AccountStore {
   all(): Promise<Account[]>;
-  get(id: string): Promise<Account | null>;
   /** The existing accounts among `ids`, in no particular order. */
   getMany(ids: readonly string[]): Promise<Account[]>;
-  getByUsername(username: string): Promise<Account | null>;
-  /** Returns 'username-taken' and writes nothing when another account has the name. */
-  add(account: Account, by?: Actor): Promise<'added' | 'username-taken'>;
   /**
    * Adds accounts in one transaction, with their usage on another server. Returns the ids of the added accounts; the names of the
    * others are taken.
@@ -55,13 +51,11 @@ export interface AccountStore {
     by?: Actor,
     traffic?: readonly TrafficOfDay[],
   ): Promise<ReadonlySet<string>>;
-  /** Writes the given fields in one transaction and returns the updated account; null when it does not exist. */
-  update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
   /**
-   * Updates accounts and adds to their traffic in one transaction. Returns the updated accounts; omits those that do not exist, and
-   * those without fields to write. Rejects with UsernameTaken and writes nothing when another account has one of the new names.
+   * Changes accounts and adds to their traffic in one transaction. Returns the changed accounts; omits those that do not exist, and
+   * those that stay as they are. Rejects with UsernameTaken and writes nothing when another account has one of the new names.
    */
-  updateMany(updates: readonly StoredUpdate[], by?: Actor): Promise<Account[]>;
+  changeMany(changes: readonly StoredChange[], by?: Actor): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
    * On failure nothing is changed. Returns the removed account, null when it does not exist, or what `refuse` returns for it.

@@ -4,7 +4,7 @@ import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Refuse } from '../settings/setting.js';
 import type { Account } from './account.js';
-import type { AccountStore, StoredUpdate } from './account-store.js';
+import type { AccountStore, StoredChange } from './account-store.js';
 import type { AccountDirectory } from './directory.js';
 import type { AccountUsage } from './usage/account-usage.js';
 import type { Calendar } from './usage/calendar.js';
@@ -21,7 +21,7 @@ export interface ImportedAccount extends Imported {
   readonly account: Account;
 }
 
-interface Update extends Imported, Pick<StoredUpdate, 'id' | 'fieldsOf'> {}
+interface Change extends Imported, Pick<StoredChange, 'id' | 'after'> {}
 
 /** The part of the heartbeat pool that accounts need. */
 export interface AccountPool {
@@ -44,8 +44,8 @@ export interface AccountWriteDeps {
 export interface AccountWrites {
   /** Returns the added accounts; the names of the others are taken. */
   add(entries: readonly ImportedAccount[], by?: Actor): Promise<readonly Account[]>;
-  /** Returns the changed accounts. `fieldsOf` gets the stored account with its newest login. */
-  update(updates: readonly Update[], by?: Actor): Promise<readonly Account[]>;
+  /** Returns the changed accounts. `after` gets the stored account with its newest login. */
+  change(changes: readonly Change[], by?: Actor): Promise<readonly Account[]>;
   /** Starts the quota period of an account again; false when it does not exist. */
   resetUsage(id: string, by: Actor): Promise<boolean>;
   /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refuse` returns for it. */
@@ -98,14 +98,14 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
       );
     },
 
-    async update(updates, by) {
-      if (updates.length === 0) return [];
+    async change(changes, by) {
+      if (changes.length === 0) return [];
       const imported = new Set<string>();
       const write = (): Promise<Account[]> =>
-        store.updateMany(
-          updates.map(({ id, fieldsOf, used }) => ({
+        store.changeMany(
+          changes.map(({ id, after, used }) => ({
             id,
-            fieldsOf: (stored) => fieldsOf(directory.withNewestLogin(stored)),
+            after: (stored) => after(directory.withNewestLogin(stored)),
             trafficOf(changed) {
               const traffic = usage.hasUsed(id) ? [] : trafficOf(changed, used, now(), calendar);
               if (traffic.length > 0) imported.add(id);
@@ -115,7 +115,7 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
           by,
         );
       // A seller's budget is charged by what is used.
-      const needsUsage = by?.operatorId !== undefined || updates.some(({ used }) => used);
+      const needsUsage = by?.operatorId !== undefined || changes.some(({ used }) => used);
       const changed = await (needsUsage ? usage.afterWriting(write) : write());
       return put(changed, (account) => imported.has(account.id) || isCountedOtherwise(account));
     },
@@ -126,7 +126,10 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
         if (!before) return undefined;
         const { bytesUp = 0, bytesDown = 0 } = (await usage.read([before])).get(id) ?? {};
         const quotaReset = { at: now(), totalBytes: bytesUp + bytesDown };
-        const [changed] = await store.updateMany([{ id, fieldsOf: () => ({ quotaReset }) }], by);
+        const [changed] = await store.changeMany(
+          [{ id, after: (stored) => ({ ...stored, quotaReset }) }],
+          by,
+        );
         return changed;
       });
       if (!account) return false;

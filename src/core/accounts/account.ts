@@ -1,6 +1,6 @@
 // The proxy account with its limits, and the rules for a single account.
 import { hasControl } from '../text.js';
-import { type Contacts, changedContacts } from './fields/contacts.js';
+import type { Contacts } from './fields/contacts.js';
 import type { AccountLimits, QuotaReset } from './usage/limits.js';
 
 /** A proxy account. All times are milliseconds since the Unix epoch, UTC. */
@@ -62,52 +62,6 @@ export function withLastLogin(account: Account, at: number): Account {
     schedule: account.schedule,
     owner: account.owner,
     contacts: account.contacts,
-  };
-}
-
-/** The fields that an update writes. Undefined fields are not changed. */
-export interface AccountUpdate {
-  readonly username?: string | undefined;
-  readonly isEnabled?: boolean | undefined;
-  readonly remarks?: string | null | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly expiresAt?: number | null | undefined;
-  readonly daysFromFirstLogin?: number | null | undefined;
-  readonly plan?: string | null | undefined;
-  readonly passwordHash?: string | undefined;
-  /** The limits that change. */
-  readonly limits?: Partial<AccountLimits> | undefined;
-  readonly quotaReset?: QuotaReset | undefined;
-  readonly authorizedAddresses?: readonly string[] | undefined;
-  readonly allowedClients?: readonly string[] | undefined;
-  readonly schedule?: string | null | undefined;
-  readonly owner?: string | null | undefined;
-  /** The parts that change. */
-  readonly contacts?: Partial<Contacts> | undefined;
-}
-
-/** The account after an update. */
-export function withUpdate(account: Account, fields: AccountUpdate): Account {
-  const isNewPassword = fields.passwordHash !== undefined && fields.passwordHash !== account.passwordHash;
-  return {
-    ...account,
-    username: fields.username ?? account.username,
-    isEnabled: fields.isEnabled ?? account.isEnabled,
-    remarks: fields.remarks === undefined ? account.remarks : fields.remarks,
-    tags: fields.tags ?? account.tags,
-    expiresAt: fields.expiresAt === undefined ? account.expiresAt : fields.expiresAt,
-    daysFromFirstLogin:
-      fields.daysFromFirstLogin === undefined ? account.daysFromFirstLogin : fields.daysFromFirstLogin,
-    plan: fields.plan === undefined ? account.plan : fields.plan,
-    owner: fields.owner === undefined ? account.owner : fields.owner,
-    passwordHash: fields.passwordHash ?? account.passwordHash,
-    passwordVersion: account.passwordVersion + (isNewPassword ? 1 : 0),
-    limits: fields.limits ? { ...account.limits, ...fields.limits } : account.limits,
-    quotaReset: fields.quotaReset ?? account.quotaReset,
-    authorizedAddresses: fields.authorizedAddresses ?? account.authorizedAddresses,
-    allowedClients: fields.allowedClients ?? account.allowedClients,
-    schedule: fields.schedule === undefined ? account.schedule : fields.schedule,
-    contacts: changedContacts(account.contacts, fields.contacts),
   };
 }
 

@@ -8,21 +8,18 @@ import { type Refuse, refuseNone } from '../settings/setting.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
 import { createAddressCheck } from './access/address-check.js';
-import type { AddressRefusal } from './access/address-list.js';
-import { type Account, type AccountUpdate, isValidUsername } from './account.js';
+import type { MaxAddresses, RefusedAddress } from './access/address-list.js';
+import { type Account, isValidUsername } from './account.js';
 import {
   type AccountChange,
-  type AccountPatch,
   type AddRefusal,
-  accountOf,
-  type ChangedAccount,
+  changed,
+  changeRefusal,
   type HasEgressClass,
-  isBlank,
   type NewAccount,
+  newAccount,
+  newAccountRefusal,
   type RenameRefusal,
-  refuseChange,
-  refuseNew,
-  toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
 import { UsernameTaken } from './account-store.js';
@@ -33,10 +30,8 @@ import {
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
-import { NO_LIMITS } from './usage/limits.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
-export type UpdateResult = Done | Refused<UpdateRefusal>;
 export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
 export type PatchRefusal = UpdateRefusal | RenameRefusal | 'changed-meanwhile';
 export type PatchResult = Done | Refused<PatchRefusal>;
@@ -50,14 +45,7 @@ export interface AddManyResult {
  * Returns the change of a stored account, or why it is refused. Runs in the transaction that writes the change, while the account is
  * locked, and again when the transaction is repeated.
  */
-export type ChangeOf = (stored: Account) => AccountPatch | Refused<PatchRefusal>;
-
-/** A change of an account among many; by an import with its usage on another server. */
-export interface ImportedChange extends Imported {
-  readonly id: string;
-  /** As `ChangeOf`; null: the account stays as it is. An exception of it rolls back the changes of all accounts. */
-  readonly changeOf: (stored: Account) => AccountChange | null;
-}
+export type ChangeOf = (stored: Account) => AccountChange | Refused<PatchRefusal>;
 
 interface Done {
   readonly ok: true;
@@ -67,16 +55,15 @@ interface Done {
 export interface Refused<Reason> {
   readonly ok: false;
   readonly reason: Reason;
-  /** Set for 'invalid-addresses', 'invalid-allowed-clients' and 'address-taken'. */
-  readonly address?: AddressRefusal;
+  /** What is wrong with which list; set for the reasons of a list of addresses. */
+  readonly address?: RefusedAddress['address'];
+  readonly list?: RefusedAddress['list'];
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
-export interface Accounts extends AccountViews {
+export interface Accounts extends AccountViews, MaxAddresses {
   /** Creates an account, with its limits if any. */
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
-  /** Overwrites every field except the limits. Ends live sessions when the account is disabled or the password changes. */
-  update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
   /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
   remove(id: string, by?: Actor, refuse?: Refuse<Account, 'changed-meanwhile'>): Promise<RemoveResult>;
   /**
@@ -90,15 +77,23 @@ export interface Accounts extends AccountViews {
    */
   addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<readonly Account[]>;
   /**
-   * Changes only the given fields and limits. A new user name ends live sessions; the account keeps its heartbeats and history.
+   * Changes only the given fields and limits. A new user name or password ends live sessions; the account keeps its heartbeats and
+   * history.
    */
-  patch(id: string, changeOf: ChangeOf, by: Actor): Promise<PatchResult>;
+  patch(id: string, changeOf: ChangeOf, by?: Actor): Promise<PatchResult>;
   /**
-   * Changes accounts in one transaction, each at most once. The result omits accounts that do not exist, stay as they are, or whose
-   * change is refused. Rejects with AddressTaken, and changes none, when another account has one of the authorized addresses, which
-   * `readAuthorizedAddresses` must have read.
+   * Changes accounts in one transaction, each at most once, by an import with its usage on another server. Where `changeOf` returns
+   * null, the account stays as it is; an exception of it rolls back all changes. The result omits accounts that do not exist, stay as
+   * they are, or whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the
+   * authorized addresses, which `readAddressLists` must have read.
    */
-  patchMany(changes: readonly ImportedChange[], by: Actor): Promise<readonly Account[]>;
+  patchMany(
+    changes: readonly (Imported & {
+      readonly id: string;
+      readonly changeOf: (stored: Account) => AccountChange | null;
+    })[],
+    by: Actor,
+  ): Promise<readonly Account[]>;
   /**
    * Sets the expiry of an account that waits for its first login, which was at `at` (ms since the epoch). Does nothing for other
    * accounts.
@@ -111,9 +106,6 @@ export interface Accounts extends AccountViews {
   /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
   refresh(ids: readonly string[]): Promise<void>;
   readonly hasEgressClass: HasEgressClass;
-  /** Per account. */
-  readonly maxAuthorizedAddresses: number;
-  readonly maxAllowedClients: number;
 }
 
 /**
@@ -121,14 +113,12 @@ export interface Accounts extends AccountViews {
  * `newId` returns a fresh lower-case GUID.
  */
 export function createAccounts(
-  deps: AccountWriteDeps & {
-    /** Names of the configured egress classes. */
-    readonly egressClasses: readonly string[];
-    /** Per account. */
-    readonly maxAuthorizedAddresses: number;
-    readonly maxAllowedClients: number;
-    readonly newId: () => string;
-  },
+  deps: AccountWriteDeps &
+    MaxAddresses & {
+      /** Names of the configured egress classes. */
+      readonly egressClasses: readonly string[];
+      readonly newId: () => string;
+    },
 ): Accounts {
   const { directory, pool, now } = deps;
   const writes = createAccountWrites(deps);
@@ -137,30 +127,30 @@ export function createAccounts(
   const addressCheck = createAddressCheck(deps);
   const hasEgressClass: HasEgressClass = (name) => name === null || deps.egressClasses.includes(name);
 
-  function refuseRenaming(before: Account, username = before.username): RenameRefusal | null {
+  function renameRefusal(before: Account, username = before.username): RenameRefusal | null {
     if (username === before.username) return null;
     if (!isValidUsername(username)) return 'invalid-username';
     return directory.byUsername(username) ? 'username-taken' : null;
   }
 
-  /** Returns the fields of a change to write, or why the stored account cannot be changed in this way. */
-  function fieldsOf(stored: Account, change: ReturnType<ChangeOf>): AccountUpdate | Refused<PatchRefusal> {
+  /** Returns the stored account after a change, or why it cannot be changed in this way. */
+  function afterChange(stored: Account, change: ReturnType<ChangeOf>): Account | Refused<PatchRefusal> {
     if ('ok' in change) return change;
     const refusal =
-      refuseChange(change, stored.limits, hasEgressClass) ?? refuseRenaming(stored, change.username);
+      changeRefusal(change, stored.limits, hasEgressClass) ?? renameRefusal(stored, change.username);
     if (refusal) return refused(refusal);
-    const addresses = addressCheck.read(change, stored.id);
-    return addresses.ok ? toUpdate({ ...change, ...addresses.lists }) : addresses;
+    const read = addressCheck.read(change, stored.id);
+    return read.ok ? changed(stored, read.change) : read;
   }
 
   async function addMany(inputs: readonly NewAccount[], by?: Actor): Promise<AddManyResult> {
     const checked = inputs.map((input, index) => ({
       index,
       input,
-      reason: refuseNew(input, hasEgressClass),
+      reason: newAccountRefusal(input, hasEgressClass),
     }));
     const wanted = checked.flatMap(({ index, input, reason }) =>
-      reason === null ? [{ index, account: accountOf(input, deps.newId(), now()) }] : [],
+      reason === null ? [{ index, account: newAccount(input, deps.newId(), now()) }] : [],
     );
     const added = new Set(await writes.add(wanted, by));
     const byRule = checked.flatMap(({ index, reason }) => (reason === null ? [] : [{ index, reason }]));
@@ -182,47 +172,35 @@ export function createAccounts(
     addImported: writes.add,
 
     async add(input, by) {
-      const addresses = addressCheck.read(input);
-      if (!addresses.ok) return addresses;
+      const read = addressCheck.read(input);
+      if (!read.ok) return read;
       try {
-        const { added, refused: refusals } = await addMany([{ ...input, ...addresses.lists }], by);
+        const { added, refused: refusals } = await addMany([read.change], by);
         const [done] = added;
         if (done) return { ok: true, account: done.account };
         return refused(refusals[0]?.reason ?? 'username-taken');
       } catch (error) {
-        return addressCheck.refuseTaken(error);
+        return addressCheck.refusalOf(error);
       }
-    },
-
-    async update(id, input, by) {
-      const change = { ...input, password: isBlank(input.password) ? undefined : input.password };
-      const refusal = refuseChange(change, NO_LIMITS, hasEgressClass);
-      if (refusal) return refused(refusal);
-      const { isEnabled, remarks, expiresAt, password } = change;
-      const fields = toUpdate({ isEnabled, remarks, expiresAt, password });
-      return inTurn(id, async () => {
-        const [account] = await writes.update([{ id, fieldsOf: () => fields }], by);
-        return account ? { ok: true, account } : refused('not-found');
-      });
     },
 
     patch: (id, changeOf, by) =>
       inTurn(id, async () => {
         if (!directory.byId(id)) return refused('not-found');
         const outcome: { refusal: Refused<PatchRefusal> } = { refusal: refused('not-found') };
-        const update = (stored: Account): AccountUpdate | null => {
-          const fields = fieldsOf(stored, changeOf(stored));
-          if (!('ok' in fields)) return fields;
-          outcome.refusal = fields;
+        const after = (stored: Account): Account | null => {
+          const account = afterChange(stored, changeOf(stored));
+          if (!('ok' in account)) return account;
+          outcome.refusal = account;
           return null;
         };
         try {
-          const [account] = await writes.update([{ id, fieldsOf: update }], by);
+          const [account] = await writes.change([{ id, after }], by);
           return account ? { ok: true, account } : outcome.refusal;
         } catch (error) {
           // Another process may have just given the name or an address to another account.
           if (error instanceof UsernameTaken) return refused('username-taken');
-          return addressCheck.refuseTaken(error);
+          return addressCheck.refusalOf(error);
         }
       }),
 
@@ -231,27 +209,30 @@ export function createAccounts(
         inTurn,
         changes.map(({ id }) => id),
         () => {
-          const updates = changes.map(({ id, changeOf, used }) => ({
-            ...{ id, used },
-            fieldsOf(stored: Account) {
+          const writable = changes.map(({ id, changeOf, used }) => ({
+            id,
+            used,
+            after(stored: Account) {
               const change = changeOf(stored);
               const isRefused =
-                change === null || refuseChange(change, stored.limits, hasEgressClass) !== null;
-              return isRefused ? null : toUpdate(change);
+                change === null || changeRefusal(change, stored.limits, hasEgressClass) !== null;
+              return isRefused ? null : changed(stored, change);
             },
           }));
-          return writes.update(updates, by);
+          return writes.change(writable, by);
         },
       ),
 
     firstLogin: (id, at) =>
       inTurn(id, async () => {
         if (directory.byId(id)?.daysFromFirstLogin == null) return;
-        const fieldsOf = ({ daysFromFirstLogin: days }: Account): AccountUpdate | null =>
-          days === null ? null : { expiresAt: toWireDate(at + days * DAY_MS), daysFromFirstLogin: null };
-        const [changed] = await writes.update([{ id, fieldsOf }]);
+        const after = (stored: Account): Account | null => {
+          const { daysFromFirstLogin: days } = stored;
+          return days === null ? null : changed(stored, { expiresAt: toWireDate(at + days * DAY_MS) });
+        };
+        const [account] = await writes.change([{ id, after }]);
         // Another process has set the expiry, for example at a login to another node.
-        if (!changed) await writes.refresh([id]);
+        if (!account) await writes.refresh([id]);
       }),
 
     resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),

@@ -1,12 +1,8 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
 
-import type { AddressRefusal } from './access/address-list.js';
-import { readAuthorizedAddresses } from './access/authorized-addresses.js';
+import { readAddressLists } from './access/address-list.js';
 import type { Account } from './account.js';
 import type { Accounts, ChangeOf } from './accounts.js';
-
-/** An authorized address belongs to one account of the whole server. Only the administrator assigns such addresses. */
-const MAX_ADDRESSES = 0;
 
 /** @param owner id of the seller */
 export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
@@ -16,6 +12,11 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     return view !== null && isOwn(view.account);
   };
   const ownIds = (ids: readonly string[]): string[] => ids.filter(owns);
+  const max = {
+    // An authorized address belongs to one account of the whole server. Only the administrator assigns such addresses.
+    maxAuthorizedAddresses: 0,
+    maxAllowedClients: accounts.maxAllowedClients,
+  };
   const list: Accounts['list'] = () => accounts.list().filter(({ account }) => isOwn(account));
 
   return {
@@ -30,11 +31,11 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     hasUsername: accounts.hasUsername,
     hasId: accounts.hasId,
     hasEgressClass: accounts.hasEgressClass,
-    maxAuthorizedAddresses: MAX_ADDRESSES,
-    maxAllowedClients: accounts.maxAllowedClients,
+    ...max,
 
     async add(input, by) {
-      return refuseAddresses(input) ?? accounts.add({ ...input, owner }, by);
+      const read = readAddressLists(input, max);
+      return read.ok ? accounts.add({ ...input, owner }, by) : read;
     },
     addMany: (inputs, by) =>
       accounts.addMany(
@@ -47,12 +48,13 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
         by,
       ),
 
-    update: async (id, input, by) => (owns(id) ? accounts.update(id, input, by) : NOT_FOUND),
     async patch(id, changeOf, by) {
       if (!owns(id)) return NOT_FOUND;
       const ownChangeOf: ChangeOf = (stored) => {
         const change = changeOf(stored);
-        return 'ok' in change ? change : (refuseAddresses(change) ?? change);
+        if ('ok' in change) return change;
+        const read = readAddressLists(change, max);
+        return read.ok ? change : read;
       };
       return accounts.patch(id, ownChangeOf, by);
     },
@@ -70,15 +72,3 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
 }
 
 const NOT_FOUND = { ok: false, reason: 'not-found' } as const;
-
-/** Returns null when the input names no authorized address. */
-function refuseAddresses({
-  authorizedAddresses = [],
-}: {
-  readonly authorizedAddresses?: readonly string[] | undefined;
-}) {
-  const read = readAuthorizedAddresses(authorizedAddresses, MAX_ADDRESSES);
-  if (read.ok) return null;
-  const address: AddressRefusal = read.refusal;
-  return { ok: false, reason: 'invalid-addresses', address } as const;
-}

@@ -1,12 +1,7 @@
 // Parses and checks the requests of the account API: account ids, and the bodies of Add and Update.
 import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../../core/accounts/account.js';
-import {
-  ACCOUNT_DEFAULTS,
-  type AccountFields,
-  type ChangedAccount,
-  isValidRemarks,
-  type NewAccount,
-} from '../../core/accounts/account-input.js';
+import type { AccountChange, NewAccount } from '../../core/accounts/account-input.js';
+import { ACCOUNT_FIELDS, isValidRemarks } from '../../core/accounts/fields/account-fields.js';
 import { guidOf } from '../../core/ids.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
@@ -38,11 +33,11 @@ export function parseNewAccount(fields: Fields): Parsed<NewAccount> {
   if (!isValidPassword(password.value)) return credentialRefusal('Password', password.value);
   const settings = parseSettings(fields);
   if (!settings.ok) return settings;
-  return { ok: true, value: { username: username.value, password: password.value, ...settings.value } };
+  return { ok: true, value: { ...settings.value, username: username.value, password: password.value } };
 }
 
 /** Reads the body of UpdateProxyAccount. A field that is left out gets the default it has on creation. */
-export function parseChangedAccount(fields: Fields): Parsed<{ id: string; changes: ChangedAccount }> {
+export function parseChangedAccount(fields: Fields): Parsed<{ id: string; changes: AccountChange }> {
   const id = parseAccountId(fields);
   if (!id.ok) return id;
   const password = textOrNull(fields, 'Password');
@@ -66,8 +61,8 @@ function parseAccountId(fields: Fields): Parsed<string> {
   return { ok: true, value: guid };
 }
 
-function parseSettings(fields: Fields): Parsed<AccountFields> {
-  const isEnabled = fields.get('isenabled') ?? ACCOUNT_DEFAULTS.isEnabled;
+function parseSettings(fields: Fields): Parsed<AccountChange> {
+  const isEnabled = fields.get('isenabled') ?? ACCOUNT_FIELDS.isEnabled.initial;
   if (typeof isEnabled !== 'boolean' || fields.get('isenabled') === null) {
     return wrongType('IsEnabled', fields, 'true or false');
   }
@@ -82,7 +77,7 @@ function parseSettings(fields: Fields): Parsed<AccountFields> {
 }
 
 function parseExpiry(value: unknown): Parsed<number | null> {
-  if (value === null) return { ok: true, value: ACCOUNT_DEFAULTS.expiresAt };
+  if (value === null) return { ok: true, value: null };
   const expiresAt = typeof value === 'string' ? parseWireDate(value) : null;
   if (expiresAt !== null) return { ok: true, value: expiresAt };
   const found = typeof value === 'string' ? quoted(value) : kindOf(value);

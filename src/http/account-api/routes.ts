@@ -9,7 +9,7 @@ import type { RefuseNow } from '../current-access.js';
 import type { AdminState } from '../state.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
-import { ADD_REFUSALS, UPDATE_REFUSALS } from './refusals.js';
+import { REFUSALS } from './refusals.js';
 import { needs, refuseFormer } from './rights.js';
 
 type Context = ParameterizedContext<AdminState>;
@@ -43,7 +43,7 @@ export function accountRoutes(
     const input = parseNewAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
     const added = await accountsOf(ctx).add(input.value, actorOf(ctx.state.caller));
-    if (!added.ok) return refuse(ctx, ADD_REFUSALS[added.reason]);
+    if (!added.ok) return refuse(ctx, REFUSALS[added.reason] ?? 'malformed-request');
     answer(ctx, '添加账号成功');
   });
 
@@ -53,12 +53,9 @@ export function accountRoutes(
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
-    const updated = await accountsOf(ctx).update(
-      input.value.id,
-      input.value.changes,
-      actorOf(ctx.state.caller),
-    );
-    if (!updated.ok) return refuse(ctx, UPDATE_REFUSALS[updated.reason]);
+    const { id, changes } = input.value;
+    const updated = await accountsOf(ctx).patch(id, () => changes, actorOf(ctx.state.caller));
+    if (!updated.ok) return refuse(ctx, REFUSALS[updated.reason] ?? 'malformed-request');
     answer(ctx, '更新账号成功');
   });
 

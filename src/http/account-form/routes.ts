@@ -3,7 +3,7 @@
 import type Router from '@koa/router';
 import type { Account } from '../../core/accounts/account.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { ADD_REFUSALS, UPDATE_REFUSALS } from '../account-api/refusals.js';
+import { REFUSALS } from '../account-api/refusals.js';
 import { needs, refuseFormer } from '../account-api/rights.js';
 import { refuse } from '../answer.js';
 import { createBytesReader } from '../body-bytes.js';
@@ -12,12 +12,6 @@ import type { Services } from '../services.js';
 import type { AdminState } from '../state.js';
 import { type FormAction, parseForm } from './form.js';
 import { accountsPage } from './page.js';
-
-const REFUSALS = {
-  ...ADD_REFUSALS,
-  ...UPDATE_REFUSALS,
-  'changed-meanwhile': 'malformed-request',
-} as const;
 
 type Done = { readonly ok: true } | { readonly ok: false; readonly reason: keyof typeof REFUSALS };
 
@@ -49,7 +43,7 @@ export function accountFormRoutes(
     const form = parseForm(bytes, zone);
     if (!form.ok) return refuse(ctx, form.code, form.detail);
     const done = await run(form.action, accountsFor(accounts, ctx.state.caller), actorOf(ctx.state.caller));
-    if (!done.ok) return refuse(ctx, REFUSALS[done.reason]);
+    if (!done.ok) return refuse(ctx, REFUSALS[done.reason] ?? 'malformed-request');
     ctx.type = 'html';
     ctx.body = '<!DOCTYPE html>\n<html><head><title>Pulsegate</title></head><body>OK</body></html>\n';
   });

@@ -7,7 +7,7 @@ import { type Answered, routesOf } from '../api/route.js';
 import { credentialsInFormats, randomPassword } from '../v1/accounts/credentials.js';
 import { Password } from '../v1/accounts/field-schemas.js';
 import { CredentialsInFormats } from '../v1/accounts/schemas.js';
-import { PATCH_PROBLEMS } from '../v1/accounts/shared.js';
+import { problemOf } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
 import { changeableOf, type PlayerPageSettings } from './settings.js';
 import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, shown } from './status.js';
@@ -51,7 +51,7 @@ export const playerRoutes = [
       const { id, username } = account;
       const password = body.password ?? randomPassword();
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(ctx, account));
-      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      if (!changed.ok) return problemOf({ reason: changed.reason });
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   ),
@@ -186,6 +186,6 @@ async function changeAddresses(
     ({ authorizedAddresses }) => ({ authorizedAddresses: next(authorizedAddresses) }),
     actorOf(ctx, account),
   );
-  // `explained` would name the other account, so the answer omits the explanation.
-  return changed.ok ? shown(ctx, changed.account, deps) : PATCH_PROBLEMS[changed.reason];
+  // The address of the refusal would name the other account, so the answer omits the explanation.
+  return changed.ok ? shown(ctx, changed.account, deps) : problemOf({ reason: changed.reason });
 }

@@ -1,8 +1,8 @@
 // The accounts table, each account with its limits.
 import type { Knex } from 'knex';
-import { type Account, type AccountUpdate, withUpdate } from '../../core/accounts/account.js';
+import type { Account } from '../../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../../core/accounts/account-audit.js';
-import { type AccountStore, type StoredUpdate, UsernameTaken } from '../../core/accounts/account-store.js';
+import { type AccountStore, type StoredChange, UsernameTaken } from '../../core/accounts/account-store.js';
 import type { Calendar } from '../../core/accounts/usage/calendar.js';
 import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.js';
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
@@ -35,11 +35,6 @@ export function createAccountStore(
     on('accounts')
       .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
       .select('accounts.*', 'account_limits.*');
-
-  const find = async (column: 'id' | 'username', value: string): Promise<Account | null> => {
-    const row: JoinedRow | undefined = await withLimits(db).where(`accounts.${column}`, value).first();
-    return row ? toAccount(row, await readAddresses(db, [row.id])) : null;
-  };
 
   async function addMany(
     accounts: readonly Account[],
@@ -79,28 +74,26 @@ export function createAccountStore(
     });
   }
 
-  async function updateMany(updates: readonly StoredUpdate[], by: Actor = DAEMON): Promise<Account[]> {
+  async function changeMany(wanted: readonly StoredChange[], by: Actor = DAEMON): Promise<Account[]> {
     return changeAccounts(db, by, async (trx, operator) => {
-      const ids = updates.map(({ id }) => id);
+      const ids = wanted.map(({ id }) => id);
       // Not against nodes that write entries of these accounts: their transactions may take long.
       await locked(ids, trx).forNoKeyUpdate();
-      const changes = changesOf(updates, ownOf(operator, await findMany(ids, trx)));
-      for (const { fields, after } of changes) {
-        const row = changedColumns(after, fields);
+      const changes = changesOf(wanted, ownOf(operator, await findMany(ids, trx)));
+      for (const { before, after } of changes) {
+        const row = changedColumns(before, after);
         if (Object.keys(row).length > 0) await updateRow(trx, after.id, row);
       }
       const changed = changes.map(({ after }) => after);
-      const having = (isGiven: (fields: AccountUpdate) => unknown): Account[] =>
-        changes.filter(({ fields }) => isGiven(fields)).map(({ after }) => after);
-      const limited = having(({ limits, quotaReset }) => limits ?? quotaReset);
-      const addressed = having(({ authorizedAddresses }) => authorizedAddresses);
+      const having = (name: keyof Account): Account[] =>
+        changes.filter(({ before, after }) => isOther(before[name], after[name])).map(({ after }) => after);
       const traffic = changes.flatMap(({ after, trafficOf }) => trafficOf?.(after) ?? []);
       const audit = changes.flatMap(({ before, after }) => changeAudit(by, before, after));
       await checkOwners(trx, operator, changes);
       await chargeSeller(trx, operator, changes, { now: now(), calendar });
       await removeLinksOfFormerOwners(trx, changes);
-      await writeLimits(trx, limited);
-      await writeAddresses(trx, addressed, lockAddresses);
+      await writeLimits(trx, [...new Set([...having('limits'), ...having('quotaReset')])]);
+      await writeAddresses(trx, having('authorizedAddresses'), lockAddresses);
       await addTraffic(trx, traffic);
       await recordChange(trx, ...changed.map(toChange));
       await recordAudit(trx, audit);
@@ -157,15 +150,9 @@ export function createAccountStore(
       return rows.map((row) => toAccount(row, addressesOf));
     },
 
-    get: (id) => find('id', id),
     getMany: async (ids) => [...(await findMany(ids, following)).values()],
-    getByUsername: (username) => find('username', username),
-
-    add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),
     addMany,
-
-    update: async (id, fields, by) => (await updateMany([{ id, fieldsOf: () => fields }], by))[0] ?? null,
-    updateMany,
+    changeMany,
 
     async remove(id, by, refuse) {
       const removed = await removeMany([id], by, refuse);
@@ -194,15 +181,16 @@ export function createAccountStore(
   };
 }
 
-/** The changes that updates make of the stored accounts. */
-function changesOf(updates: readonly StoredUpdate[], stored: ReadonlyMap<string, Account>) {
-  return updates.flatMap(({ id, fieldsOf, trafficOf }) => {
+function changesOf(wanted: readonly StoredChange[], stored: ReadonlyMap<string, Account>) {
+  return wanted.flatMap(({ id, after: afterOf, trafficOf }) => {
     const before = stored.get(id);
-    const fields = before && fieldsOf(before);
-    if (!before || !fields) return [];
-    return [{ before, after: withUpdate(before, fields), fields, trafficOf }];
+    const after = before && afterOf(before);
+    return before && after ? [{ before, after, trafficOf }] : [];
   });
 }
+
+const isOther = (before: unknown, after: unknown): boolean =>
+  before !== after && JSON.stringify(before) !== JSON.stringify(after);
 
 /** Removes the secret addresses of accounts that get another owner, because the former owner knows them. */
 async function removeLinksOfFormerOwners(

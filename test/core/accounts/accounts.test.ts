@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyPassword } from '../../../src/core/accounts/access/password.js';
 import type { Account } from '../../../src/core/accounts/account.js';
-import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
 import type { AccountStore } from '../../../src/core/accounts/account-store.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
@@ -33,10 +32,7 @@ function setUp() {
   }
   const store: AccountStore = {
     all: () => reply('all', () => [...rows.values()]),
-    get: (id) => reply('get', () => rows.get(id) ?? null),
     getMany: (ids) => reply('getMany', () => ids.flatMap((id) => rows.get(id) ?? [])),
-    getByUsername: () => reply('getByUsername', () => null),
-    add: async () => 'added',
     addMany: (accounts) =>
       reply('add', () => {
         const names = new Set(Array.from(rows.values(), ({ username }) => username));
@@ -44,19 +40,12 @@ function setUp() {
         for (const account of addable) rows.set(account.id, account);
         return new Set(addable.map(({ id }) => id));
       }),
-    update: async () => null,
-    updateMany: (updates) =>
-      reply(`update ${updates.length}`, () =>
-        updates.flatMap(({ id, fieldsOf }) => {
+    changeMany: (changes) =>
+      reply(`change ${changes.length}`, () =>
+        changes.flatMap(({ id, after }) => {
           const row = rows.get(id);
-          const fields = row && fieldsOf(row);
-          if (!row || !fields) return [];
-          const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
-          const updated = {
-            ...row,
-            ...Object.fromEntries(changed),
-            limits: { ...row.limits, ...fields.limits },
-          };
+          const updated = row && after(row);
+          if (!updated) return [];
           rows.set(id, updated);
           return [updated];
         }),
@@ -121,7 +110,9 @@ function setUp() {
   };
 }
 
-const player = { username: 'player', password: 'secret', ...ACCOUNT_DEFAULTS };
+const ENABLED = { isEnabled: true };
+const DISABLED = { isEnabled: false };
+const player = { username: 'player', password: 'secret' };
 
 test('an added account is in the database and in memory, with a salted hash', async () => {
   const { accounts, rows, directory } = setUp();
@@ -184,7 +175,7 @@ test('a user name that exists is refused, and its account is unchanged', async (
 
 test('unknown accounts are not found', async () => {
   const { accounts } = setUp();
-  assert.deepEqual(await accounts.update('nobody', ACCOUNT_DEFAULTS), { ok: false, reason: 'not-found' });
+  assert.deepEqual(await accounts.patch('nobody', () => ENABLED), { ok: false, reason: 'not-found' });
   assert.deepEqual(await accounts.remove('nobody'), { ok: false, reason: 'not-found' });
   assert.equal(accounts.get('nobody'), null);
   assert.equal(accounts.getByUsername('nobody'), null);
@@ -194,10 +185,10 @@ test('memory changes only after the write has succeeded', async () => {
   const { accounts, directory, events, hold, release } = setUp();
   await accounts.add(player);
   hold();
-  const updating = accounts.update('id-1', { ...ACCOUNT_DEFAULTS, isEnabled: false });
+  const updating = accounts.patch('id-1', () => DISABLED);
   assert.equal(directory.byId('id-1')?.isEnabled, true);
   assert.deepEqual(events, []);
-  await release('update 1');
+  await release('change 1');
   assert.ok((await updating).ok);
   assert.equal(directory.byId('id-1')?.isEnabled, false);
   assert.deepEqual(events, ['player account-disabled']);
@@ -209,7 +200,10 @@ test('a failed write rejects and does not change memory', async () => {
   const before = directory.byId('id-1');
   fail(new Error('disk full'));
   await assert.rejects(accounts.add({ ...player, username: 'other' }), /disk full/);
-  await assert.rejects(accounts.update('id-1', { ...ACCOUNT_DEFAULTS, isEnabled: false }), /disk full/);
+  await assert.rejects(
+    accounts.patch('id-1', () => DISABLED),
+    /disk full/,
+  );
   await assert.rejects(accounts.remove('id-1'), /disk full/);
   await assert.rejects(accounts.refresh(['id-1']), /disk full/);
   assert.deepEqual(directory.byId('id-1'), before);
@@ -224,13 +218,13 @@ test('changes of one account are applied in order: a removed account does not re
   await accounts.add(player);
   hold();
   const both = Promise.all([
-    accounts.update('id-1', ACCOUNT_DEFAULTS),
+    accounts.patch('id-1', () => ENABLED),
     accounts.remove('id-1'),
     accounts.refresh(['id-1']),
   ]);
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(calls.slice(1), ['update 1']);
-  for (const name of ['update 1', 'remove', 'getMany']) await release(name);
+  assert.deepEqual(calls.slice(1), ['change 1']);
+  for (const name of ['change 1', 'remove', 'getMany']) await release(name);
   await both;
   assert.equal(directory.size, 0);
 });
@@ -240,11 +234,11 @@ test('changes of different accounts do not wait for each other', async () => {
   await accounts.add(player);
   await accounts.add({ ...player, username: 'other' });
   hold();
-  const slow = accounts.update('id-1', ACCOUNT_DEFAULTS);
+  const slow = accounts.patch('id-1', () => ENABLED);
   const quick = accounts.remove('id-2');
   await release('remove');
   assert.ok((await quick).ok);
-  await release('update 1');
+  await release('change 1');
   await slow;
 });
 
@@ -288,7 +282,7 @@ test('an account that is listed twice waits for its turn once', async () => {
   const { accounts } = setUp();
   await accounts.add(player);
   await accounts.refresh(['id-1', 'id-1']);
-  assert.ok((await accounts.update('id-1', ACCOUNT_DEFAULTS)).ok, 'nothing waits for its turn for ever');
+  assert.ok((await accounts.patch('id-1', () => ENABLED)).ok, 'nothing waits for its turn for ever');
 });
 
 test('a change of record and limits is one write and one event', async () => {
@@ -300,7 +294,7 @@ test('a change of record and limits is one write and one event', async () => {
     limits: { maxSessions: 2, quotaPeriod: 'day', egressClass: 'friends' },
   } as const;
   const changed = await accounts.patch('id-1', () => change, by);
-  assert.deepEqual(calls, ['add', 'update 1']);
+  assert.deepEqual(calls, ['add', 'change 1']);
   assert.deepEqual(
     changes.map(({ before, after }) => [
       before?.limits.maxSessions,

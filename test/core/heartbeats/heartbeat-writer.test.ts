@@ -17,6 +17,7 @@ import {
 import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
 import { databaseOf } from '../../helpers/database.js';
+import { addAccount } from '../../helpers/stored-accounts.js';
 import { createTestTimers } from '../../helpers/timers.js';
 
 const DAY_MS = 86_400_000;
@@ -301,7 +302,7 @@ async function realStore(t: TestContext) {
 test('an account that is removed at any moment of a write has no rows and no counts', async (t) => {
   const store = await realStore(t);
   const staying = account({ username: 'staying' });
-  await store.accounts.add(staying);
+  await addAccount(store.accounts, staying);
   const moments = ['before', 'before-append', 'during-append', 'after-append', 'after'] as const;
   for (const moment of moments) {
     for (const alsoFails of [false, true]) {
@@ -309,7 +310,7 @@ test('an account that is removed at any moment of a write has no rows and no cou
         const pool = new HeartbeatPool({ maxPending: 1000, maxPerAccount: 100 });
         pool.load(await store.heartbeats.totals());
         const removed = account({ username: `removed ${moment} ${alsoFails}` });
-        await store.accounts.add(removed);
+        await addAccount(store.accounts, removed);
         let removal: Promise<void> | null = null;
         const remove = () => {
           removal ??= store.accounts.remove(removed.id).then(() => {
@@ -366,7 +367,7 @@ test('an account that is removed at any moment of a write has no rows and no cou
 test('a flush of twenty thousand entries stores the count and GameID of each account', async (t) => {
   const store = await realStore(t);
   const accounts = Array.from({ length: 200 }, (_, i) => account({ username: `player ${i}` }));
-  for (const each of accounts) await store.accounts.add(each);
+  for (const each of accounts) await addAccount(store.accounts, each);
   const pool = new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
   const { writer } = setup({ pool, heartbeats: store.heartbeats, accounts: store.accounts });
   for (let i = 0; i < 20_000; i += 1) {

@@ -77,7 +77,7 @@ test('the account service refuses dates outside the range from every caller, and
     const by = { name: 'test', via: 'cli', address: null } as const;
     const results = [
       await accounts.add({ ...wrong, username: 'b', password: 'b' }, by),
-      await accounts.update(id, wrong, by),
+      await accounts.patch(id, () => wrong, by),
       await accounts.patch(id, () => ({ expiresAt }), by),
     ];
     for (const result of results) assert.deepEqual(result, { ok: false, reason: 'invalid-expiry' });

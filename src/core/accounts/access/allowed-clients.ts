@@ -1,10 +1,5 @@
 // Allowed clients: the client addresses and networks from which an account may log in. An empty list allows every client.
-import { includesAddress, type ReadAddresses, readAddressList } from './address-list.js';
-
-/** Parses at most `max` entries. */
-export function readAllowedClients(entries: readonly string[], max: number): ReadAddresses {
-  return readAddressList(entries, { max, key: 'socks.maxAllowedClients' });
-}
+import { includesAddress } from './address-list.js';
 
 /** Whether the account may be used from this address. Clients of a Unix socket without a PROXY header have none. */
 export function isAllowedClient(allowedClients: readonly string[], client: string): boolean {

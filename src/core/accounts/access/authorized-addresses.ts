@@ -1,19 +1,11 @@
 // Authorized addresses: the client addresses and networks that may use an account without credentials.
 import { type IpBytes, parseCidr, parseIp, unmap } from '../../ip.js';
-import { type AddressRefusal, type ReadAddresses, readAddressList } from './address-list.js';
-
-/** Shorter prefixes are refused: they would authorize a large part of the Internet. */
-const shortestPrefixBits = { 4: 8, 16: 16 } as const;
+import type { AddressRefusal } from './address-list.js';
 
 export const addressTaken = (entry: string, username: string): AddressRefusal => ({
   code: 'address-taken',
   values: { entry, username: JSON.stringify(username) },
 });
-
-/** Parses at most `max` entries. */
-export function readAuthorizedAddresses(entries: readonly string[], max: number): ReadAddresses {
-  return readAddressList(entries, { max, key: 'socks.maxAuthorizedAddresses', shortestPrefixBits });
-}
 
 /** The first and last address of a block as texts that sort like the addresses: `4` or `6`, then hexadecimal digits. */
 export interface AddressRange {
@@ -21,7 +13,7 @@ export interface AddressRange {
   readonly last: string;
 }
 
-/** The range of an address or network that `readAuthorizedAddresses` returned. Throws a RangeError for any other text. */
+/** The range of an address or network that `readAddressLists` returned. Throws a RangeError for any other text. */
 export function rangeOf(text: string): AddressRange {
   const block = parseCidr(text);
   if (block === null) throw new RangeError(`not an address or a network: ${text}`);

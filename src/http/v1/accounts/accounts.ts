@@ -1,10 +1,8 @@
 // /api/v1/accounts: finds, creates, changes and deletes accounts one at a time.
 import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
-import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { refused } from '../../../core/accounts/accounts.js';
-import { fromIsoOrNull } from '../../../core/clock.js';
 import { matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
@@ -18,15 +16,13 @@ import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount } from './schemas.js';
 import {
   accountSortKeys,
-  contactsOf,
-  explained,
-  limitsOf,
+  changeOf,
   NO_ACCOUNT,
   ownerOf,
-  PATCH_PROBLEMS,
+  problemOf,
   refuseEgressClass,
   refuseOwner,
-  termsOfNew,
+  withTerms,
 } from './shared.js';
 
 const { route } = routesOf('Accounts');
@@ -77,14 +73,11 @@ export const accountRoutes = [
       const wrongClass = refuseEgressClass(deps, body.limits, caller, null);
       if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
-      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
-      const terms = termsOfNew(deps, body);
-      if ('problem' in terms) return terms;
-      const contacts = contactsOf(body);
-      const own = { username, password, isEnabled, remarks, tags, contacts };
-      const input = { ...own, authorizedAddresses, allowedClients, schedule, ...terms };
-      const added = await deps.accounts.add(input, actorOf(caller));
-      if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
+      const { username, plan, ...fields } = body;
+      const change = withTerms(deps, changeOf(fields), plan);
+      if ('problem' in change) return change;
+      const added = await deps.accounts.add({ ...change, username, password }, actorOf(caller));
+      if (!added.ok) return problemOf(added);
       const { id } = added.account;
       const shown = shownAccount(deps, id);
       if ('problem' in shown) return shown;
@@ -136,18 +129,13 @@ export const accountRoutes = [
       if (wrongClass) return wrongClass;
       const wrongOwner = refuseOwner(deps, body.owner, caller, 'body.owner');
       if (wrongOwner) return wrongOwner;
-      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
-      const owner = body.owner?.toLowerCase() ?? body.owner;
-      const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const fields = { username, isEnabled, remarks, tags, expiresAt, owner, schedule };
-      const addresses = { authorizedAddresses, allowedClients };
-      const change = { ...fields, ...addresses, limits: limitsOf(body), contacts: contactsOf(body) };
+      const change = changeOf(body);
       const changed = await accounts.patch(
         id,
         (stored) => (isCurrent(stored, ifMatch) ? change : refused('changed-meanwhile')),
         actorOf(caller),
       );
-      if (!changed.ok) return explained(PATCH_PROBLEMS[changed.reason], changed);
+      if (!changed.ok) return problemOf(changed);
       return shownAccount(deps, id);
     },
   ),
@@ -176,7 +164,7 @@ export const accountRoutes = [
       const removed = await deps.accounts.remove(id, actorOf(caller), (stored) =>
         isCurrent(stored, ifMatch) ? null : 'changed-meanwhile',
       );
-      if (!removed.ok) return PATCH_PROBLEMS[removed.reason];
+      if (!removed.ok) return problemOf(removed);
       return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
     },
   ),
@@ -206,20 +194,3 @@ function shownAccount(deps: Services, id: string): Answered | ProblemAnswer {
 function isCurrent(account: StoredAccount, ifMatch: string | null): boolean {
   return matches(ifMatch, accountEtag(account));
 }
-
-const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
-  'empty-credentials': PATCH_PROBLEMS['invalid-username'],
-  'invalid-username': PATCH_PROBLEMS['invalid-username'],
-  'invalid-password': PATCH_PROBLEMS['invalid-password'],
-  'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
-  'invalid-tags': PATCH_PROBLEMS['invalid-tags'],
-  'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
-  'invalid-schedule': PATCH_PROBLEMS['invalid-schedule'],
-  'invalid-email': PATCH_PROBLEMS['invalid-email'],
-  'invalid-telegram': PATCH_PROBLEMS['invalid-telegram'],
-  'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
-  'invalid-addresses': PATCH_PROBLEMS['invalid-addresses'],
-  'invalid-allowed-clients': PATCH_PROBLEMS['invalid-allowed-clients'],
-  'address-taken': PATCH_PROBLEMS['address-taken'],
-  'username-taken': PATCH_PROBLEMS['username-taken'],
-};

@@ -1,12 +1,11 @@
 // /api/v1/accounts/batch: creates many accounts at once, from a pattern or a list, with a preview.
 import { z } from 'zod';
-import { readAllowedClients } from '../../../core/accounts/access/allowed-clients.js';
-import { isSchedule } from '../../../core/accounts/access/schedule.js';
+import { readAddressLists } from '../../../core/accounts/access/address-list.js';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
-import type { NewAccount } from '../../../core/accounts/account-input.js';
+import { contactsReason, type NewAccount } from '../../../core/accounts/account-input.js';
+import { fieldReason } from '../../../core/accounts/fields/account-fields.js';
 import { wrongContact } from '../../../core/accounts/fields/contacts.js';
 import { namesOfPattern } from '../../../core/accounts/fields/name-pattern.js';
-import { areValidTags, uniqueTags } from '../../../core/accounts/fields/tags.js';
 import { type Cost, costOf, sumOf } from '../../../core/accounts/plans/budget.js';
 import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Moment } from '../../../core/accounts/usage/traffic-store.js';
@@ -19,14 +18,7 @@ import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, NewAccountDefaults, SkippedAccount } from './schemas.js';
-import {
-  contactsOf,
-  explained,
-  PATCH_PROBLEMS,
-  refuseContacts,
-  refuseEgressClass,
-  termsOfNew,
-} from './shared.js';
+import { changeOf, problemOf, refuseEgressClass, withTerms } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const MAX_AT_ONCE = 10_000;
@@ -92,43 +84,25 @@ export const accountBatchRoutes = [
       if (!Array.isArray(wanted)) return wanted;
       const wrong = refuseEgressClass(deps, body.limits, caller, null);
       if (wrong) return wrong;
-      if (!areValidTags(uniqueTags(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
-      const clients = readAllowedClients(body.allowedClients ?? [], accounts.maxAllowedClients);
-      if (!clients.ok) {
-        const reason = 'invalid-allowed-clients';
-        return explained(PATCH_PROBLEMS[reason], { reason, address: clients.refusal });
-      }
-      if (!isSchedule(body.schedule ?? null)) return PATCH_PROBLEMS['invalid-schedule'];
-      const wrongContacts = refuseContacts(body.contacts);
-      if (wrongContacts) return wrongContacts;
-      const { isEnabled, tags, dryRun, schedule } = body;
-      const terms = termsOfNew(deps, body);
-      if ('problem' in terms) return terms;
+      const { pattern: _, list: __, dryRun, plan, remarks: sameRemarks, ...fields } = body;
+      const change = withTerms(deps, changeOf(fields), plan);
+      if ('problem' in change) return change;
+      const reason = fieldReason(change) ?? contactsReason(change);
+      if (reason !== null) return problemOf({ reason });
+      const read = readAddressLists(change, accounts);
+      if (!read.ok) return problemOf(read);
       const skipped: SkippedAccount[] = [];
       const accepted: NewAccount[] = [];
       const seen = new Set<string>();
-      for (const { username, password = randomPassword(), remarks = body.remarks, ...one } of wanted) {
-        const contacts = { ...contactsOf(body), ...contactsOf(one) };
+      for (const { username, password = randomPassword(), remarks = sameRemarks, ...one } of wanted) {
+        const contacts = { ...change.contacts, ...changeOf(one).contacts };
         const reason = seen.has(username)
           ? 'username-twice'
           : (refuse(username, password, accounts.hasUsername(username)) ??
             (wrongContact(contacts) && 'bad-contacts'));
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
-        else
-          accepted.push({
-            ...{
-              username,
-              password,
-              isEnabled,
-              remarks,
-              tags,
-              contacts,
-              schedule,
-              allowedClients: clients.addresses,
-            },
-            ...terms,
-          });
+        else accepted.push({ ...read.change, username, password, remarks, contacts });
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);
@@ -160,7 +134,7 @@ export const accountBatchRoutes = [
   ),
 ];
 
-const costOfNew = ({ expiresAt, daysFromFirstLogin = null, limits }: NewAccount, at: Moment): Cost =>
+const costOfNew = ({ expiresAt = null, daysFromFirstLogin = null, limits }: NewAccount, at: Moment): Cost =>
   costOf(null, { expiresAt, daysFromFirstLogin, limits: { ...NO_LIMITS, ...limits }, quotaReset: null }, at);
 
 function requested(body: {

@@ -1,21 +1,15 @@
 // The actions of a bulk change, and why one is refused before any account is looked at.
 import { z } from 'zod';
-import { readAllowedClients } from '../../../core/accounts/access/allowed-clients.js';
-import { isSchedule, storedSchedule } from '../../../core/accounts/access/schedule.js';
+import { readAddressLists } from '../../../core/accounts/access/address-list.js';
+import { contactsReason } from '../../../core/accounts/account-input.js';
+import { fieldReason, storedFields } from '../../../core/accounts/fields/account-fields.js';
 import { isValidTag } from '../../../core/accounts/fields/tags.js';
-import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import type { ProblemAnswer } from '../../api/problem.js';
 import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
-import {
-  explained,
-  noPlan,
-  PATCH_PROBLEMS,
-  refuseContacts,
-  refuseEgressClass,
-  refuseOwner,
-} from './shared.js';
+import { changeOf, noPlan, problemOf, refuseEgressClass, refuseOwner } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -62,11 +56,13 @@ export function refuseAction(deps: Services, action: BulkAction, caller: Caller)
     case 'hand-over':
       return refuseOwner(deps, action.owner, caller, 'body.action.owner');
     case 'tag':
-      return action.add.every(isValidTag) ? null : PATCH_PROBLEMS['invalid-tags'];
-    case 'set-contacts':
-      return refuseContacts(action.contacts, 'body.action.contacts');
+      return action.add.every(isValidTag) ? null : problemOf({ reason: 'invalid-tags' });
+    case 'set-contacts': {
+      const reason = contactsReason(changeOf(action));
+      return reason && problemOf({ reason }, 'body.action');
+    }
     case 'set-access':
-      return refuseAccess(deps, action.access);
+      return accessProblem(deps, action.access);
     case 'plan':
       return action.plan === null || deps.plans.byName(action.plan) ? null : noPlan('body.action.plan');
     default:
@@ -74,29 +70,19 @@ export function refuseAction(deps: Services, action: BulkAction, caller: Caller)
   }
 }
 
-function refuseAccess(
+function accessProblem(
   { accounts }: Pick<Services, 'accounts'>,
-  { allowedClients = [], schedule = null }: z.infer<typeof AccessChange>,
+  access: z.infer<typeof AccessChange>,
 ): ProblemAnswer | null {
-  const path = 'body.action.access';
-  const clients = readAllowedClients(allowedClients, accounts.maxAllowedClients);
-  if (!clients.ok) {
-    const reason = 'invalid-allowed-clients';
-    return explained(PATCH_PROBLEMS[reason], { reason, address: clients.refusal }, path);
-  }
-  return isSchedule(schedule) ? null : invalid(`${path}.schedule`, 'schedule');
+  const reason = fieldReason(access);
+  const refused = reason === null ? readAddressLists(access, accounts) : ({ ok: false, reason } as const);
+  return refused.ok ? null : problemOf(refused, 'body.action.access');
 }
 
 /** Returns the action with addresses and schedule as accounts store them: read once for all accounts. It must not be refused. */
 export function asStored({ accounts }: Pick<Services, 'accounts'>, action: BulkAction): BulkAction {
   if (action.type !== 'set-access') return action;
-  const { allowedClients, schedule } = action.access;
-  const read = allowedClients && readAllowedClients(allowedClients, accounts.maxAllowedClients);
-  return {
-    ...action,
-    access: {
-      allowedClients: read?.ok ? [...read.addresses] : undefined,
-      schedule: schedule === undefined ? undefined : storedSchedule(schedule),
-    },
-  };
+  const read = readAddressLists(action.access, accounts);
+  const access = { ...action.access, ...storedFields(read.ok ? read.change : {}) };
+  return { ...action, access: access as typeof action.access };
 }

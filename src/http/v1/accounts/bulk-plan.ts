@@ -1,8 +1,9 @@
 // Plans the change of each account by a bulk action, before anything is written.
 
+import type { z } from 'zod';
 import { refuseAccount } from '../../../core/accounts/access/login.js';
-import { type Account, withUpdate } from '../../../core/accounts/account.js';
-import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
+import type { Account } from '../../../core/accounts/account.js';
+import { type AccountChange, changed } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { changedContacts } from '../../../core/accounts/fields/contacts.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
@@ -15,8 +16,9 @@ import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import type { BulkAction } from './bulk-action.js';
 import { randomPassword } from './credentials.js';
+import { AccessChange } from './field-schemas.js';
 import type { SkippedAccount } from './schemas.js';
-import { contactsOf } from './shared.js';
+import { changeOf } from './shared.js';
 
 interface Plan {
   readonly change: AccountChange;
@@ -75,7 +77,7 @@ function changeFor(
     case 'set-limits':
       return limitsPlan(account, withoutUndefined<Partial<AccountLimits>>(action.limits));
     case 'set-contacts': {
-      const contacts = contactsOf(action) ?? {};
+      const { contacts } = changeOf(action);
       const [before, after] = [account.contacts, changedContacts(account.contacts, contacts)];
       if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
       return { change: { contacts }, before: { ...before }, after: { ...after } };
@@ -93,7 +95,7 @@ function changeFor(
 export function changeOfPlanned({ view: { account }, change }: Planned): Change {
   // A new password costs nothing, and its digest takes time.
   const { password: _, ...rest } = change;
-  return { before: account, after: withUpdate(account, toUpdate(rest)) };
+  return { before: account, after: changed(account, rest) };
 }
 
 /**
@@ -146,7 +148,7 @@ function extension(
 
 /** Plans a change of plan. `before` and `after` contain every term, not only the changed ones. */
 function withPlan(account: Account, change: AccountChange, at: number): Plan | SkippedAccount['reason'] {
-  const next = withUpdate(account, toUpdate(change));
+  const next = changed(account, change);
   const { expiresAt } = next;
   if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
   const [before, after] = [termsOf(account), termsOf(next)];
@@ -168,16 +170,14 @@ function limitsPlan(
   return { change: { limits }, before: { ...set }, after: { ...set, ...limits } };
 }
 
-function accessPlan(
-  account: Account,
-  change: Extract<BulkAction, { type: 'set-access' }>['access'],
-): Plan | SkippedAccount['reason'] {
-  const [before, after] = [accessOf(account), accessOf(withUpdate(account, change))];
+function accessPlan(account: Account, change: z.infer<typeof AccessChange>): Plan | SkippedAccount['reason'] {
+  const [before, after] = [accessOf(account), accessOf(changed(account, change))];
   if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
   return { change, before, after };
 }
 
-const accessOf = ({ allowedClients, schedule }: Account) => ({ allowedClients, schedule });
+const accessOf = (account: Account) =>
+  Object.fromEntries(AccessChange.keyof().options.map((name) => [name, account[name]]));
 
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
 function endedBy(
@@ -189,7 +189,7 @@ function endedBy(
 ): number {
   const live = sessions.countOf(account.id);
   if (live === 0 || action.type === 'delete' || action.type === 'reset-password') return live;
-  const after = withUpdate(account, toUpdate(change));
+  const after = changed(account, change);
   const isEnded = (client: string) => refuseAccount(after, client, schedules, at) !== null;
   const here = sessions.ofAccount(account.id).filter(({ client }) => isEnded(client.address)).length;
   const { clientAddresses, sessions: others } = sessions.elsewhere.of(account.id) ?? NONE_ELSEWHERE;

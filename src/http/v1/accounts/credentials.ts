@@ -12,7 +12,7 @@ import type { LinkServices } from '../../services.js';
 import { linkAddressFor } from '../settings/public-address.js';
 import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
-import { NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
+import { NO_ACCOUNT, problemOf } from './shared.js';
 
 const { route } = routesOf('Accounts');
 
@@ -42,7 +42,7 @@ export const credentialRoutes = [
       const id = params.id.toLowerCase();
       const password = body.password ?? randomPassword();
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(caller));
-      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      if (!changed.ok) return problemOf(changed);
       const { username } = changed.account;
       if (body.revokePlayerLink) await deps.playerLinks.revoke(changed.account, 'page', actorOf(caller));
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
 import { etagOf, matches } from '../../api/etag.js';
-import type { ProblemAnswer } from '../../api/problem.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';
@@ -12,7 +12,7 @@ import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
-import { NO_ACCOUNT, refuseEgressClass, unknownEgressClass } from './shared.js';
+import { NO_ACCOUNT, refuseEgressClass } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
@@ -62,7 +62,7 @@ export const limitRoutes = [
       );
       if (changed.ok) return shown(deps, id);
       if (changed.reason === 'changed-meanwhile') return CHANGED_MEANWHILE;
-      return changed.reason === 'not-found' ? NO_ACCOUNT : unknownEgressClass('body');
+      return changed.reason === 'not-found' ? NO_ACCOUNT : invalid('body.egressClass', 'egress-class');
     },
   ),
   route(

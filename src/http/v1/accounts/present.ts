@@ -3,6 +3,7 @@
 import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import { type Account, isExpired } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
+import { fieldsOf } from '../../../core/accounts/fields/account-fields.js';
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
 import { etagOf } from '../../api/etag.js';
@@ -30,23 +31,31 @@ export function presentAccount(
 
 /** What the command line shows of an account too. */
 export function presentFields({ account, dataCount, latestGameId }: AccountView, now: number) {
+  const {
+    isEnabled,
+    remarks,
+    tags,
+    expiresAt,
+    daysFromFirstLogin,
+    plan,
+    owner: _,
+    ...fields
+  } = fieldsOf(account);
   return {
     id: account.id,
     username: account.username,
-    isEnabled: account.isEnabled,
-    remarks: account.remarks,
-    tags: account.tags,
+    isEnabled,
+    remarks,
+    tags,
     createdAt: iso(account.createdAt),
     lastLoginAt: isoOrNull(account.lastLoginAt),
-    expiresAt: isoOrNull(account.expiresAt),
+    expiresAt: isoOrNull(expiresAt),
     isExpired: isExpired(account, now),
-    daysFromFirstLogin: account.daysFromFirstLogin,
-    plan: account.plan,
+    daysFromFirstLogin,
+    plan,
     dataCount,
     latestGameId,
-    authorizedAddresses: account.authorizedAddresses,
-    allowedClients: account.allowedClients,
-    schedule: account.schedule,
+    ...fields,
     contacts: account.contacts,
   };
 }
@@ -69,8 +78,9 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with the settings of an operator, but not with logins and traffic. */
-export function accountEtag({ limits, authorizedAddresses, allowedClients, ...account }: Account): string {
-  const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
-  const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, account.owner];
-  return etagOf([...own, limits, authorizedAddresses, allowedClients, account.schedule, account.contacts]);
+export function accountEtag(account: Account): string {
+  const { isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, owner, ...fields } =
+    fieldsOf(account);
+  const own = [account.username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, owner];
+  return etagOf([...own, account.limits, ...Object.values(fields), account.contacts]);
 }

@@ -1,12 +1,12 @@
-// Shared code of the account routes: their dependencies, the problems of refused changes, sort keys, and the checks of egress class,
-// owner, contacts and plan.
+// Shared code of the account routes: the changes that requests ask for, the problems of refused ones, sort keys, and the checks of
+// egress class, owner and plan.
 
-import type { AddressRefusal } from '../../../core/accounts/access/address-list.js';
 import type { Account } from '../../../core/accounts/account.js';
+import type { AccountChange, AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import type { Accounts } from '../../../core/accounts/accounts.js';
-import { type Contacts, wrongContact } from '../../../core/accounts/fields/contacts.js';
+import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
+import type { Contacts } from '../../../core/accounts/fields/contacts.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
 import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
@@ -24,60 +24,65 @@ import { withoutUndefined } from '../without-undefined.js';
 
 export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-account') };
 
-/** The problem for each refusal of a change. */
-export const PATCH_PROBLEMS = {
-  'invalid-username': invalid('body.username', 'username'),
+/** The field and the error of each refusal that is about one field of the request. */
+const FIELD_ERRORS = {
+  'empty-credentials': ['username', 'username'],
+  'invalid-username': ['username', 'username'],
+  'invalid-password': ['password', 'password'],
+  'invalid-remarks': ['remarks', 'not-storable'],
+  'invalid-tags': ['tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }],
+  'invalid-expiry': ['expiresAt', 'time', { range: WIRE_DATE_RANGE }],
+  'invalid-schedule': ['schedule', 'schedule'],
+  'invalid-email': ['contacts.email', 'mail-address'],
+  'invalid-telegram': ['contacts.telegram', 'chat-id'],
+  'unknown-egress-class': ['limits.egressClass', 'egress-class'],
+} as const;
+
+const OTHER_PROBLEMS = {
   'username-taken': { problem: 'username-taken' },
-  'invalid-password': invalid('body.password', 'password'),
-  'invalid-remarks': invalid('body.remarks', 'not-storable'),
-  'invalid-tags': invalid('body.tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }),
-  'invalid-expiry': invalid('body.expiresAt', 'time', { range: WIRE_DATE_RANGE }),
-  'invalid-schedule': invalid('body.schedule', 'schedule'),
-  'invalid-email': invalid('body.contacts.email', 'mail-address'),
-  'invalid-telegram': invalid('body.contacts.telegram', 'chat-id'),
-  'unknown-egress-class': unknownEgressClass('body.limits'),
   'invalid-addresses': { problem: 'validation' },
   'invalid-allowed-clients': { problem: 'validation' },
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
-  'changed-meanwhile': {
-    problem: 'changed-meanwhile',
-    ...because('account-changed'),
-  },
+  'changed-meanwhile': { problem: 'changed-meanwhile', ...because('account-changed') },
 } as const;
 
-/** Answers a refusal. For a list of addresses the answer explains what is wrong with it. @param path path of the list's object */
-export function explained(
-  answer: ProblemAnswer,
-  { reason, address }: { readonly reason: string; readonly address?: AddressRefusal },
+/** Returns the problem of a refused account or change. @param path path of the object with the fields */
+export function problemOf(
+  { reason, address, list }: Omit<Refused<AddRefusal | PatchRefusal>, 'ok'>,
   path = 'body',
 ): ProblemAnswer {
-  if (address === undefined) return answer;
-  const list = reason === 'invalid-allowed-clients' ? 'allowedClients' : 'authorizedAddresses';
+  if (reason in FIELD_ERRORS) {
+    const [field, code, values] = FIELD_ERRORS[reason as keyof typeof FIELD_ERRORS];
+    return invalid(`${path}.${field}`, code, values);
+  }
+  const problem: ProblemAnswer = OTHER_PROBLEMS[reason as keyof typeof OTHER_PROBLEMS];
+  if (address === undefined) return problem;
   const error = fieldError(`${path}.${list}`, address.code, address.values);
-  return { ...answer, detail: error.message, errors: [error] };
+  return { ...problem, detail: error.message, errors: [error] };
 }
 
-/** Returns the problem of invalid contacts; null when they are valid. @param path path of the contacts in the body */
-export function refuseContacts(
-  contacts: ContactsIn | undefined,
-  path = 'body.contacts',
-): ProblemAnswer | null {
-  const wrong = contacts && wrongContact(contacts);
-  if (!wrong) return null;
-  return invalid(`${path}.${wrong}`, wrong === 'email' ? 'mail-address' : 'chat-id');
-}
+type Unset<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-type ContactsIn = { readonly [K in keyof Contacts]?: Contacts[K] | undefined };
-
-export function contactsOf({ contacts }: { readonly contacts?: ContactsIn | undefined }) {
-  return contacts && withoutUndefined<Partial<Contacts>>(contacts);
-}
-
-type LimitsIn = { readonly [K in keyof AccountLimits]?: AccountLimits[K] | undefined };
-
-export function limitsOf({ limits }: { readonly limits?: LimitsIn | undefined }) {
-  return limits && withoutUndefined<Partial<AccountLimits>>(limits);
+/** Returns the change that the fields of a request ask for: times in ms since the epoch, ids in lower case. */
+export function changeOf({
+  expiresAt,
+  owner,
+  limits,
+  contacts,
+  ...fields
+}: Omit<AccountChange, 'expiresAt' | 'limits' | 'contacts'> & {
+  readonly expiresAt?: string | null | undefined;
+  readonly limits?: Unset<AccountLimits> | undefined;
+  readonly contacts?: Unset<Contacts> | undefined;
+}): AccountChange {
+  return {
+    ...fields,
+    expiresAt: expiresAt === undefined ? undefined : fromIsoOrNull(expiresAt),
+    owner: owner?.toLowerCase() ?? owner,
+    limits: limits && withoutUndefined<Partial<AccountLimits>>(limits),
+    contacts: contacts && withoutUndefined<Partial<Contacts>>(contacts),
+  };
 }
 
 export function accountFacts({ usage, sessions }: Pick<Services, 'usage' | 'sessions'>): AccountFacts {
@@ -116,7 +121,7 @@ export function refuseEgressClass(
   const refused = refuseCaller(caller, 'egress:write');
   if (refused) return refused;
   if (accounts.hasEgressClass(change.egressClass)) return null;
-  return unknownEgressClass(path);
+  return invalid(`${path}.egressClass`, 'egress-class');
 }
 
 /** Returns the seller that owns an account, with the name; null: the administrator. */
@@ -140,34 +145,19 @@ export function refuseOwner(
   return operators.get(owner.toLowerCase())?.role === 'seller' ? null : invalid(path, 'seller');
 }
 
-export function unknownEgressClass(path: string): ProblemAnswer {
-  return invalid(`${path}.egressClass`, 'egress-class');
-}
-
 export const noPlan = (path: string): ProblemAnswer => invalid(path, 'plan');
 
-interface NewTerms {
-  readonly expiresAt: number | null;
-  readonly daysFromFirstLogin?: number | null | undefined;
-  readonly plan?: string | null | undefined;
-  readonly limits: Partial<AccountLimits> | undefined;
-}
-
-/** Returns expiry and limits of a new account: those of the named plan, overridden by explicit values. */
-export function termsOfNew(
+/** Returns the change with the terms of the named plan, overridden by explicit values. */
+export function withTerms(
   { plans, now }: Pick<Services, 'plans' | 'now'>,
-  body: {
-    readonly expiresAt: string | null;
-    readonly plan?: string | undefined;
-    readonly limits?: LimitsIn | undefined;
-  },
-): NewTerms | ProblemAnswer {
-  const expiresAt = fromIsoOrNull(body.expiresAt);
-  const limits = limitsOf(body);
-  if (body.plan === undefined) return { expiresAt, limits };
-  const plan = plans.byName(body.plan);
+  change: AccountChange,
+  name: string | undefined,
+): AccountChange | ProblemAnswer {
+  if (name === undefined) return change;
+  const plan = plans.byName(name);
   if (!plan) return noPlan('body.plan');
   const terms = planForNew(plan, now());
+  const { expiresAt = null } = change;
   const dated = expiresAt === null ? terms : { ...terms, expiresAt, daysFromFirstLogin: null };
-  return { ...dated, limits: { ...terms.limits, ...limits } };
+  return { ...change, ...dated, limits: { ...terms.limits, ...change.limits } };
 }

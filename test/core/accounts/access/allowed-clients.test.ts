@@ -2,14 +2,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ADDRESS_TEXTS, networksOfRange } from '../../../../src/core/accounts/access/address-list.js';
-import { isAllowedClient, readAllowedClients } from '../../../../src/core/accounts/access/allowed-clients.js';
+import {
+  ADDRESS_TEXTS,
+  networksOfRange,
+  readAddressLists,
+} from '../../../../src/core/accounts/access/address-list.js';
+import { isAllowedClient } from '../../../../src/core/accounts/access/allowed-clients.js';
 import { formatIp } from '../../../../src/core/ip.js';
 import { fillText } from '../../../../src/core/text.js';
 
+const readAllowedClients = (allowedClients: string[], maxAllowedClients: number) =>
+  readAddressLists({ allowedClients }, { maxAllowedClients, maxAuthorizedAddresses: 0 });
+
 const read = (...entries: string[]): unknown => {
   const result = readAllowedClients(entries, 2);
-  return result.ok ? result.addresses : fillText(ADDRESS_TEXTS[result.refusal.code], result.refusal.values);
+  if (result.ok) return result.change.allowedClients;
+  return fillText(ADDRESS_TEXTS[result.address.code], result.address.values);
 };
 
 const CASES: [allowed: string[], client: string, isAllowed: boolean][] = [
@@ -33,7 +41,7 @@ for (const [allowed, client, isAllowed] of CASES) {
   test(`${client} ${isAllowed ? 'may' : 'may not'} use an account of [${allowed.join(', ')}]`, () => {
     const list = readAllowedClients(allowed, 16);
     assert.ok(list.ok);
-    assert.equal(isAllowedClient(list.addresses, client), isAllowed);
+    assert.equal(isAllowedClient(list.change.allowedClients, client), isAllowed);
   });
 }
 

@@ -2,16 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ADDRESS_TEXTS, includesAddress } from '../../../../src/core/accounts/access/address-list.js';
 import {
-  AddressIndex,
-  readAuthorizedAddresses,
-} from '../../../../src/core/accounts/access/authorized-addresses.js';
+  ADDRESS_TEXTS,
+  includesAddress,
+  readAddressLists,
+} from '../../../../src/core/accounts/access/address-list.js';
+import { AddressIndex } from '../../../../src/core/accounts/access/authorized-addresses.js';
 import { fillText } from '../../../../src/core/text.js';
 
 const read = (...entries: string[]): unknown => {
-  const result = readAuthorizedAddresses(entries, 3);
-  return result.ok ? result.addresses : fillText(ADDRESS_TEXTS[result.refusal.code], result.refusal.values);
+  const max = { maxAuthorizedAddresses: 3, maxAllowedClients: 0 };
+  const result = readAddressLists({ authorizedAddresses: entries }, max);
+  if (result.ok) return result.change.authorizedAddresses;
+  return fillText(ADDRESS_TEXTS[result.address.code], result.address.values);
 };
 
 test('entries are stored in canonical form, without entries that another one contains', () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Account, withUpdate } from '../../../../src/core/accounts/account.js';
-import { toUpdate } from '../../../../src/core/accounts/account-input.js';
+import type { Account } from '../../../../src/core/accounts/account.js';
+import { type AccountChange, changed } from '../../../../src/core/accounts/account-input.js';
 import {
   type Budget,
   type Cost,
@@ -189,12 +189,12 @@ function shopWith(budget: Budget, calendar: Calendar) {
       const used = { totalBytesUp: imported, totalBytesDown: 0, periodBytes: imported / 2 };
       for (const { day, bytesUp } of trafficOf(made.account, used, now, calendar)) addTo(made, day, bytesUp);
     },
-    patch: (held: Held, fields: Parameters<typeof toUpdate>[0]): void => {
-      change(held, held.account, withUpdate(held.account, toUpdate(fields)));
+    patch: (held: Held, fields: AccountChange): void => {
+      change(held, held.account, changed(held.account, fields));
     },
     reset: (held: Held): void => {
       const quotaReset = { at: now, totalBytes: sumsOf(held).bytesUp };
-      change(held, held.account, withUpdate(held.account, { quotaReset }));
+      change(held, held.account, { ...held.account, quotaReset });
     },
     renew: (held: Held, plan: Quota & { days: number; waits: boolean }, use: 'renew' | 'upgrade'): void => {
       const { quotaBytes, quotaPeriod, days, waits } = plan;
@@ -207,9 +207,8 @@ function shopWith(budget: Budget, calendar: Calendar) {
     use(held: Held, part: number) {
       const { daysFromFirstLogin: days, limits } = held.account;
       if (days !== null)
-        held.account = withUpdate(held.account, {
+        held.account = changed(held.account, {
           expiresAt: now + days * DAY_MS,
-          daysFromFirstLogin: null,
         });
       if (held.account.expiresAt !== null && held.account.expiresAt <= now) return;
       const left = Math.max(0, (limits.quotaBytes ?? 0) - usedOf(held));

@@ -1,0 +1,133 @@
+// One description of each field of an account that callers set. Changes, rows, audit records, files and answers are made from it.
+// User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
+import { isWireDate } from '../../wire-date.js';
+import { isSchedule, storedSchedule } from '../access/schedule.js';
+import type { Account } from '../account.js';
+import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
+import { areValidTags, uniqueTags } from './tags.js';
+
+export interface AccountField<Value> extends Kind<Value> {
+  /** Of a new account for which nobody gives another value. */
+  readonly initial: Value;
+  /** Whether a given value can be stored; `reason` says why it cannot. */
+  isValid?(given: Value): boolean;
+  readonly reason?: string;
+  /** The form that is stored. */
+  toStored?(given: Value): Value;
+  /** The audit log shows the field also without a value. */
+  readonly isAlwaysAudited?: true;
+  /** Why a cell of a file is refused. Undefined: `account-files/` reads the field by itself, or no file has it. */
+  readonly fault?: string;
+  /** Headings of its column in files of Chinese operators. */
+  readonly headings?: string;
+}
+
+export const ACCOUNT_FIELDS = {
+  isEnabled: {
+    ...FLAG,
+    initial: true,
+    isAlwaysAudited: true,
+    fault: 'is-enabled',
+    headings: '启用 是否启用 已启用 启用状态 状态',
+  },
+  remarks: {
+    ...TEXT,
+    initial: null,
+    isValid: (text) => text === null || isValidRemarks(text),
+    reason: 'invalid-remarks',
+    isAlwaysAudited: true,
+    fault: 'remarks',
+    headings: '备注 备注信息 说明',
+  },
+  tags: {
+    ...TAGS,
+    initial: [],
+    isValid: (tags) => areValidTags(uniqueTags(tags)),
+    reason: 'invalid-tags',
+    toStored: uniqueTags,
+    fault: 'tags',
+    headings: '标签 分组 分类',
+  },
+  plan: { ...TEXT, initial: null, headings: '套餐' },
+  daysFromFirstLogin: { ...NUMBER, initial: null },
+  owner: { ...TEXT, initial: null },
+  expiresAt: {
+    ...DATE,
+    initial: null,
+    isValid: (at) => at === null || isWireDate(at),
+    reason: 'invalid-expiry',
+    isAlwaysAudited: true,
+    headings: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',
+  },
+  authorizedAddresses: { ...ADDRESSES, initial: [], fault: 'addresses', headings: '免密地址 授权地址' },
+  allowedClients: {
+    ...ADDRESSES,
+    initial: [],
+    fault: 'addresses',
+    headings: '限定来源 允许来源 绑定地址 绑定ip',
+  },
+  schedule: {
+    ...TEXT,
+    initial: null,
+    isValid: isSchedule,
+    reason: 'invalid-schedule',
+    toStored: storedSchedule,
+    fault: 'schedule',
+    headings: '使用时段 时间安排 可用时段',
+  },
+} as const satisfies { readonly [K in keyof Account]?: AccountField<Account[K]> };
+
+export type FieldName = keyof typeof ACCOUNT_FIELDS;
+/** Why a value of a field cannot be stored. */
+export type FieldReason = Extract<(typeof ACCOUNT_FIELDS)[FieldName], { reason: string }>['reason'];
+export type AccountFields = Pick<Account, FieldName>;
+/** An undefined field is not given. */
+export type GivenFields = { readonly [K in FieldName]?: Account[K] | undefined };
+
+export const FIELDS = Object.entries(ACCOUNT_FIELDS) as readonly [FieldName, AccountField<unknown>][];
+
+/** Returns an object with what `of` returns for each field. */
+function eachField<T>(
+  of: (name: FieldName, field: AccountField<unknown>) => T | undefined,
+): Record<string, T> {
+  const all: Record<string, T> = {};
+  for (const [name, field] of FIELDS) {
+    const value = of(name, field);
+    if (value !== undefined) all[name] = value;
+  }
+  return all;
+}
+
+export const INITIAL_FIELDS = eachField((_, { initial }) => initial) as unknown as AccountFields;
+
+export function fieldsOf(account: AccountFields): AccountFields {
+  return eachField((name) => account[name]) as unknown as AccountFields;
+}
+
+/** Returns the given fields in the form that is stored. They must be valid. */
+export function storedFields(given: GivenFields): Partial<AccountFields> {
+  return eachField((name, { toStored }) =>
+    given[name] === undefined || !toStored ? given[name] : toStored(given[name]),
+  );
+}
+
+/** Returns why one of the given fields cannot be stored; null: all can. */
+export function fieldReason(given: GivenFields): FieldReason | null {
+  const wrong = FIELDS.find(
+    ([name, field]) => given[name] !== undefined && field.isValid?.(given[name]) === false,
+  );
+  return wrong ? (wrong[1].reason as FieldReason) : null;
+}
+
+/** Returns the fields for the audit log. */
+export function auditedFields(account: AccountFields): Record<string, Cell> {
+  return eachField((name, field) => {
+    const cell = field.toCell(account[name]);
+    return field.isAlwaysAudited || !isEmpty(cell) ? cell : undefined;
+  });
+}
+
+/** Whether every database can store `remarks`: well-formed Unicode without U+0000. */
+export function isValidRemarks(remarks: string): boolean {
+  return remarks.isWellFormed() && !remarks.includes('\0');
+}
