@@ -1,8 +1,11 @@
 // The server address in proxy links of the command line: the public address setting, or a guess from the listener.
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../config.js';
-import { type LinkAddress, linkAddress } from '../core/accounts/player/proxy-link.js';
-import { createPublicAddressSetting } from '../core/accounts/player/public-address-setting.js';
+import {
+  createPublicAddressSetting,
+  type LinkAddress,
+  linkAddress,
+} from '../core/accounts/player/proxy-link.js';
 import type { SettingStore } from '../core/settings/setting-store.js';
 
 /** Rejects when the database cannot be read. */

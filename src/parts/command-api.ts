@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { Config } from '../config.js';
 import { createSchedules } from '../core/accounts/access/schedule.js';
-import { createPublicAddressSetting } from '../core/accounts/player/public-address-setting.js';
+import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { LiveActivity } from '../core/accounts/usage/live-activity.js';
 import { operatorSettingsPrefix } from '../core/auth/operator.js';
 import type { Operators } from '../core/auth/operators.js';

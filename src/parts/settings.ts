@@ -1,10 +1,7 @@
 // The settings that the console can change in addition to the configuration: game rules, retention, public address.
 
 import { type Config, ConfigError, type Loaded } from '../config.js';
-import {
-  createPublicAddressSetting,
-  type PublicAddressSetting,
-} from '../core/accounts/player/public-address-setting.js';
+import { createPublicAddressSetting, type PublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';
 import { createGameRulesSetting, type GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../core/heartbeats/heartbeat.js';

@@ -1,7 +1,7 @@
 // The IP whitelist setting: the operator's text in the database, parsed entries in memory.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import type { IpBytes } from '../ip.js';
-import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
+import { createAuditedSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { parseWhitelist, type Whitelist } from './whitelist.js';
 
@@ -37,9 +37,10 @@ interface Held {
 
 /** Allows no address until `reload` has read the setting. */
 export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
-  const setting = createSetting<Held>({
+  const setting = createAuditedSetting<Held>({
     store,
     key: WHITELIST_KEY,
+    name: 'whitelist',
     initial: { text: '', allows: () => false },
     parse(text) {
       const parsed = parseWhitelist(text);
@@ -48,6 +49,7 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
       throw new Error(`invalid entries in the stored IP whitelist: ${entries}`);
     },
     format: ({ text }) => text,
+    audited: (before, after) => ({ before: { whitelist: before.text }, after: { whitelist: after.text } }),
   });
 
   return {
@@ -57,23 +59,16 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
     async save(text, by = DAEMON, refuse = refuseNone) {
       const parsed = parseWhitelist(text);
       if (!parsed.ok) return { ok: false, badEntries: parsed.badEntries };
+      const next = { text, allows: parsed.whitelist.allows };
       const refusal = await setting.save(
-        (before) => ({
-          value: { text, allows: parsed.whitelist.allows },
-          audit: {
-            by,
-            action: 'settings.whitelist',
-            object: { type: 'settings', id: WHITELIST_KEY, name: 'whitelist' },
-            before: { whitelist: before.text },
-            after: { whitelist: text },
-          },
-        }),
+        () => next,
+        by,
         (stored) => refuse(stored.text),
       );
       return refusal === null ? { ok: true } : { ok: false, refusal };
     },
 
-    text: () => setting.value().text,
-    allows: (address) => setting.value().allows(address),
+    text: () => setting.current().text,
+    allows: (address) => setting.current().allows(address),
   };
 }

@@ -1,12 +1,6 @@
 // The game rules setting: the rules of the configuration file, until an operator saves others. Changes apply to new flows.
 import type { Actor } from '../audit/audit.js';
-import {
-  createSetting,
-  type Refuse,
-  type Reloadable,
-  refuseNone,
-  type Written,
-} from '../settings/setting.js';
+import { createAuditedSetting, type Refuse, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import {
   type CompilePattern,
@@ -15,8 +9,6 @@ import {
   GameRuleError,
   type GameRules,
 } from './game-rules.js';
-
-const GAME_RULES_KEY = 'heartbeats.games';
 
 export type GameRulesSaved<Refusal = never> =
   | { readonly ok: true }
@@ -65,32 +57,23 @@ export function createGameRulesSetting({
     source: 'console',
   });
   // Stored as JSON; empty: the rules of the file.
-  const setting = createSetting<Held>({
+  const setting = createAuditedSetting<Held>({
     store: settings,
-    key: GAME_RULES_KEY,
+    key: 'heartbeats.games',
+    name: 'game rules',
     initial: ofFile,
     parse: (text) => (text === '' ? ofFile : ofConsole(JSON.parse(text) as GameRule[])),
     format: ({ rules, source }) => (source === 'file' ? '' : JSON.stringify(rules)),
-  });
-
-  const written = (value: Held, before: Held, by: Actor): Written<Held> => ({
-    value,
-    audit: {
-      by,
-      action: 'settings.games',
-      object: { type: 'settings', id: GAME_RULES_KEY, name: 'game rules' },
-      before: { rules: before.rules },
-      after: { rules: value.rules },
-    },
+    audited: (before, after) => ({ before: { rules: before.rules }, after: { rules: after.rules } }),
   });
 
   return {
-    key: GAME_RULES_KEY,
+    key: setting.key,
     reload: setting.reload,
-    start: (flow) => setting.value().compiled.start(flow),
-    inForce: setting.value,
+    start: (flow) => setting.current().compiled.start(flow),
+    inForce: setting.current,
 
-    async save(rules, by, refuse = refuseNone) {
+    async save(rules, by, refuse) {
       let next: Held;
       try {
         next = ofConsole(rules);
@@ -98,15 +81,12 @@ export function createGameRulesSetting({
         if (!(error instanceof GameRuleError)) throw error;
         return { ok: false, error };
       }
-      const refusal = await setting.save((before) => written(next, before, by), refuse);
+      const refusal = await setting.save(() => next, by, refuse);
       return refusal === null ? { ok: true } : { ok: false, refusal };
     },
 
     async forget(by) {
-      await setting.save(
-        (before) => (before.source === 'console' ? written(ofFile, before, by) : null),
-        refuseNone,
-      );
+      await setting.save(({ source }) => (source === 'console' ? ofFile : null), by);
     },
 
     onChanged: (listener) => setting.onChanged(({ rules }) => listener(rules)),

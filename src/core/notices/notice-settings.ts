@@ -1,12 +1,10 @@
 // The settings of notices: the announced steps, the channels, their recipients, and what the channels need for sending.
 
 import { CONTACT_LANGUAGES, type Contacts } from '../accounts/fields/contacts.js';
-import { type Actor, differences } from '../audit/audit.js';
-import { createSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
+import { differences } from '../audit/audit.js';
+import { type AuditedSetting, createAuditedSetting } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { CHANNELS, type NoticeChannel, type NoticeRecipient, type Way } from './notice.js';
-
-const NOTICES_KEY = 'notices';
 
 export const LANGUAGES = CONTACT_LANGUAGES;
 export type Language = (typeof LANGUAGES)[number];
@@ -170,19 +168,7 @@ export interface SavedNoticeSettings extends NoticeSettings {
   readonly revision: number;
 }
 
-export interface NoticesSetting extends Reloadable {
-  current(): SavedNoticeSettings;
-  /**
-   * Replaces the stored settings by those that `next` returns for them, unless `refuse` returns a refusal for them, which it then
-   * returns.
-   */
-  save<Refusal = never>(
-    next: (stored: NoticeSettings) => NoticeSettings,
-    by: Actor,
-    refuse?: Refuse<SavedNoticeSettings, Refusal>,
-  ): Promise<Refusal | null>;
-  onChanged(listener: () => void): void;
-}
+export type NoticesSetting = AuditedSetting<SavedNoticeSettings>;
 
 /** @param ofFile the configured values, which apply until an operator saves others */
 export function createNoticesSetting({
@@ -193,9 +179,10 @@ export function createNoticesSetting({
   ofFile: NoticeSettings;
 }): NoticesSetting {
   const initial: SavedNoticeSettings = { ...ofFile, revision: 0 };
-  const setting = createSetting<SavedNoticeSettings>({
+  const setting = createAuditedSetting<SavedNoticeSettings>({
     store: settings,
-    key: NOTICES_KEY,
+    key: 'notices',
+    name: 'notices',
     initial,
     parse: (text) => ({
       ...initial,
@@ -203,37 +190,27 @@ export function createNoticesSetting({
     }),
     // Stores only values that differ from the configuration file, so that later changes of the file apply to the others.
     format: (value) => JSON.stringify(differences({ ...initial }, { ...value }).after),
+    audited(stored, value) {
+      const { before, after, differs } = differences(flat(stored), flat(value));
+      return { before: withoutSecrets(before), after: withoutSecrets(after), differs };
+    },
   });
   return {
-    key: NOTICES_KEY,
-    reload: setting.reload,
-    current: setting.value,
-    onChanged: (listener) => setting.onChanged(listener),
-
-    save: (next, by, refuse = refuseNone) =>
-      setting.save((stored) => {
-        const { revision } = stored;
-        const value = { ...next(stored), revision };
-        const changed = differences(flat(stored), flat(value));
-        if (!changed.differs) return null;
-        const shown = (values: Record<string, unknown>) =>
-          Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hidden(name, value)]));
-        return {
-          value: { ...value, revision: revision + 1 },
-          audit: {
-            by,
-            action: 'settings.notices',
-            object: { type: 'settings', id: NOTICES_KEY, name: 'notices' },
-            before: shown(changed.before),
-            after: shown(changed.after),
-          },
-        };
-      }, refuse),
+    ...setting,
+    save: (next, by, refuse) =>
+      setting.save(
+        (stored) => {
+          const value = next(stored);
+          return value && { ...value, revision: stored.revision + 1 };
+        },
+        by,
+        refuse,
+      ),
   };
 }
 
 /** Returns one entry per field: `email.host`. */
-function flat(settings: NoticeSettings): Record<string, unknown> {
+function flat({ revision: _, ...settings }: SavedNoticeSettings): Record<string, unknown> {
   const entries = Object.entries(settings).flatMap(([name, value]): [string, unknown][] =>
     (CHANNELS as readonly string[]).includes(name)
       ? Object.entries(value as object).map(([field, of]) => [`${name}.${field}`, of])
@@ -242,8 +219,13 @@ function flat(settings: NoticeSettings): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** Hides a secret. The audit log only contains whether there is one. */
-function hidden(name: string, value: unknown): unknown {
-  const isSecret = Object.entries(SECRETS).some(([channel, { field }]) => name === `${channel}.${field}`);
-  return isSecret && value !== null ? '(hidden)' : value;
+/** Hides secrets. The audit log only contains whether there is one. */
+function withoutSecrets(fields: Record<string, unknown>): Record<string, unknown> {
+  const secrets = new Set(Object.entries(SECRETS).map(([channel, { field }]) => `${channel}.${field}`));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      secrets.has(name) && value !== null ? '(hidden)' : value,
+    ]),
+  );
 }

@@ -1,8 +1,7 @@
 // The retention setting: the values of the configuration file, until an operator saves others.
-import { createReplacedSetting, type Reloadable, type Replace } from './setting.js';
+import { differences } from '../audit/audit.js';
+import { type AuditedSetting, createAuditedSetting } from './setting.js';
 import type { SettingStore } from './setting-store.js';
-
-const RETENTION_KEY = 'retention';
 
 /** Whole days, and entries. */
 export interface Retention {
@@ -13,12 +12,9 @@ export interface Retention {
   readonly auditDays: number;
 }
 
-export interface RetentionSetting extends Reloadable {
-  current(): Retention;
+export interface RetentionSetting extends AuditedSetting<Retention> {
   /** The names of the values that an operator saved and that differ from the configuration file. */
   saved(): ReadonlySet<keyof Retention>;
-  readonly save: Replace<Retention>;
-  onChanged(listener: (retention: Retention) => void): void;
 }
 
 export function createRetentionSetting({
@@ -28,25 +24,19 @@ export function createRetentionSetting({
   settings: SettingStore;
   ofFile: Retention;
 }): RetentionSetting {
-  const setting = createReplacedSetting<Retention>({
+  const setting = createAuditedSetting<Retention>({
     store: settings,
-    key: RETENTION_KEY,
+    key: 'retention',
     name: 'retention',
-    shown: (retention) => ({ ...retention }),
     initial: ofFile,
     parse: (text) => (text === '' ? ofFile : { ...ofFile, ...(JSON.parse(text) as Partial<Retention>) }),
-    format: (retention) => JSON.stringify(retention),
+    audited: (before, after) => differences({ ...before }, { ...after }),
   });
   return {
-    key: RETENTION_KEY,
-    reload: setting.reload,
-    current: setting.value,
+    ...setting,
     saved() {
       const names = Object.keys(ofFile) as (keyof Retention)[];
-      return new Set(names.filter((name) => setting.value()[name] !== ofFile[name]));
+      return new Set(names.filter((name) => setting.current()[name] !== ofFile[name]));
     },
-
-    save: setting.replace,
-    onChanged: setting.onChanged,
   };
 }

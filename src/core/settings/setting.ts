@@ -1,6 +1,6 @@
 // A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
 // same moment: each change starts from the stored value, and is made again when another one came first.
-import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import type { Actor, AuditRecord } from '../audit/audit.js';
 import { createTurns } from '../turns.js';
 import type { EndedAccess, SettingStore } from './setting-store.js';
 
@@ -136,33 +136,65 @@ export function createSetting<Value>(options: SettingOptions<Value>): Setting<Va
   };
 }
 
-/** Saves a whole value, unless `refuse` returns a refusal for the stored one, which it then returns. */
-export type Replace<Value> = <Refusal = never>(
-  value: Value,
-  by: Actor,
-  refuse?: Refuse<Value, Refusal>,
-) => Promise<Refusal | null>;
-
-/** A setting that is only replaced as a whole. The audit log contains the fields that differ. */
-export function createReplacedSetting<Value>({
-  name,
-  shown,
-  ...options
-}: SettingOptions<Value> & {
-  /** Of the setting in the audit log. */
-  readonly name: 'pac' | 'public-address' | 'retention';
-  /** The fields for the audit log. Writes nothing when none differs. */
-  readonly shown: (value: Value) => Readonly<Record<string, unknown>>;
-}): Setting<Value> & { readonly replace: Replace<Value> } {
-  const setting = createSetting(options);
-  const object = { type: 'settings', id: options.key, name } as const;
-  const replace: Replace<Value> = (value, by, refuse = refuseNone) =>
-    setting.save((stored) => {
-      const { before, after, differs } = differences(shown(stored), shown(value));
-      return differs ? { value, audit: { by, action: `settings.${name}`, object, before, after } } : null;
-    }, refuse);
-  return { ...setting, replace };
+/** A setting whose changes the audit log shows. */
+export interface AuditedSetting<Value> extends Reloadable {
+  current(): Value;
+  /**
+   * Writes what `next` returns for the stored value; null, and a value in which nothing differs: writes nothing. When `refuse` returns
+   * a refusal for the stored value, writes nothing and returns that.
+   */
+  save<Refusal = never>(
+    next: (stored: Value) => Value | null,
+    by: Actor,
+    refuse?: Refuse<Value, Refusal>,
+  ): Promise<Refusal | null>;
+  onChanged(listener: (value: Value) => void): void;
 }
+
+/** Unless `parse` and `format` say otherwise, the value is stored as JSON, and `initial` applies while nothing is stored. */
+export function createAuditedSetting<Value>({
+  name,
+  audited,
+  ...options
+}: Pick<SettingOptions<Value>, 'store' | 'key' | 'initial'> &
+  Partial<SettingOptions<Value>> & {
+    /** Of the setting in the audit log. */
+    readonly name:
+      | 'game rules'
+      | 'notices'
+      | 'pac'
+      | 'plans'
+      | 'public-address'
+      | 'retention'
+      | 'time-zone'
+      | 'whitelist';
+    /** The values before and after a change, as the audit log shows them. */
+    readonly audited: (before: Value, after: Value) => Audited;
+  }): AuditedSetting<Value> {
+  const setting = createSetting<Value>({
+    parse: (text) => (text === '' ? options.initial : (JSON.parse(text) as Value)),
+    format: (value) => JSON.stringify(value),
+    ...options,
+  });
+  const { key } = setting;
+  const object = { type: 'settings', id: key, name } as const;
+  const action = name === 'game rules' ? 'settings.games' : (`settings.${name}` as const);
+  return {
+    key,
+    reload: setting.reload,
+    current: setting.value,
+    save: (next, by, refuse = refuseNone) =>
+      setting.save((stored) => {
+        const value = next(stored);
+        if (value === null) return null;
+        const { differs = true, before, after } = audited(stored, value);
+        return differs ? { value, audit: { by, action, object, before, after } } : null;
+      }, refuse),
+    onChanged: setting.onChanged,
+  };
+}
+
+type Audited = Pick<AuditRecord, 'before' | 'after'> & { readonly differs?: boolean };
 
 /** Refuses no change. */
 export const refuseNone = (): null => null;

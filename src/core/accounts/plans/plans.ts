@@ -1,5 +1,8 @@
 // Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and how a plan is applied to an account.
+import { differences } from '../../audit/audit.js';
 import { DAY_MS } from '../../clock.js';
+import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
+import type { SettingStore } from '../../settings/setting-store.js';
 import { hasControl } from '../../text.js';
 import type { Account } from '../account.js';
 import type { AccountChange } from '../account-input.js';
@@ -31,6 +34,29 @@ export type PlanUse = 'renew' | 'upgrade';
 const { egressClass: _, ...NO_PLAN_LIMITS } = NO_LIMITS;
 
 export { NO_PLAN_LIMITS };
+
+/** The operator's plans, in the order in which they are offered. Accounts stay as they are when their plan is changed or removed. */
+export interface PlansSetting extends AuditedSetting<readonly Plan[]> {
+  list(): readonly Plan[];
+  byName(name: string): Plan | null;
+}
+
+export function createPlansSetting({ settings }: { settings: SettingStore }): PlansSetting {
+  const byName = (plans: readonly Plan[]) => Object.fromEntries(plans.map((plan) => [plan.name, plan]));
+  const setting = createAuditedSetting<readonly Plan[]>({
+    store: settings,
+    key: 'accounts.plans',
+    name: 'plans',
+    initial: [],
+    // The log shows each save, also of a new order.
+    audited: (before, after) => ({ ...differences(byName(before), byName(after)), differs: true }),
+  });
+  return {
+    ...setting,
+    list: setting.current,
+    byName: (name) => setting.current().find((plan) => plan.name === name) ?? null,
+  };
+}
 
 /** Whether a plan may have this name: 1 to 64 characters, no surrounding white space, no control characters. */
 export function isPlanName(name: string): boolean {

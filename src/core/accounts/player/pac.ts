@@ -1,7 +1,10 @@
 // Proxy auto-configuration files: which hosts browsers reach through the proxy. The operator's rules become a script in ECMAScript
 // 3, which every system runs.
+import { differences } from '../../audit/audit.js';
 import { NAME_OR_WILDCARD } from '../../endpoints.js';
 import { type Cidr, parseCidr } from '../../ip.js';
+import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
+import type { SettingStore } from '../../settings/setting-store.js';
 
 export type PacWay = 'proxy' | 'direct';
 
@@ -22,6 +25,23 @@ export const MAX_PAC_RULES = 1_000;
 
 /** Sends everything through the proxy. */
 export const NO_PAC_RULES: PacRules = { rules: [], otherwise: 'proxy' };
+
+export type PacSetting = AuditedSetting<PacRules>;
+
+/** The operator's rules. */
+export const createPacSetting = (store: SettingStore): PacSetting =>
+  createAuditedSetting({
+    store,
+    key: 'accounts.pac',
+    name: 'pac',
+    initial: NO_PAC_RULES,
+    audited: (before, after) => differences(auditedRules(before), auditedRules(after)),
+  });
+
+const auditedRules = ({ rules, otherwise }: PacRules) => ({
+  rules: rules.map(({ match, via }) => `${via} ${match}`).join(', '),
+  otherwise,
+});
 
 /** Returns whether a text can be a match. A Unicode name must be in its ASCII form, `xn--…`, which browsers pass to the script. */
 export function isPacMatch(text: string): boolean {

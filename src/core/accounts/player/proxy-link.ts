@@ -1,11 +1,49 @@
 // The proxy link for players, socks5h://user:password@host:port, and its server address.
+import { differences } from '../../audit/audit.js';
 import { isHost } from '../../endpoints.js';
 import { formatHostPort } from '../../ip.js';
+import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
+import type { SettingStore } from '../../settings/setting-store.js';
 
 /** The public address from the operator; null when it is not set. */
 export interface PublicAddress {
   readonly host: string | null;
   readonly port: number | null;
+}
+
+export interface PublicAddressSetting extends AuditedSetting<PublicAddress> {
+  /** The configuration's, where the console has saved none. */
+  current(): PublicAddress;
+  /** The value saved in the console; null when the configuration applies. */
+  saved(): PublicAddress;
+}
+
+const NOT_SET: PublicAddress = { host: null, port: null };
+
+/** @param ofFile the value from the configuration */
+export function createPublicAddressSetting({
+  settings,
+  ofFile,
+}: {
+  settings: SettingStore;
+  ofFile: PublicAddress;
+}): PublicAddressSetting {
+  const setting = createAuditedSetting<PublicAddress>({
+    store: settings,
+    key: 'socks.public',
+    name: 'public-address',
+    initial: NOT_SET,
+    parse: (text) => ({ ...NOT_SET, ...(text === '' ? {} : (JSON.parse(text) as Partial<PublicAddress>)) }),
+    audited: (before, after) => differences({ ...before }, { ...after }),
+  });
+  return {
+    ...setting,
+    current() {
+      const { host, port } = setting.current();
+      return { host: host ?? ofFile.host, port: port ?? ofFile.port };
+    },
+    saved: setting.current,
+  };
 }
 
 /**

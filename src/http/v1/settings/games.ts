@@ -1,13 +1,14 @@
 // /api/v1/settings/games: the rules that determine the game of a flow.
 import { z } from 'zod';
 import { GameRuleError, type GameRule as Rule } from '../../../core/heartbeats/game-rules.js';
-import type { GameRulesSetting, RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
+import type { RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
 import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
 import { parseIp } from '../../../core/ip.js';
-import { etagOf, refuseChanged } from '../../api/etag.js';
+import { etagOf } from '../../api/etag.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { type Answered, routesOf } from '../../api/route.js';
+import { routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
+import { settingRoutes } from './setting-routes.js';
 
 /** One rule. The first matching rule wins. Exactly one of `id` and `gameId`. */
 const GameRule = z
@@ -70,42 +71,30 @@ const GameRuleTestResult = z
 const { route } = routesOf('Settings');
 
 export const gameRuleRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/settings/games',
+  ...settingRoutes({
+    name: 'games',
+    schema: GameRules,
+    body: GameRules.pick({ rules: true }).meta({ id: 'GameRulesChange' }),
+    get: {
       operationId: 'getGameRules',
       summary: 'The game rules in force, in order.',
-      access: 'settings:read',
-      etag: true,
-      request: {},
-      responses: { 200: { description: 'The rules.', schema: GameRules } },
+      description: 'The rules.',
     },
-    async (_input, { gameRules }) => shownRules(gameRules),
-  ),
-  route(
-    {
-      method: 'PUT',
-      path: '/api/v1/settings/games',
+    put: {
       operationId: 'setGameRules',
       summary: 'Saves the game rules; they apply to flows opened from now on.',
-      access: 'settings:write',
-      etag: true,
+      description: 'The rules as saved.',
       bulkBody: true,
-      request: { body: GameRules.pick({ rules: true }).meta({ id: 'GameRulesChange' }) },
-      responses: { 200: { description: 'The rules as saved.', schema: GameRules } },
-      problems: [412],
     },
-    async ({ body, caller, ifMatch }, { gameRules, onSettingChanged }) => {
-      const saved = await gameRules.save(body.rules as readonly Rule[], actorOf(caller), (stored) =>
-        refuseChanged(ifMatch, rulesEtag(stored)),
+    present: ({ gameRules }) => ({ body: inForce(gameRules.inForce()) }),
+    async save({ body, by }, { gameRules }, refuseOther) {
+      const saved = await gameRules.save(body.rules as readonly Rule[], by, (stored) =>
+        refuseOther(inForce(stored)),
       );
       if ('refusal' in saved) return saved.refusal;
-      if (!saved.ok) return invalidRule(saved.error);
-      onSettingChanged();
-      return shownRules(gameRules);
+      return saved.ok ? null : invalidRule(saved.error);
     },
-  ),
+  }),
   route(
     {
       method: 'DELETE',
@@ -119,7 +108,8 @@ export const gameRuleRoutes = [
     async ({ caller }, { gameRules, onSettingChanged }) => {
       await gameRules.forget(actorOf(caller));
       onSettingChanged();
-      return shownRules(gameRules);
+      const body = inForce(gameRules.inForce());
+      return { status: 200, body, headers: { ETag: etagOf(body) } };
     },
   ),
   route(
@@ -160,9 +150,5 @@ export const gameRuleRoutes = [
 const invalidRule = ({ path, code, values }: GameRuleError): ProblemAnswer =>
   invalid(`body.rules${path}`, code, values);
 
-function shownRules(gameRules: GameRulesSetting): Answered {
-  const { rules, source } = gameRules.inForce();
-  return { status: 200, body: { rules, source }, headers: { ETag: rulesEtag({ rules, source }) } };
-}
-
-const rulesEtag = ({ rules, source }: RulesInForce): string => etagOf({ rules, source });
+/** The rules as the API shows them. */
+const inForce = ({ rules, source }: RulesInForce) => ({ rules, source });

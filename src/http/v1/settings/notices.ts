@@ -11,14 +11,13 @@ import {
 } from '../../../core/notices/notice-settings.js';
 import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
 import { isTimeZone } from '../../../core/time-zone.js';
-import { etagOf, refuseChanged } from '../../api/etag.js';
 import { fault, fieldError } from '../../api/field-errors.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
-import { type Answered, routesOf } from '../../api/route.js';
+import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';
-import { actorOf } from '../../caller.js';
 import { NoticeChannel } from '../activity/notices.js';
+import { settingRoutes } from './setting-routes.js';
 
 const Url = z.string().max(2_000).refine(isHttpUrl, fault('url'));
 const MailAddress = z.string().max(254).refine(isMailAddress, fault('mail-address'));
@@ -161,44 +160,34 @@ const { route } = routesOf('Notices');
 const path = '/api/v1/settings/notices';
 
 export const noticeSettingRoutes = [
-  route(
-    {
-      method: 'GET',
-      path,
+  ...settingRoutes({
+    name: 'notices',
+    tag: 'Notices',
+    schema: NoticeSettings,
+    body: NoticeSettingsChange,
+    get: {
       operationId: 'getNoticeSettings',
       summary: 'When notices are sent, and by which channels; without their secrets.',
-      access: 'settings:read',
-      etag: true,
-      request: {},
-      responses: { 200: { description: 'The settings.', schema: NoticeSettings } },
+      description: 'The settings.',
     },
-    async (_input, { noticesSetting }) => shown(noticesSetting.current()),
-  ),
-  route(
-    {
-      method: 'PUT',
-      path,
+    put: {
       operationId: 'setNoticeSettings',
       summary: 'Saves when notices are sent, and by which channels. A secret that is left out stays.',
-      access: 'settings:write',
+      description: 'As saved.',
       // Whoever could remove the channels would keep the operator from being told.
       needsConfirmation: true,
-      etag: true,
-      request: { body: NoticeSettingsChange },
-      responses: { 200: { description: 'As saved.', schema: NoticeSettings } },
-      problems: [412],
     },
-    async ({ body, caller, ifMatch }, { noticesSetting, onSettingChanged }) => {
-      const refused = await noticesSetting.save(
-        (stored) => withSecrets(body, stored),
-        actorOf(caller),
-        (stored) => refuseChanged(ifMatch, versionOf(stored)) ?? refuseMovedSecrets(body, stored),
-      );
-      if (refused) return refused;
-      onSettingChanged();
-      return shown(noticesSetting.current());
+    present({ noticesSetting }) {
+      const settings = noticesSetting.current();
+      return { body: presented(settings), version: versionOf(settings) };
     },
-  ),
+    save: ({ body, by }, { noticesSetting }, refuseOther) =>
+      noticesSetting.save(
+        (stored) => ({ ...withSecrets(body, stored), revision: stored.revision }),
+        by,
+        (stored) => refuseOther(versionOf(stored)) ?? movedSecrets(body, stored),
+      ),
+  }),
   route(
     {
       method: 'POST',
@@ -211,7 +200,7 @@ export const noticeSettingRoutes = [
     },
     async ({ body }, { noticesSetting, previewNotices }) => {
       const stored = noticesSetting.current();
-      const refused = refuseMovedSecrets(body, stored);
+      const refused = movedSecrets(body, stored);
       return refused ?? { status: 200, body: await previewNotices(withSecrets(body, stored)) };
     },
   ),
@@ -246,7 +235,7 @@ export const noticeSettingRoutes = [
 type SettingsChange = z.infer<typeof NoticeSettingsChange>;
 
 /** A secret that the body omits, and whose destination changed, is an error: the operator must send it again. */
-function refuseMovedSecrets(body: SettingsChange, before: Settings): ProblemAnswer | null {
+function movedSecrets(body: SettingsChange, before: Settings): ProblemAnswer | null {
   const errors = CHANNELS.flatMap((channel) => movedSecret(channel, body[channel], before));
   return errors.length > 0 ? { problem: 'validation', errors } : null;
 }
@@ -287,14 +276,8 @@ function withSecret<Name extends Channel>(channel: Name, typed: object, before: 
 const asFields = (channel: object) => channel as Readonly<Record<string, unknown>>;
 const sortedUnique = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => b - a);
 
-function shown(settings: SavedSettings): Answered {
-  return { status: 200, body: presented(settings), headers: { ETag: versionOf(settings) } };
-}
-
-/** Returns the ETag. It also covers the secrets, of which a response shows nothing. */
-function versionOf(settings: SavedSettings): string {
-  return etagOf({ ...presented(settings), revision: settings.revision });
-}
+/** What the ETag covers: also the secrets, of which a response shows nothing. */
+const versionOf = (settings: SavedSettings) => ({ ...presented(settings), revision: settings.revision });
 
 function presented({ revision: _, ...settings }: SavedSettings): z.infer<typeof NoticeSettings> {
   const { webhook: hook, email: mail, telegram: bot, wecom: robot } = settings;

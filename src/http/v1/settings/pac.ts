@@ -1,10 +1,8 @@
 // /api/v1/settings/pac: which destinations the players' proxy auto-configuration files send through the proxy.
 import { z } from 'zod';
-import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/player/pac.js';
-import { etagOf, refuseChanged } from '../../api/etag.js';
+import { isPacMatch, MAX_PAC_RULES } from '../../../core/accounts/player/pac.js';
 import { fault } from '../../api/field-errors.js';
-import { type Answered, routesOf } from '../../api/route.js';
-import { actorOf } from '../../caller.js';
+import { settingRoutes } from './setting-routes.js';
 
 const PacWay = z.enum(['proxy', 'direct']).meta({ id: 'PacWay' });
 
@@ -25,47 +23,21 @@ const PacRules = z
   })
   .meta({ id: 'PacRules' });
 
-const { route } = routesOf('Settings');
-const path = '/api/v1/settings/pac';
-
-export const pacRoutes = [
-  route(
-    {
-      method: 'GET',
-      path,
-      operationId: 'getPacRules',
-      summary: 'Which hosts the players’ PAC files send through the proxy.',
-      access: 'settings:read',
-      etag: true,
-      request: {},
-      responses: { 200: { description: 'The rules, in order.', schema: PacRules } },
-    },
-    async (_input, { pac }) => shown(pac.current()),
-  ),
-  route(
-    {
-      method: 'PUT',
-      path,
-      operationId: 'setPacRules',
-      summary: 'Saves the rules of the players’ PAC files.',
-      access: 'settings:write',
-      etag: true,
-      bulkBody: true,
-      request: { body: PacRules },
-      responses: { 200: { description: 'As saved.', schema: PacRules } },
-      problems: [412],
-    },
-    async ({ body, caller, ifMatch }, { pac, onSettingChanged }) => {
-      const refused = await pac.save(body, actorOf(caller), (stored) =>
-        refuseChanged(ifMatch, etagOf(stored)),
-      );
-      if (refused) return refused;
-      onSettingChanged();
-      return shown(pac.current());
-    },
-  ),
-];
-
-function shown(rules: Rules): Answered {
-  return { status: 200, body: rules, headers: { ETag: etagOf(rules) } };
-}
+export const pacRoutes = settingRoutes({
+  name: 'pac',
+  schema: PacRules,
+  body: PacRules,
+  get: {
+    operationId: 'getPacRules',
+    summary: 'Which hosts the players’ PAC files send through the proxy.',
+    description: 'The rules, in order.',
+  },
+  put: {
+    operationId: 'setPacRules',
+    summary: 'Saves the rules of the players’ PAC files.',
+    description: 'As saved.',
+    bulkBody: true,
+  },
+  present: ({ pac }) => ({ body: pac.current() }),
+  save: ({ body, by }, { pac }, refuseOther) => pac.save(() => body, by, refuseOther),
+});

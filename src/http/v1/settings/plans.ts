@@ -1,13 +1,10 @@
 // /api/v1/settings/plans: the plans by which accounts are created, renewed and upgraded.
 import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans/plans.js';
-import type { PlansSetting } from '../../../core/accounts/plans/plans-setting.js';
-import { etagOf, refuseChanged } from '../../api/etag.js';
 import { fault } from '../../api/field-errors.js';
 import { invalid } from '../../api/problem.js';
-import { type Answered, routesOf } from '../../api/route.js';
-import { actorOf } from '../../caller.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
+import { settingRoutes } from './setting-routes.js';
 
 const PlanLimits = AccountLimits.omit({ egressClass: true }).meta({ id: 'PlanLimits' });
 
@@ -24,53 +21,27 @@ const Plan = z
 
 const Plans = z.object({ plans: z.array(Plan).max(MAX_PLANS) }).meta({ id: 'Plans' });
 
-const { route } = routesOf('Settings');
-const path = '/api/v1/settings/plans';
-
-export const planRoutes = [
-  route(
-    {
-      method: 'GET',
-      path,
-      operationId: 'getPlans',
-      summary: 'The plans, in the order in which they are offered.',
-      access: 'accounts:read',
-      etag: true,
-      request: {},
-      responses: { 200: { description: 'All of them.', schema: Plans } },
-    },
-    async (_input, { plans }) => shown(plans),
-  ),
-  route(
-    {
-      method: 'PUT',
-      path,
-      operationId: 'setPlans',
-      summary: 'Saves all plans; existing accounts of a changed or removed plan stay unchanged.',
-      access: 'settings:write',
-      etag: true,
-      bulkBody: true,
-      request: { body: Plans },
-      responses: { 200: { description: 'As saved.', schema: Plans } },
-      problems: [412],
-    },
-    async ({ body, caller, ifMatch }, { plans, onSettingChanged }) => {
-      const names = body.plans.map(({ name }) => name);
-      const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-      if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'plan-twice');
-      const refused = await plans.save(
-        () => body.plans,
-        actorOf(caller),
-        (stored) => refuseChanged(ifMatch, etagOf(stored)),
-      );
-      if (refused) return refused;
-      onSettingChanged();
-      return shown(plans);
-    },
-  ),
-];
-
-function shown(plans: PlansSetting): Answered {
-  const list = plans.list();
-  return { status: 200, body: { plans: list }, headers: { ETag: etagOf(list) } };
-}
+export const planRoutes = settingRoutes({
+  name: 'plans',
+  schema: Plans,
+  body: Plans,
+  get: {
+    operationId: 'getPlans',
+    summary: 'The plans, in the order in which they are offered.',
+    access: 'accounts:read',
+    description: 'All of them.',
+  },
+  put: {
+    operationId: 'setPlans',
+    summary: 'Saves all plans; existing accounts of a changed or removed plan stay unchanged.',
+    description: 'As saved.',
+    bulkBody: true,
+  },
+  present: ({ plans }) => ({ body: { plans: plans.list() }, version: plans.list() }),
+  async save({ body, by }, { plans }, refuseOther) {
+    const names = body.plans.map(({ name }) => name);
+    const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+    if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'plan-twice');
+    return plans.save(() => body.plans, by, refuseOther);
+  },
+});

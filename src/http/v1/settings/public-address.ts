@@ -5,11 +5,9 @@ import {
   type LinkAddress as Link,
   linkAddress,
 } from '../../../core/accounts/player/proxy-link.js';
-import { etagOf, refuseChanged } from '../../api/etag.js';
 import { invalid } from '../../api/problem.js';
-import { type Answered, routesOf } from '../../api/route.js';
-import { actorOf } from '../../caller.js';
-import type { LinkServices, Services, Source } from '../../services.js';
+import type { LinkServices, Source } from '../../services.js';
+import { settingRoutes } from './setting-routes.js';
 
 /** The address in links, QR codes and files for players. */
 export const LinkAddress = z
@@ -38,53 +36,41 @@ const PublicAddress = z
   })
   .meta({ id: 'PublicAddress' });
 
-const { route } = routesOf('Settings');
-
-export const publicAddressRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/settings/public-address',
-      operationId: 'getPublicAddress',
-      summary: 'The server address for players, as links contain it.',
-      access: 'settings:read',
-      etag: true,
-      request: {},
-      responses: {
-        200: { description: 'The values, their sources, and the address in links.', schema: PublicAddress },
-      },
-    },
-    async ({ ctx }, deps) => shown(deps, ctx.hostname),
-  ),
-  route(
-    {
-      method: 'PUT',
-      path: '/api/v1/settings/public-address',
-      operationId: 'setPublicAddress',
-      summary: 'Sets the host and port in links; null restores the value of the configuration.',
-      access: 'settings:write',
-      etag: true,
-      request: {
-        body: z.object({ host: PublicHost, port: PublicPort }).meta({ id: 'PublicAddressChange' }),
-      },
-      responses: { 200: { description: 'As saved.', schema: PublicAddress } },
-      problems: [412],
-    },
-    async ({ body, caller, ifMatch, ctx }, deps) => {
-      const { publicAddress } = deps;
-      if (body.host !== null && !isPublicHost(body.host)) {
-        return invalid('body.host', 'host');
-      }
-      const address = { host: body.host, port: body.port };
-      const refused = await publicAddress.save(address, actorOf(caller), (stored) =>
-        refuseChanged(ifMatch, etagOf(stored)),
-      );
-      if (refused) return refused;
-      deps.onSettingChanged();
-      return shown(deps, ctx.hostname);
-    },
-  ),
-];
+export const publicAddressRoutes = settingRoutes({
+  name: 'public-address',
+  schema: PublicAddress,
+  body: z.object({ host: PublicHost, port: PublicPort }).meta({ id: 'PublicAddressChange' }),
+  get: {
+    operationId: 'getPublicAddress',
+    summary: 'The server address for players, as links contain it.',
+    description: 'The values, their sources, and the address in links.',
+  },
+  put: {
+    operationId: 'setPublicAddress',
+    summary: 'Sets the host and port in links; null restores the value of the configuration.',
+    description: 'As saved.',
+  },
+  present(services, { hostname }) {
+    const { publicAddress, configuredAddress: configured } = services;
+    const saved = publicAddress.saved();
+    const { host, port } = publicAddress.current();
+    const source = (isSaved: boolean, isSet: boolean, from: Source) =>
+      isSaved ? 'console' : isSet ? from : 'default';
+    const body = {
+      host,
+      hostSource: source(saved.host !== null, host !== null, configured.hostFrom),
+      port,
+      portSource: source(saved.port !== null, port !== null, configured.portFrom),
+      configured: { host: configured.host, port: configured.port },
+      link: linkAddressFor(services, hostname),
+    };
+    return { body, version: saved };
+  },
+  async save({ body: { host, port }, by }, { publicAddress }, refuseOther) {
+    if (host !== null && !isPublicHost(host)) return invalid('body.host', 'host');
+    return publicAddress.save(() => ({ host, port }), by, refuseOther);
+  },
+});
 
 /** @param hostname the host in the request of the caller's browser */
 export function linkAddressFor({ publicAddress, socks }: LinkServices, hostname: string): Link {
@@ -95,23 +81,6 @@ export function linkAddressFor({ publicAddress, socks }: LinkServices, hostname:
     { host: withoutBrackets(listener.slice(0, at)), port: Number(listener.slice(at + 1)) },
     { host: withoutBrackets(hostname), guess: 'browser' },
   );
-}
-
-function shown(deps: Services, hostname: string): Answered {
-  const { publicAddress, configuredAddress: configured } = deps;
-  const saved = publicAddress.saved();
-  const { host, port } = publicAddress.current();
-  const source = (isSaved: boolean, isSet: boolean, from: Source) =>
-    isSaved ? 'console' : isSet ? from : 'default';
-  const body = {
-    host,
-    hostSource: source(saved.host !== null, host !== null, configured.hostFrom),
-    port,
-    portSource: source(saved.port !== null, port !== null, configured.portFrom),
-    configured: { host: configured.host, port: configured.port },
-    link: linkAddressFor(deps, hostname),
-  };
-  return { status: 200, body, headers: { ETag: etagOf(saved) } };
 }
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');

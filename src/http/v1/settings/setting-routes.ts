@@ -1,0 +1,76 @@
+// GET and PUT of a setting: entity tag, audit and notification for all of them. Each setting says its texts, its schemas, what it
+// shows and how it is saved.
+import type { ParameterizedContext } from 'koa';
+import type { z } from 'zod';
+import type { Actor } from '../../../core/audit/audit.js';
+import { etagOf, refuseChanged } from '../../api/etag.js';
+import type { ProblemAnswer } from '../../api/problem.js';
+import { type HandlerInput, type RouteDescription, routesOf } from '../../api/route.js';
+import { actorOf } from '../../caller.js';
+import type { Services } from '../../services.js';
+import type { AdminState } from '../../state.js';
+
+type Texts = Pick<RouteDescription, 'operationId' | 'summary'> & { readonly description: string };
+type Saved = ProblemAnswer | null;
+
+export function settingRoutes<
+  const Name extends string,
+  Shown extends z.ZodType,
+  Body extends z.ZodType,
+>(setting: {
+  /** Below /api/v1/settings. */
+  readonly name: Name;
+  readonly tag?: 'Notices';
+  readonly schema: Shown;
+  readonly body: Body;
+  readonly get: Texts & Partial<Pick<RouteDescription, 'access'>>;
+  readonly put: Texts & Partial<Pick<RouteDescription, 'bulkBody' | 'needsConfirmation'>>;
+  /** The present value, and what of it the entity tag covers: everything, unless said otherwise. */
+  readonly present: (
+    services: Services,
+    ctx: ParameterizedContext<AdminState>,
+  ) => { readonly body: object; readonly version?: unknown };
+  /** Saves the body, unless `refuseOther` returns a problem for the stored version: it is not the one that the caller read. */
+  readonly save: (
+    input: { readonly body: z.output<Body>; readonly by: Actor } & Pick<HandlerInput<object>, 'caller'>,
+    services: Services,
+    refuseOther: (version: unknown) => Saved,
+  ) => Promise<Saved>;
+}) {
+  const { route } = routesOf(setting.tag ?? 'Settings');
+  const path = `/api/v1/settings/${setting.name}` as const;
+  const describe = ({ description, ...texts }: Texts) => ({
+    path,
+    etag: true,
+    ...texts,
+    responses: { 200: { description, schema: setting.schema } },
+  });
+  const shown = (services: Services, ctx: ParameterizedContext<AdminState>) => {
+    const { body, version = body } = setting.present(services, ctx);
+    return { status: 200, body, headers: { ETag: etagOf(version) } };
+  };
+  return [
+    route(
+      { method: 'GET', access: 'settings:read', request: {}, ...describe(setting.get) },
+      async ({ ctx }, services) => shown(services, ctx),
+    ),
+    route(
+      {
+        method: 'PUT',
+        access: 'settings:write',
+        request: { body: setting.body },
+        problems: [412],
+        ...describe(setting.put),
+      },
+      async ({ body, caller, ifMatch, ctx }, services) => {
+        const input = { body: body as z.output<Body>, caller, by: actorOf(caller) };
+        const refused = await setting.save(input, services, (version) =>
+          refuseChanged(ifMatch, etagOf(version)),
+        );
+        if (refused) return refused;
+        services.onSettingChanged();
+        return shown(services, ctx);
+      },
+    ),
+  ];
+}
