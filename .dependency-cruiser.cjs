@@ -91,7 +91,7 @@ module.exports = {
       name: 'protocols-know-no-sockets',
       severity: 'error',
       comment:
-        'Protocols are bytes in, messages out: they know no driver, no clock and no log, so that tables of bytes test them.',
+        'Protocols are bytes in, messages out: they know no engine, no clock and no log, so that tables of bytes test them.',
       from: { path: '^src/proxy/protocols/' },
       to: {
         path: '^src/|^node:',

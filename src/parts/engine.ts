@@ -1,4 +1,4 @@
-// Chooses the driver of the data plane, and the number of its workers.
+// Chooses the engine of the data plane, and the number of its workers.
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
@@ -22,8 +22,8 @@ export function engineHere(
   }
 }
 
-/** Returns null for the node driver. Throws StartError (`no-native-engine`) when `engine` is native and it is not available. */
-export function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc | null {
+/** Returns null for the node engine. Throws StartError (`no-native-engine`) when `engine` is native and it is not available. */
+export function chooseEngine(engine: Config['socks']['engine'], log: Log): Libc | null {
   const here = engineHere(engine);
   if (here.name === 'native') return here.libc;
   const { cause, reason } = here;
@@ -43,7 +43,7 @@ export function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc 
   return null;
 }
 
-/** The node driver needs libc too, to duplicate the file descriptors from systemd. */
+/** The node engine needs libc too, to duplicate the file descriptors from systemd. */
 export function anyLibc(): Libc | null {
   const here = engineHere('auto');
   return here.name === 'native' ? here.libc : null;

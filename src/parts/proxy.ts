@@ -1,4 +1,4 @@
-// The data plane: chooses the driver and its settings, and handles the events of the workers.
+// The data plane: chooses the engine and its settings, and handles the events of the workers.
 import { once } from 'node:events';
 import type { Config } from '../config.js';
 import { isGuess } from '../core/accounts/access/login.js';
@@ -15,7 +15,7 @@ import { type PlaneFailure, ProxyPlane } from '../proxy/plane/plane.js';
 import type { AccountRecord } from '../proxy/plane-settings.js';
 import type { Core } from './core.js';
 import { descriptorLimit } from './descriptors.js';
-import { anyLibc, chooseDriver, workerCount } from './engine.js';
+import { anyLibc, chooseEngine, workerCount } from './engine.js';
 import type { FirstLoginsPart } from './first-logins.js';
 import type { Grace, Part } from './lifecycle.js';
 import type { NoticesPart } from './notices.js';
@@ -45,7 +45,7 @@ export interface ProxyDeps {
 
 export interface ProxyPart extends Part {
   readonly plane: ProxyPlane;
-  /** Null with the node driver. */
+  /** Null with the node engine. */
   readonly libc: Libc | null;
   /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
   readonly broken: Promise<PlaneFailure>;
@@ -66,7 +66,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
   const { gameRules } = deps.settings;
   const { permits } = deps.liveSessions;
   const { penalties } = deps;
-  const libc = chooseDriver(config.socks.engine, log);
+  const libc = chooseEngine(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
     id: account.id,
     username: account.username,

@@ -15,8 +15,8 @@ import {
   readDatagramHeader,
   writeDatagramHeader,
 } from '../../src/proxy/protocols/datagram-header.js';
-import { LoginParser } from '../../src/proxy/protocols/login.js';
 import { parseProxyHeader } from '../../src/proxy/protocols/proxy-header.js';
+import { LoginParser } from '../../src/proxy/protocols/socks5-handshake.js';
 import { SocksParser } from '../../src/proxy/protocols/socksv5.js';
 
 /** The property of a parser. `run` tries a number of cases from a seed, and throws with the smallest failing case. */

@@ -3,12 +3,13 @@ import type { GameRules } from '../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createRecorder } from '../../src/core/heartbeats/heartbeat-recorder.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
-import type { PayloadInspector } from '../../src/proxy/connection/game-watch.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/memory/session-counts.js';
 import type { WorkerAccount } from '../../src/proxy/worker/account.js';
 import type { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
 import { WorkerPermits } from '../../src/proxy/worker/permits.js';
-import { type LiveSession, WorkerSessions } from '../../src/proxy/worker/sessions.js';
+import type { WorkerSession } from '../../src/proxy/worker/session.js';
+import type { PayloadInspector } from '../../src/proxy/worker/session-games.js';
+import { WorkerSessions } from '../../src/proxy/worker/sessions.js';
 import type { FakeSession } from './fake-session.js';
 
 /** A destination `game:<id>` represents the game with this id. */
@@ -26,7 +27,7 @@ export interface GameRecorderOptions {
 export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, now }: GameRecorderOptions) {
   const registry = new SessionRegistry();
   registry.subscribe(createRecorder({ pool, intervalMs, now }));
-  const live = new Map<FakeSession, LiveSession>();
+  const live = new Map<FakeSession, WorkerSession>();
   const observed = new Map<number, FakeSession>();
   let opening: FakeSession | null = null;
 
@@ -72,7 +73,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
   return {
     opened(session: FakeSession): PayloadInspector | null {
       const { command, client, destination } = session;
-      const owner = { end() {}, tick() {}, idleMs: () => 0, setRates() {} };
+      const transfer = { end() {}, tick() {}, idleMs: () => 0, setRates() {} };
       const request = {
         command,
         clientProtocol: 'socks5',
@@ -80,7 +81,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         account: ACCOUNT,
         client,
         destination,
-        owner,
+        transfer,
         permit: null,
       } as const;
       const opened = sessions.open(request);

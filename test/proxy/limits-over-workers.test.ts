@@ -1,10 +1,10 @@
 // What does not depend on the number of workers: the identity of an account after a change, and limits of all connections.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { workerOf } from '../../src/proxy/memory/hash.js';
 import { allocateGauges, viewGauges } from '../../src/proxy/memory/shared.js';
 import type { AccountRecord } from '../../src/proxy/plane-settings.js';
 import { createFragmentMemory } from '../../src/proxy/protocols/fragments.js';
-import { workerOf } from '../../src/proxy/worker/worker-of.js';
 import { eventually } from '../helpers/eventually.js';
 import {
   connectThrough,

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
-import { workerOf } from '../../src/proxy/worker/worker-of.js';
+import { workerOf } from '../../src/proxy/memory/hash.js';
 import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
 import {

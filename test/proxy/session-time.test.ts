@@ -43,7 +43,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
     } as unknown as WorkerAccount,
     client: { address: '192.0.2.1', port: 40_000 },
     destination: { host: 'game.example', port: 443 },
-    owner: { end() {}, tick: (nowMs) => void ticks.push(nowMs), idleMs: () => 0, setRates() {} },
+    transfer: { end() {}, tick: (nowMs) => void ticks.push(nowMs), idleMs: () => 0, setRates() {} },
     permit: null,
   });
   assert.ok(typeof session !== 'string');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openHostsFile, parseHosts } from '../../src/proxy/dns/hosts-file.js';
-import type { ResolveResult } from '../../src/proxy/dns/resolve.js';
+import type { ResolveResult } from '../../src/proxy/dns/messages.js';
 import { createResolver } from '../../src/proxy/dns/resolver.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';

@@ -1,12 +1,17 @@
-// BIND (RFC 1928 §4): waits for one connection from the host that the client names; two replies, then the relay.
-import { normalizeAddress } from '../../core/ip.js';
-import { Reply } from '../protocols/socks5.js';
+// BIND (RFC 1928 §4, §6): waits for one connection from the host that the client names; two replies, then the relay.
+import { normalizeAddress, parseIp } from '../../core/ip.js';
+import type { Timer } from '../../core/timers.js';
+import { candidatePorts } from '../io/candidate-ports.js';
+import type { ListenResult, Stream } from '../io/io.js';
+import { Reply, type ReplyCode, replyForErrno } from '../protocols/socks5.js';
 import type { WorkerSession } from '../worker/session.js';
-import { waitForPeer } from './bind.js';
 import { resolveName } from './connect-command.js';
-import { permittedAddresses } from './egress.js';
 import type { AuthorizedRequest, RunningCommand } from './running-command.js';
-import { readTarget } from './target.js';
+import { permittedAddresses, readTarget } from './target.js';
+
+/** Number of connections from other hosts after which BIND fails. */
+const MAX_WRONG_PEERS = 100;
+const PORT_TRIES = 50;
 
 export function startBind(running: RunningCommand, authorized: AuthorizedRequest): void {
   const { account, egress, request } = authorized;
@@ -21,20 +26,20 @@ export function startBind(running: RunningCommand, authorized: AuthorizedRequest
   const name = target.kind === 'name' ? host : null;
   // All zeros: the client does not know its peer. Every host that the egress rules permit may connect.
   if (name === null && address.every((byte) => byte === 0)) {
-    return listenForPeer(running, authorized, session, null, host.includes(':'));
+    return waitForPeer(running, authorized, session, null, host.includes(':'));
   }
   const judge = (addresses: readonly string[]): void => {
     const { permitted, refusal } = permittedAddresses(egress, addresses, name, port);
     const first = permitted.find((each) => !each.includes(':')) ?? permitted[0];
     if (first === undefined) return running.fail(session, Reply.notAllowedByRuleset, refusal);
-    listenForPeer(running, authorized, session, permitted, first.includes(':'));
+    waitForPeer(running, authorized, session, permitted, first.includes(':'));
   };
   if (name === null) judge([host]);
   else resolveName(running, session, egress, judge);
 }
 
 /** @param expected addresses of the peer; null: every address that the egress rules permit */
-function listenForPeer(
+function waitForPeer(
   running: RunningCommand,
   { egress }: AuthorizedRequest,
   session: WorkerSession,
@@ -42,30 +47,87 @@ function listenForPeer(
   isIpv6: boolean,
 ): void {
   const { io, settings, ownPorts } = running.host;
-  const { stream } = running;
-  const wait = waitForPeer(
-    {
-      expected,
-      isIpv6,
-      settings: settings.bind,
-      localAddress: normalizeAddress(stream.local.address),
-      egress,
-      onListening(bound) {
-        running.reply(Reply.succeeded, bound.address, bound.port);
-        running.readWhileBinding();
-      },
-      onWrongPeer: (address) => running.logRefusal(session, `peer ${address} is not the one named`),
-      onPeer(peer, address) {
-        stream.pause();
-        const outboundPort = peer.local.port;
-        running.markOutbound(outboundPort);
-        const inspect = session.start(address);
-        running.reply(Reply.succeeded, address, peer.peer.port);
-        running.relay(session, peer, outboundPort, inspect);
-      },
-      onFailed: (reply, reason) => running.fail(session, reply, reason),
-    },
-    { io, ownPorts },
-  );
-  running.wait(wait);
+  const { portRange, publicAddresses, timeoutMs } = settings.bind;
+  let listener: Extract<ListenResult, { ok: true }> | null = null;
+  let timer: Timer | null = null;
+  let isOver = false;
+  /** The first reply is sent: peers are accepted from then on. */
+  let isListening = false;
+  let wrongPeers = 0;
+
+  function stop(): void {
+    isOver = true;
+    timer?.clear();
+    if (listener === null) return;
+    ownPorts.remove('tcp-listener', listener.local.port);
+    listener.close();
+    listener = null;
+  }
+
+  function fail(reply: ReplyCode, reason: string): void {
+    if (isOver) return;
+    stop();
+    running.fail(session, reply, reason);
+  }
+
+  function onConnection(peer: Stream): void {
+    const address = normalizeAddress(peer.peer.address);
+    if (isOver || !isListening || !mayBePeer(address, peer.peer.port)) {
+      peer.close();
+      if (isOver) return;
+      wrongPeers += 1;
+      if (wrongPeers === 1) running.logRefusal(session, `peer ${address} is not the one named`);
+      if (wrongPeers >= MAX_WRONG_PEERS) fail(Reply.notAllowedByRuleset, 'too-many-wrong-peers');
+      return;
+    }
+    stop();
+    running.stream.pause();
+    const outboundPort = peer.local.port;
+    running.markOutbound(outboundPort);
+    const inspect = session.start(address);
+    running.reply(Reply.succeeded, address, peer.peer.port);
+    running.relay(session, peer, outboundPort, inspect);
+  }
+
+  function mayBePeer(address: string, port: number): boolean {
+    if (expected !== null) return expected.some((each) => normalizeAddress(each) === address);
+    const ip = parseIp(address);
+    return ip !== null && egress.judge({ host: null, ip, port }).ok;
+  }
+
+  function listening(result: Extract<ListenResult, { ok: true }>): void {
+    listener = result;
+    const { port } = result.local;
+    ownPorts.add('tcp-listener', port);
+    timer = io.timer(timeoutMs, () => fail(Reply.ttlExpired, 'no-peer-in-time'));
+    const isOfFamily = (address: string): boolean => address.includes(':') === isIpv6;
+    const publicAddress = publicAddresses.find(isOfFamily);
+    // When no better address is known, the reply contains the local one of the client's connection.
+    const reply = (address = normalizeAddress(running.stream.local.address)): void => {
+      if (isOver) return;
+      isListening = true;
+      running.reply(Reply.succeeded, publicAddress ?? address, port);
+      running.readWhileBinding();
+    };
+    const towards = expected?.find(isOfFamily);
+    if (towards === undefined) reply();
+    else io.sourceAddressFor(towards, (source) => reply(source ?? undefined));
+  }
+
+  const ports = candidatePorts(portRange);
+  const attempt = (port: number, triesLeft: number): void => {
+    // On every address of the family: it is not known which one the peer can reach.
+    io.listen({ address: isIpv6 ? '::' : '0.0.0.0', port, onConnection }, (result) => {
+      if (isOver) {
+        if (result.ok) result.close();
+        return;
+      }
+      if (result.ok) return listening(result);
+      const next = result.code === 'EADDRINUSE' && triesLeft > 0 ? ports.next().value : undefined;
+      if (next !== undefined) attempt(next, triesLeft - 1);
+      else fail(replyForErrno(result.code), result.code);
+    });
+  };
+  attempt(ports.next().value ?? 0, PORT_TRIES - 1);
+  running.wait({ cancel: stop });
 }

@@ -8,9 +8,8 @@ import { askUpstream } from '../upstreams/ask.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerSession } from '../worker/session.js';
 import { dial } from './dial.js';
-import { permittedAddresses } from './egress.js';
 import type { AuthorizedRequest, RunningCommand } from './running-command.js';
-import { readTarget } from './target.js';
+import { permittedAddresses, readTarget } from './target.js';
 
 /** The reply when the name of a destination has no address. */
 const REPLY_BY_RESOLVE_FAILURE = {

@@ -26,8 +26,9 @@ import type { WorkerAccount } from '../worker/account.js';
 import type { Permit, PermitRequest } from '../worker/permits.js';
 import { startBind } from './bind-command.js';
 import { startConnect } from './connect-command.js';
-import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './host.js';
-import { type AuthorizedRequest, type CommandOwner, RunningCommand } from './running-command.js';
+import type { Arrival, ClientConnection, Resumed } from './connections.js';
+import type { ConnectionHost } from './host.js';
+import { type AuthorizedRequest, RunningCommand } from './running-command.js';
 
 /** How long a refused client may take to close its side, in ms. */
 const LINGER_MS = 1_000;
@@ -38,7 +39,7 @@ type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
 type Authorized = Omit<AuthorizedRequest, 'request'>;
 
-export class Connection implements StreamListener, HostedConnection, CommandOwner {
+export class Connection implements StreamListener, ClientConnection {
   readonly host: ConnectionHost;
   readonly stream: Stream;
   readonly arrival: Arrival;
@@ -127,7 +128,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   onData(chunk: Buffer): void {
     if (this.#stage === 'refused' || this.#stage === 'closed') return;
-    // The driver overwrites `chunk` after this call.
+    // The engine overwrites `chunk` after this call.
     const bytes = Buffer.from(chunk);
     if (this.#stage === 'proxy-header') this.#readProxyHeader(bytes);
     else if (this.#stage === 'handshake') this.#take(bytes);
@@ -251,8 +252,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #authorize(account: WorkerAccount): EgressPolicy | ReplyCode {
     const { record } = account;
     // The account may have been changed between its login and its request.
-    if (this.host.logins.wouldRefuse(account, this.client) || !this.host.isStillKnown(account))
-      return Reply.generalFailure;
+    const isKnown = this.host.accounts.byId(record.id) === account;
+    if (!isKnown || this.host.logins.wouldRefuse(account, this.client)) return Reply.generalFailure;
     if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
       return Reply.notAllowedByRuleset;
     const limit = this.host.logins.limitRefusal(account, this.client);
@@ -260,7 +261,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
       this.host.logins.reportLimit(account, this.client, limit);
       return Reply.notAllowedByRuleset;
     }
-    const egress = this.host.egressOf(account);
+    const egress = this.host.egressOf(record.limits.egressClass);
     if (egress === null) {
       const fields = {
         account: record.username,
@@ -279,7 +280,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     if (request.command === 'udp') return this.#associate(authorized, request);
     this.#stage = 'command';
     this.stream.pause();
-    this.#command = new RunningCommand(this, protocol, forward, rest);
+    this.#command = new RunningCommand(this.host, this, protocol, forward, rest);
     if (request.command === 'connect') startConnect(this.#command, { ...authorized, request });
     else startBind(this.#command, { ...authorized, request });
   }

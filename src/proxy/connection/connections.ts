@@ -1,12 +1,12 @@
 // The connections of one worker until they are relayed: accepts them, passes them to the worker of their account, adopts
 // them from other workers, and counts them over all workers.
+import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
+import type { ClientProtocolName } from '../../core/sessions/session.js';
 import type { Io, Stream } from '../io/io.js';
+import { workerOf } from '../memory/hash.js';
 import { reservedPlaces } from '../memory/places.js';
 import type { PassedConnection } from '../messages.js';
-import { workerOf } from '../worker/worker-of.js';
-import { Connection } from './connection.js';
-import type { Arrival, ConnectionHost, HostedConnection, OpenConnections } from './host.js';
 
 /** Number of new connections of a worker that may wait for a place, and how often and for how long they look for one, in ms. */
 const MAX_DELAYED = 16;
@@ -15,8 +15,53 @@ const RETRIES = 5;
 const EVICTING_RETRIES = 3;
 const RETRY_MS = 10;
 
+/** Properties of a connection that its listener determines. */
+export interface Arrival {
+  /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
+  readonly hasProxyHeader: boolean;
+  /** Connections come from the TLS thread of this process, whose PROXY header is trusted. */
+  readonly isFromTls: boolean;
+  readonly isUnix: boolean;
+  readonly protocols: readonly ClientProtocolName[];
+}
+
+/** A connection whose first bytes another worker has read. */
+export interface Resumed {
+  readonly client: Endpoint;
+  readonly isProxied: boolean;
+  readonly bytes: Buffer;
+}
+
+/** A connection, as the others see it that it imports: this file, and running-command.ts. */
+export interface ClientConnection {
+  readonly stream: Stream;
+  readonly client: Endpoint;
+  /** A PROXY header named the client. */
+  readonly isProxied: boolean;
+  /** Its account was found by its address. */
+  readonly isByAddress: boolean;
+  readonly arrival: Arrival;
+  /** Begins, after this worker has accepted it. */
+  begin(): void;
+  /** Continues, after another worker has accepted it and read it up to the login. */
+  resume(resumed: Resumed): void;
+  /** Returns what another worker needs to continue the connection. The socket stays open, and this object must not be used any more. */
+  handOver(): Buffer;
+  /** Sends `frame` and closes. */
+  refuse(frame: Uint8Array): void;
+  /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
+  awaitRequest(rest: Buffer): void;
+  /** A relay replaces the connection. */
+  relayed(): void;
+  /** Closes immediately, in every stage. */
+  close(): void;
+  /** The stream is closed. */
+  closed(): void;
+}
+
 export interface ConnectionsOptions {
   readonly io: Io;
+  readonly create: (stream: Stream, arrival: Arrival) => ClientConnection;
   readonly index: number;
   readonly workers: number;
   /** Over all workers. */
@@ -31,20 +76,19 @@ export interface ConnectionsOptions {
   readonly log: Log;
 }
 
-export class Connections implements OpenConnections {
-  readonly #host: ConnectionHost;
+export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #connections = new Set<HostedConnection>();
+  readonly #connections = new Set<ClientConnection>();
   readonly #delayed = new Set<Stream>();
   #refused = 0;
   /** An operator has drained this node: new connections are closed. */
   isRefusing = false;
 
-  constructor(host: ConnectionHost, options: ConnectionsOptions) {
-    this.#host = host;
+  constructor(options: ConnectionsOptions) {
     this.#options = options;
   }
 
+  /** Handshakes take more than half of the places that are reserved for them. */
   get isNearlyFull(): boolean {
     const { count, maxConnections, maxHandshakes } = this.#options;
     return count(0) > maxConnections - reservedPlaces(maxConnections, maxHandshakes) / 2;
@@ -77,7 +121,7 @@ export class Connections implements OpenConnections {
   }
 
   #begin(stream: Stream, arrival: Arrival): void {
-    const connection = new Connection(this.#host, stream, arrival);
+    const connection = this.#options.create(stream, arrival);
     this.#connections.add(connection);
     connection.begin();
   }
@@ -86,35 +130,36 @@ export class Connections implements OpenConnections {
   adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
     // It is already counted: its count was transferred with it.
     const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
-    const connection = new Connection(this.#host, this.#options.io.adopt(fd), arrival);
+    const connection = this.#options.create(this.#options.io.adopt(fd), arrival);
     this.#connections.add(connection);
     connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });
   }
 
-  passOn(connection: HostedConnection, username: Uint8Array): boolean {
+  /** Passes the connection to the worker of its account; false when this is that worker. */
+  passOn(connection: ClientConnection, username: Uint8Array): boolean {
     const { io, index, workers, passConnection, log } = this.#options;
-    const owner = workers === 1 ? index : workerOf(username, workers);
-    if (owner === index) return false;
+    const worker = workers === 1 ? index : workerOf(username, workers);
+    if (worker === index) return false;
     const { client, isProxied, arrival } = connection;
     const { isUnix, protocols } = arrival;
     const bytes = connection.handOver();
     const fd = io.detach(connection.stream);
     this.#connections.delete(connection);
     const passed = { fd, client, isProxied, isUnix, protocols, bytes };
-    if (passConnection(owner, passed)) return true;
+    if (passConnection(worker, passed)) return true;
     this.release();
     io.adopt(fd).close();
-    const fields = { client: client.address, worker: owner };
+    const fields = { client: client.address, worker };
     log.warn(fields, 'connection closed: the worker of its account is being restarted');
     return true;
   }
 
-  closed(connection: HostedConnection): void {
+  closed(connection: ClientConnection): void {
     if (this.#connections.delete(connection)) this.release();
   }
 
   /** A relay has replaced the connection, which still counts. */
-  relayed(connection: HostedConnection): void {
+  relayed(connection: ClientConnection): void {
     this.#connections.delete(connection);
   }
 
@@ -124,11 +169,14 @@ export class Connections implements OpenConnections {
     for (const connection of [...this.#connections]) connection.close();
   }
 
-  /** Counts one more; false when there is no room. */
-  tryAcquire(): boolean {
-    const isAcquired = this.#tryAcquire(true);
-    if (!isAcquired) this.#refused += 1;
-    return isAcquired;
+  /**
+   * Counts a command that holds more descriptors than a CONNECT as one connection more. Returns how to release it, or null when
+   * there is no room.
+   */
+  tryAcquire(): (() => void) | null {
+    if (this.#tryAcquire(true)) return () => this.release();
+    this.#refused += 1;
+    return null;
   }
 
   /** @param mayEvict closes the oldest handshake if there is no room: sessions leave places to handshakes */

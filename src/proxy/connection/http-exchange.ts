@@ -1,8 +1,7 @@
 // One HTTP request in absolute form and its response: rewrites both headers and forwards the bodies, with back-pressure and
 // the rates of the account. The session uses it like a relay.
 import type { Relay, RelayEnd, Stream, StreamListener } from '../io/io.js';
-import type { QuotaHolder } from '../io/quota.js';
-import type { AccountRates, FlowShare, SharedRate } from '../io/rates.js';
+import type { AccountRates, FlowShare, QuotaHolder, SharedRate } from '../io/rates.js';
 import { BodyReader } from '../protocols/http/body.js';
 import type { ForwardedRequest } from '../protocols/http/forward.js';
 import type { HeadLimits } from '../protocols/http/head.js';

@@ -2,7 +2,7 @@
 // then anyone could lock a player out.
 import { countAttempt, forgiveAttempts } from '../../core/auth/attempt-window.js';
 import type { Penalty } from '../../core/auth/penalties.js';
-import { fnv1a } from '../memory/fnv1a.js';
+import { fnv1a } from '../memory/hash.js';
 import { type SourceKey, type SourceTable, sourceKey } from '../memory/source-table.js';
 
 export interface LoginGuardOptions {

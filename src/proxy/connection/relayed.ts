@@ -2,19 +2,20 @@
 // of the connection, so that thousands of idle sessions use little memory.
 import type { Endpoint } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
-import type { Io, Relay, RelayEnd, RelayOwner, Stream } from '../io/io.js';
+import type { Io, Relay, RelayEnd, RelayListener, Stream } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import type { ProxySettings } from '../plane-settings.js';
-import type { SessionOwner, WorkerSession } from '../worker/session.js';
+import type { SessionTransfer, WorkerSession } from '../worker/session.js';
+import type { Connections } from './connections.js';
 
 /** What it uses of its worker. */
 export interface RelayedHost {
   readonly io: Io;
   readonly settings: Pick<ProxySettings, 'idleTimeoutMs' | 'halfCloseTimeoutMs'>;
   readonly ownPorts: OwnPorts;
-  /** It has ended, and its connection no longer counts. */
-  relayedClosed(): void;
+  /** Its connection no longer counts when it has ended. */
+  readonly connections: Pick<Connections, 'release'>;
 }
 
 export interface RelayedOptions {
@@ -27,7 +28,7 @@ export interface RelayedOptions {
 /** Not checked yet: keepalive, which short sessions do not need, is not enabled yet. */
 const NOT_CHECKED = -1;
 
-export class Relayed implements SessionOwner, RelayOwner {
+export class Relayed implements SessionTransfer, RelayListener {
   readonly #host: RelayedHost;
   readonly #session: WorkerSession;
   readonly #destination: Stream;
@@ -39,14 +40,14 @@ export class Relayed implements SessionOwner, RelayOwner {
   #bytesSeen = NOT_CHECKED;
 
   /** @param start creates the relay, which calls nothing before `start` has returned */
-  constructor(host: RelayedHost, options: RelayedOptions, start: (owner: RelayOwner) => Relay) {
+  constructor(host: RelayedHost, options: RelayedOptions, start: (listener: RelayListener) => Relay) {
     const { session, destination, outboundPort } = options;
     this.#host = host;
     this.#session = session;
     this.#destination = destination;
     this.outboundPort = outboundPort;
     this.#movedMs = host.io.now() | 0;
-    session.setOwner(this);
+    session.setTransfer(this);
     this.#relay = start(this);
   }
 
@@ -99,6 +100,6 @@ export class Relayed implements SessionOwner, RelayOwner {
   finish(end: SessionEnd): void {
     this.#session.finish(end);
     this.#host.ownPorts.remove('tcp-outbound', this.outboundPort);
-    this.#host.relayedClosed();
+    this.#host.connections.release();
   }
 }

@@ -10,8 +10,9 @@ import type { ForwardedRequest } from '../protocols/http/forward.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { Permit } from '../worker/permits.js';
-import type { SessionOwner, WorkerSession } from '../worker/session.js';
-import type { PayloadInspector } from './game-watch.js';
+import type { SessionTransfer, WorkerSession } from '../worker/session.js';
+import type { PayloadInspector } from '../worker/session-games.js';
+import type { ClientConnection } from './connections.js';
 import type { ConnectionHost } from './host.js';
 import { HttpExchange } from './http-exchange.js';
 import { Relayed } from './relayed.js';
@@ -29,33 +30,14 @@ export interface AuthorizedRequest {
   readonly permit: Permit | null;
 }
 
-/** The connection of the command. */
-export interface CommandOwner {
-  readonly host: ConnectionHost;
-  readonly stream: Stream;
-  readonly client: Endpoint;
-  /** Its account was found by its address. */
-  readonly isByAddress: boolean;
-  /** Sends `frame` and closes. */
-  refuse(frame: Uint8Array): void;
-  /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
-  awaitRequest(rest: Buffer): void;
-  /** A relay replaces the connection. */
-  relayed(): void;
-  /** Closes at once. */
-  close(): void;
-  /** The stream is closed. */
-  closed(): void;
-}
-
-export class RunningCommand implements SessionOwner {
+export class RunningCommand implements SessionTransfer {
   readonly host: ConnectionHost;
   /** Of the client. */
   readonly stream: Stream;
   readonly client: Endpoint;
   /** The request of HTTP that the session is for; null: its bytes are relayed. */
   readonly forward: ForwardedRequest | null;
-  readonly #connection: CommandOwner;
+  readonly #connection: ClientConnection;
   readonly #protocol: ClientProtocol;
   #session: WorkerSession | null = null;
   /** A connection attempt, or a wait for a peer. */
@@ -67,14 +49,15 @@ export class RunningCommand implements SessionOwner {
   #isOver = false;
 
   constructor(
-    connection: CommandOwner,
+    host: ConnectionHost,
+    connection: ClientConnection,
     protocol: ClientProtocol,
     forward: ForwardedRequest | null,
     early: Buffer | null,
   ) {
     this.#connection = connection;
     this.#protocol = protocol;
-    this.host = connection.host;
+    this.host = host;
     this.stream = connection.stream;
     this.client = connection.client;
     this.forward = forward;
@@ -90,14 +73,14 @@ export class RunningCommand implements SessionOwner {
     host: string,
     port: number,
   ): WorkerSession | null {
-    const session = this.host.openSession({
+    const session = this.host.sessions.open({
       command: kind,
       clientProtocol: this.#protocol.name,
       isByAddress: this.#connection.isByAddress,
       account,
       client: this.client,
       destination: { host, port },
-      owner: this,
+      transfer: this,
       permit,
     });
     if (typeof session === 'string') {
@@ -144,7 +127,7 @@ export class RunningCommand implements SessionOwner {
   ): void {
     this.#isOver = true;
     const early = this.#early;
-    new Relayed(this.host, { session, destination, outboundPort }, (owner) =>
+    new Relayed(this.host, { session, destination, outboundPort }, (listener) =>
       this.host.io.relay({
         client: this.stream,
         destination,
@@ -154,7 +137,7 @@ export class RunningCommand implements SessionOwner {
         account: session.account,
         counts: session.counts,
         countAt: session.countAt,
-        owner,
+        listener,
       }),
     );
     this.#connection.relayed();
@@ -173,14 +156,14 @@ export class RunningCommand implements SessionOwner {
     const early = this.#early;
     this.#early = null;
     const { io, settings, ownPorts } = this.host;
-    /** Ends the session before the connection continues, so that `relayedClosed` does not close the connection. */
+    /** Ends the session before the connection continues, so that `release` does not close the connection. */
     const finish = (end: SessionEnd): void => {
       const relayed = this.#exchange;
       this.#exchange = null;
       this.#session = null;
       relayed?.finish(end);
     };
-    const relayedClosed = (): void => {
+    const release = (): void => {
       // Null: `finish` was called, and the connection continues.
       if (this.#exchange === null) return;
       this.#exchange = null;
@@ -213,7 +196,7 @@ export class RunningCommand implements SessionOwner {
       },
       onEnd: (end) => this.#exchange?.relayEnded(end),
     });
-    const host = { io, settings, ownPorts, relayedClosed };
+    const host = { io, settings, ownPorts, connections: { release } };
     this.#exchange = new Relayed(host, { session, destination, outboundPort }, () => exchange);
     exchange.start(ahead);
   }
@@ -262,7 +245,7 @@ export class RunningCommand implements SessionOwner {
     );
   }
 
-  // ── The session's owner, until it is relayed ─────────────────────────────────────────────────────────────────────
+  // ── The transfer of the session, until it is relayed ─────────────────────────────────────────────────────────────
 
   tick(): void {}
 

@@ -1,6 +1,5 @@
 // The resolver in a worker: sends lookups to the resolver's thread, and receives answers through a port.
-import type { Answer, Question } from './messages.js';
-import type { Resolve, ResolveResult } from './resolve.js';
+import type { Answer, Question, Resolve, ResolveResult } from './messages.js';
 
 export interface RemoteResolver {
   readonly resolve: Resolve;

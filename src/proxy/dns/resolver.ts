@@ -3,8 +3,7 @@
 import { Resolver } from 'node:dns';
 import { LRUCache } from 'lru-cache';
 import type { HostsFile } from './hosts-file.js';
-import type { ResolverSettings } from './messages.js';
-import type { Resolve, ResolveResult } from './resolve.js';
+import type { Resolve, ResolveResult, ResolverSettings } from './messages.js';
 
 export interface ResolverOptions extends ResolverSettings {
   readonly hosts: HostsFile;

@@ -1,7 +1,6 @@
 // The resolver's thread: serves the lookups of all workers, so that neither the admin API nor a worker delays a lookup.
 import { parentPort, workerData } from 'node:worker_threads';
-import { viewGauges } from '../memory/shared.js';
-import { wake } from '../memory/wake.js';
+import { viewGauges, wake } from '../memory/shared.js';
 import { prioritizeThread } from '../thread-priority.js';
 import { openHostsFile } from './hosts-file.js';
 import type { Answer, Question, ResolverMessage, ResolverStart } from './messages.js';

@@ -1,4 +1,4 @@
-// Counts the datagrams of an association and applies the account's rates; the same on both drivers.
+// Counts the datagrams of an association and applies the account's rates; the same on both engines.
 import { MAX_DATAGRAM_BYTES } from '../protocols/datagram-header.js';
 import type { DatagramRelayOptions } from './datagrams.js';
 import type { AccountRates } from './rates.js';

@@ -1,13 +1,12 @@
-// The interface of a datagram engine, which forwards datagrams between the client of an association and its destinations.
-// The engine has no rules. Its owner decides about each datagram, until it sets a route or a source; the engine forwards
-// datagrams that match one of these without the owner. An engine has no timers and never ends by itself: an error
+// The interface of a datagram relay, which forwards datagrams between the client of an association and its destinations.
+// The relay has no rules. The association decides about each datagram, until it sets a route or a source; the relay forwards
+// datagrams that match one of these without the association. A relay has no timers and never ends by itself: an error
 // (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
 
 import type { PortRange } from '../../core/endpoints.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OwnPorts } from '../memory/own-ports.js';
-import type { QuotaHolder } from './quota.js';
-import type { AccountRates } from './rates.js';
+import type { AccountRates, QuotaHolder } from './rates.js';
 
 export interface DatagramRelayOptions {
   /** The address that the client sends to; decides the family of that socket. */
@@ -16,7 +15,7 @@ export interface DatagramRelayOptions {
   readonly portRange: PortRange | null;
   /**
    * A datagram to the client's side that matches no route. Its sender and content are unchecked. Never called before `onOpen` has
-   * returned. The buffer belongs to the engine and is overwritten after the call: copy what must last.
+   * returned. The buffer belongs to the relay and is overwritten after the call: copy what must last.
    */
   readonly onClientDatagram: (datagram: Buffer, from: Endpoint) => void;
   /** The data of a datagram to an outside socket whose sender is no source. For the buffer see `onClientDatagram`. */
@@ -55,7 +54,7 @@ export interface DatagramRelay {
   /** Datagrams from `from` go to the client, behind the SOCKS header `header`. */
   setSource(from: Endpoint, header: Buffer): void;
   removeSource(from: Endpoint): void;
-  /** While true, no datagram of the client uses a route: the owner receives all. */
+  /** While true, no datagram of the client uses a route: the association receives all. */
   watchClient(watch: boolean): void;
   /** Sends the data after `offset` in `datagram` to a destination. */
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void;
@@ -76,7 +75,7 @@ export interface UpstreamSocketOptions {
   readonly onDatagram: (datagram: Buffer, from: Endpoint) => void;
 }
 
-/** A socket for the relay of an upstream proxy. Its owner closes it, before or after the relay. */
+/** A socket for the relay of an upstream proxy. The association closes it, before or after the relay. */
 export interface UpstreamSocket {
   /** Sends `header` and the data after `offset` in `datagram`; only the data is counted. */
   send(header: Buffer, datagram: Buffer, offset: number): void;
@@ -90,4 +89,4 @@ export type OpenedRelay =
   | { readonly ok: false; readonly code: string };
 
 /** Opens the client side and calls `onOpen` once, possibly before it returns. */
-export type DatagramEngine = (options: DatagramRelayOptions, onOpen: (opened: OpenedRelay) => void) => void;
+export type OpenDatagrams = (options: DatagramRelayOptions, onOpen: (opened: OpenedRelay) => void) => void;

@@ -1,14 +1,13 @@
-// The system interface of the data plane. Two drivers implement it, and both pass test/proxy/io/suite.ts:
+// The system interface of the data plane. Two engines implement it, and both pass test/proxy/io/suite.ts:
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { Endpoint } from '../../core/ip.js';
-import type { DatagramEngine } from './datagrams.js';
-import type { QuotaHolder } from './quota.js';
-import type { AccountRates, DriverClock } from './rates.js';
+import type { OpenDatagrams } from './datagrams.js';
+import type { AccountRates, EngineClock, QuotaHolder } from './rates.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
 export interface StreamListener {
-  /** Bytes arrived. `chunk` belongs to the driver and is overwritten after this call: copy what must last. */
+  /** Bytes arrived. `chunk` belongs to the engine and is overwritten after this call: copy what must last. */
   onData(chunk: Buffer): void;
   /** The peer sent FIN; no data follows. The stream still takes writes. */
   onEnd(): void;
@@ -62,10 +61,10 @@ export interface RelayOptions {
   /** Where the bytes are counted while they move, up at `countAt` and down at `countAt + 1`; counted before they are sent. */
   readonly counts: Float64Array;
   readonly countAt: number;
-  readonly owner: RelayOwner;
+  readonly listener: RelayListener;
 }
 
-export interface RelayOwner {
+export interface RelayListener {
   /** The relay has ended by itself, and both streams are closed. Called once, and not after `close`. */
   relayEnded(end: RelayEnd): void;
 }
@@ -105,8 +104,8 @@ export type ListenResult =
   | { readonly ok: true; readonly local: Endpoint; close(): void }
   | { readonly ok: false; readonly code: string };
 
-/** A driver. One per worker. */
-export interface Io extends DriverClock {
+/** An engine. One per worker. */
+export interface Io extends EngineClock {
   readonly name: 'native' | 'node';
   /** Connects to an IP address (a link-local one with its zone). The callback comes later, never before the return. */
   connect(to: Endpoint, listener: ConnectListener): Attempt;
@@ -117,10 +116,10 @@ export interface Io extends DriverClock {
   acceptFrom(fd: number, onConnection: (stream: Stream) => void): { close(): void };
   /** Adopts a connected socket from another worker. */
   adopt(fd: number): Stream;
-  /** Detaches a stream without closing it, to pass it to another worker. Returns its descriptor; -1: the driver cannot. */
+  /** Detaches a stream without closing it, to pass it to another worker. Returns its descriptor; -1: the engine cannot. */
   detach(stream: Stream): number;
   /** Opens the sockets of a UDP association. */
-  readonly openDatagrams: DatagramEngine;
+  readonly openDatagrams: OpenDatagrams;
   /** The local address that a connection to `address` would use; null when there is no route. */
   sourceAddressFor(address: string, done: (source: string | null) => void): void;
 }

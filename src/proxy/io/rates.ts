@@ -2,8 +2,8 @@
 // transferred least is next (start-time fair queueing), in small pieces, so that the transfer is smooth.
 import type { Timer } from '../../core/timers.js';
 
-/** The clock of a driver. */
-export interface DriverClock {
+/** The clock of an engine. */
+export interface EngineClock {
   /** Monotonic time in ms. */
   now(): number;
   /** Calls `callback` once, after `delayMs` or up to 10 ms later. */
@@ -55,7 +55,7 @@ export interface AccountRates {
   readonly down: SharedRate;
 }
 
-export function createSharedRate(bytesPerSecond: number, clock: DriverClock): SharedRate {
+export function createSharedRate(bytesPerSecond: number, clock: EngineClock): SharedRate {
   let rate = bytesPerSecond;
   let tokens = burst(rate);
   let filledAt = clock.now();
@@ -150,4 +150,30 @@ function burst(rate: number): number {
 
 function turn(rate: number): number {
   return Math.min(LARGEST_TURN, Math.max(SMALLEST_TURN, Math.floor(rate * TURN_S)));
+}
+
+export class Quota {
+  /** In bytes; below 0 by no more than one datagram, or what a client sent ahead of its relay. */
+  left: number;
+  #isReported = false;
+  readonly #onUsedUp: () => void;
+
+  /** @param onUsedUp called once, when `spend` has used it up; must not end a transfer before it returns */
+  constructor(left: number, onUsedUp: () => void) {
+    this.left = left;
+    this.#onUsedUp = onUsedUp;
+  }
+
+  /** Counts bytes that are transferred; negative: bytes that were counted and not transferred after all. */
+  spend(bytes: number): void {
+    this.left -= bytes;
+    if (this.left > 0 || this.#isReported) return;
+    this.#isReported = true;
+    this.#onUsedUp();
+  }
+}
+
+/** Whose quota a transfer counts for. `quota` may change at any time; null: none. While none is left, nothing is transferred. */
+export interface QuotaHolder {
+  readonly quota: Quota | null;
 }

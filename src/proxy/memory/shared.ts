@@ -1,10 +1,12 @@
-// Shared memory of all threads: counts over all workers, and for each worker the turns of its loop and flags.
+// Shared memory of all threads: counts over all workers, and for each worker the turns of its loop and flags; and how another
+// thread wakes the loop of a native worker.
+import { writeSync } from 'node:fs';
 
 /** Counted by every worker, read over all of them. */
-export type Gauge = 'connections' | 'handshakes' | 'sessions' | 'fragmentBytes';
+type Gauge = 'connections' | 'handshakes' | 'sessions' | 'fragmentBytes';
 const GAUGES: readonly Gauge[] = ['connections', 'handshakes', 'sessions', 'fragmentBytes'];
 /** Values of each worker. */
-export type Sign =
+type Sign =
   /** The worker increments it in every turn of its loop; a loop whose number does not change is stuck. */
   | 'turns'
   /** A sender increments it after each message to the worker. */
@@ -67,4 +69,16 @@ export function viewGauges(memory: SharedArrayBuffer): Gauges {
     setSign: (worker, sign, value) => void Atomics.store(words, signAt(worker, sign), value),
     getSign: (worker, sign) => Atomics.load(words, signAt(worker, sign)),
   };
+}
+
+const INCREMENT = new Uint8Array(new BigUint64Array([1n]).buffer);
+
+/** Increments the worker's eventfd (eventfd(2)); does nothing for -1, and when the worker has just died. */
+export function wake(wakeFd: number): void {
+  if (wakeFd === -1) return;
+  try {
+    writeSync(wakeFd, INCREMENT);
+  } catch {
+    // The worker's successor gets everything that it needs.
+  }
 }

@@ -67,13 +67,13 @@ export interface Row {
 export class SourceTable {
   readonly #words: Int32Array;
   readonly #sets: number;
-  readonly #owner: number;
+  readonly #thread: number;
 
-  /** @param owner unique number of this thread, not 0 */
-  constructor(memory: SharedArrayBuffer, owner: number) {
+  /** @param thread unique number of this thread, not 0 */
+  constructor(memory: SharedArrayBuffer, thread: number) {
     this.#words = new Int32Array(memory);
     this.#sets = (this.#words.length - HEADER) / (WAYS * ROW);
-    this.#owner = owner;
+    this.#thread = thread;
   }
 
   /** Changes the row of a key, created with zeros if missing; a row whose count is then 0 is freed. */
@@ -119,8 +119,8 @@ export class SourceTable {
   }
 
   /** Releases the locks of a dead thread. */
-  release(owner: number): void {
-    Atomics.compareExchange(this.#words, LOCK, owner, 0);
+  release(thread: number): void {
+    Atomics.compareExchange(this.#words, LOCK, thread, 0);
   }
 
   /** Clears the table. */
@@ -131,7 +131,7 @@ export class SourceTable {
   }
 
   #acquire(): void {
-    while (Atomics.compareExchange(this.#words, LOCK, 0, this.#owner) !== 0);
+    while (Atomics.compareExchange(this.#words, LOCK, 0, this.#thread) !== 0);
   }
 
   /** The first row of the set in which a key can be stored. */

@@ -1,7 +1,7 @@
 // The accounts that the workers must have, and which worker has which account.
 import type { AuthorizedAccount } from '../connection/authorized-clients.js';
+import { workerOf } from '../memory/hash.js';
 import type { AccountRecord } from '../plane-settings.js';
-import { workerOf } from '../worker/worker-of.js';
 import type { SessionAccount } from './sessions.js';
 import type { PlaneWorker } from './worker-handle.js';
 
@@ -91,7 +91,7 @@ export class PlaneAccounts {
   #countAnew({ index }: PlaneWorker): void {
     for (const [id, counted] of this.#counted) {
       const record = this.#records.get(id);
-      if (!record || this.#owner(record.username) !== index) continue;
+      if (!record || this.#workerOf(record.username) !== index) continue;
       const left = record.quotaLeft === null ? null : record.quotaLeft + record.quotaCounted - counted;
       this.#records.set(id, { ...record, quotaLeft: left, quotaCounted: 0 });
       this.#counted.delete(id);
@@ -100,8 +100,8 @@ export class PlaneAccounts {
 
   /** A new name may belong to another worker: then the worker of the old name removes the account. */
   #removeFromOldWorker(before: AccountRecord, { id, username }: AccountRecord): void {
-    const worker = this.#workers[this.#owner(before.username)];
-    if (worker?.index === this.#owner(username)) return;
+    const worker = this.#workers[this.#workerOf(before.username)];
+    if (worker?.index === this.#workerOf(username)) return;
     worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
   }
 
@@ -118,14 +118,14 @@ export class PlaneAccounts {
 
   /** Sends a worker those of `records` that are its own. */
   #send(worker: PlaneWorker, records: Iterable<AccountRecord>): void {
-    const own = Array.from(records).filter(({ username }) => this.#owner(username) === worker.index);
+    const own = Array.from(records).filter(({ username }) => this.#workerOf(username) === worker.index);
     for (let from = 0; from < own.length; from += RECORDS_PER_MESSAGE) {
       worker.send({ kind: 'accounts', records: own.slice(from, from + RECORDS_PER_MESSAGE) });
     }
   }
 
   /** The worker that an account of this name belongs to. */
-  #owner(username: string): number {
+  #workerOf(username: string): number {
     return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount);
   }
 }

@@ -76,13 +76,13 @@ export class PlaneListeners {
     for (const worker of this.#workers) worker.send({ kind: 'drain', handshakeMs });
   }
 
-  /** The node driver cannot pass connections to other workers: beside native workers it serves only what they pass to it. */
+  /** The node engine cannot pass connections to other workers: beside native workers it serves only what they pass to it. */
   #send(worker: PlaneWorker, listener: ListenerSpec): void {
     if (worker.engine === 'node' && this.#workerCount > 1) return;
     worker.send({ kind: 'listen', listener: this.#specFor(worker, listener) });
   }
 
-  /** The node driver closes a descriptor with its listener, so it gets a duplicate. */
+  /** The node engine closes a descriptor with its listener, so it gets a duplicate. */
   #specFor({ engine }: PlaneWorker, listener: ListenerSpec): ListenerSpec {
     if (engine === 'native' || listener.fd === null || this.#libc === null) return listener;
     return { ...listener, fd: this.#libc.dup(listener.fd) };

@@ -100,7 +100,7 @@ export class ProxyPlane {
     return this.#workers.every(({ engine }) => engine === 'native') ? this.#options.engine : 'node';
   }
 
-  /** How many workers run on each driver. */
+  /** How many workers run on each engine. */
   get engines(): Readonly<Record<'native' | 'node', number>> {
     const native = this.#workers.filter(({ engine }) => engine === 'native').length;
     return { native, node: this.#workers.length - native };
@@ -258,7 +258,7 @@ export class ProxyPlane {
     this.#listeners.acceptFrom(spec);
   }
 
-  /** Opens the socket in the first worker; for the node driver. Rejects when it cannot be opened. */
+  /** Opens the socket in the first worker; for the node engine. Rejects when it cannot be opened. */
   listen(spec: ListenerSpec): Promise<ListenResult> {
     return this.#listeners.listen(spec);
   }

@@ -1,7 +1,7 @@
-// How a dead thread is restarted: immediately, and after repeated deaths after a pause; a worker then also with the node driver.
+// How a dead thread is restarted: immediately, and after repeated deaths after a pause; a worker then also with the node engine.
 import type { PlaneWorker } from './worker-handle.js';
 
-/** After this many deaths within DEATHS_MS, a worker is restarted with the node driver; after more, every thread after PAUSE_MS. */
+/** After this many deaths within DEATHS_MS, a worker is restarted with the node engine; after more, every thread after PAUSE_MS. */
 const MAX_DEATHS = 3;
 const DEATHS_MS = 60_000;
 /** Delay before a thread that keeps dying is restarted, in ms. */
@@ -33,7 +33,7 @@ export class PlaneRestarts {
   readonly #workerCount: number;
   /** By worker. */
   readonly #deaths: RecentDeaths[] = [];
-  /** The driver of the next start of each worker that has died, by worker. */
+  /** The engine of the next start of each worker that has died, by worker. */
   readonly #engines: Restart['engine'][] = [];
 
   /** @param workers those that run now, by index; of `workerCount` */
@@ -53,7 +53,7 @@ export class PlaneRestarts {
   }
 
   /**
-   * The node driver cannot pass connections to other workers: of several workers at least one stays native, to accept. A dead
+   * The node engine cannot pass connections to other workers: of several workers at least one stays native, to accept. A dead
    * worker counts as what it will be: several may die at the same moment.
    */
   #isSpare(worker: PlaneWorker): boolean {

@@ -9,8 +9,7 @@ import {
 import type { Log } from '../../core/log.js';
 import type { SessionEnd, SessionSummary } from '../../core/sessions/session.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
-import type { Gauges } from '../memory/shared.js';
-import { wake } from '../memory/wake.js';
+import { type Gauges, wake } from '../memory/shared.js';
 import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
 import type { ThreadMessage, ThreadStart } from '../worker/thread.js';

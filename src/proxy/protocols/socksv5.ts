@@ -1,6 +1,6 @@
 // The adapter for socksv5 0.0.6, and the only file that imports it. It uses the package's parser for the greeting and the
 // request, and nothing else, because (each point has a test):
-//  - its login handler shares one user and password among all connections, and fails on Node >= 23: ours is login.ts
+//  - its login handler shares one user and password among all connections, and fails on Node >= 23: ours is in socks5-handshake.ts
 //  - it prints IPv6 addresses without zero padding: the raw bytes of DST.ADDR are kept here instead of its text
 //  - it refuses with 2 bytes, reports success before dialling, and knows only CONNECT: replies are ours
 //  - it loses bytes that follow the credentials, and its errors repeat until it is stopped: bytes are handed over here

@@ -17,7 +17,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     refuse(reply);
   };
   if (!udp.enabled) return refuse(Reply.commandNotSupported);
-  context.makeRoomForAssociation(account);
+  context.accounts.makeRoomForAssociation(account, udp.maxAssociationsPerAccount);
   let release = (): void => {};
   const association = new Association({
     context,
@@ -30,19 +30,19 @@ export function associate(context: AssociationContext, request: AssociateRequest
     },
   });
   const destination = { host: '*', port: 0 };
-  const session = context.openSession({
+  const session = context.sessions.open({
     command: 'udp-associate',
     clientProtocol: 'socks5',
     isByAddress: request.isByAddress,
     account,
     client,
     destination,
-    owner: association,
+    transfer: association,
     permit: request.permit,
   });
   if (typeof session === 'string') return refuseFor(session, replyForRefusal(session));
   // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
-  const releaseSecond = context.tryAcquireConnection();
+  const releaseSecond = context.connections.tryAcquire();
   if (releaseSecond === null) {
     session.abandon();
     return refuseFor('max-connections', Reply.generalFailure);

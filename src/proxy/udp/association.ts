@@ -11,10 +11,9 @@ import { Reassembly } from '../protocols/fragments.js';
 import type { ReplyCode } from '../protocols/socks5.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { Permit } from '../worker/permits.js';
-import type { SessionOwner, WorkerSession } from '../worker/session.js';
-import { type AccountDecisions, decisionsOf } from './decisions.js';
+import type { SessionTransfer, WorkerSession } from '../worker/session.js';
+import { type AccountDecisions, decisionsOf, UnsolicitedSources } from './decisions.js';
 import { Destinations } from './destinations.js';
-import { UnsolicitedSources } from './unsolicited.js';
 
 const DNS_PORT = 53;
 /** Datagrams of one DNS question: a name's IPv4 and its IPv6 addresses. */
@@ -67,16 +66,16 @@ export type AssociationContext = Pick<
   | 'settings'
   | 'resolve'
   | 'upstreams'
-  | 'openSession'
-  | 'makeRoomForAssociation'
+  | 'accounts'
+  | 'sessions'
   | 'ownPorts'
   | 'isLocalAddress'
   | 'fragmentMemory'
-  | 'tryAcquireConnection'
+  | 'connections'
   | 'log'
 >;
 
-export class Association implements SessionOwner, StreamListener {
+export class Association implements SessionTransfer, StreamListener {
   readonly #options: AssociationOptions;
   readonly #decisions: AccountDecisions;
   readonly #reassembly: Reassembly;
@@ -102,7 +101,7 @@ export class Association implements SessionOwner, StreamListener {
     return this.#isOver;
   }
 
-  /** The relay is open: from now on `session` and the control connection own the association. */
+  /** The relay is open: from now on `session` and the control connection hold the association. */
   start(session: WorkerSession, relay: DatagramRelay): void {
     const { context, request } = this.#options;
     const { io, settings } = context;
@@ -148,7 +147,7 @@ export class Association implements SessionOwner, StreamListener {
     this.end('client-closed');
   }
 
-  // ── The session's owner ──────────────────────────────────────────────────────────────────────────────────────────
+  // ── The transfer of its session ──────────────────────────────────────────────────────────────────────────────────
 
   tick(nowMs: number): void {
     if (this.#open === null) return;
@@ -201,7 +200,7 @@ export class Association implements SessionOwner, StreamListener {
     onOver();
   }
 
-  // ── Datagrams without a route or source in the engine ────────────────────────────────────────────────────────────
+  // ── Datagrams without a route or source in the relay ────────────────────────────────────────────────────────────
 
   readonly onClientDatagram = (datagram: Buffer, from: Endpoint): void => {
     if (this.#open === null) return;

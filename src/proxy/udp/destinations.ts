@@ -1,18 +1,21 @@
 // The destinations of one association: resolves names, applies the egress rules to addresses, and caches both for a short
-// time. A permitted direct destination becomes a route of the engine until its verdict expires.
+// time. A permitted direct destination becomes a route of the relay until its verdict expires.
 
 import { type Endpoint, parseIp } from '../../core/ip.js';
-import { permittedAddresses } from '../connection/egress.js';
-import type { PayloadInspector } from '../connection/game-watch.js';
 import type { ConnectionHost } from '../connection/host.js';
-import { readTarget } from '../connection/target.js';
-import type { ResolveResult } from '../dns/resolve.js';
+import { permittedAddresses, readTarget } from '../connection/target.js';
+import type { ResolveResult } from '../dns/messages.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
 import type { Upstream } from '../upstreams/rules.js';
+import type { PayloadInspector } from '../worker/session-games.js';
 import { Backlog } from './backlog.js';
 import { Peers } from './peers.js';
-import type { UpstreamAssociationContext, UpstreamAssociationOptions } from './upstream-association.js';
-import { UpstreamAssociations, type UpstreamHop } from './upstream-associations.js';
+import {
+  type UpstreamAssociationContext,
+  type UpstreamAssociationOptions,
+  UpstreamAssociations,
+  type UpstreamHop,
+} from './upstream-association.js';
 
 /** How long the verdict on a destination is valid, in ms: names, addresses and own ports change. */
 const JUDGED_FOR_MS = 5_000;

@@ -1,4 +1,4 @@
-// The hosts that an association sends to: the engine forwards datagrams from them to the client.
+// The hosts that an association sends to: the relay forwards datagrams from them to the client.
 
 import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { DatagramRelay } from '../io/datagrams.js';

@@ -4,13 +4,14 @@ import { isIPv6 } from 'node:net';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import type { ConnectionHost } from '../connection/host.js';
-import type { ResolveClient } from '../dns/resolve.js';
+import type { ResolveClient } from '../dns/messages.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
 import type { Attempt, Stream } from '../io/io.js';
 import { readDatagramHeader } from '../protocols/datagram-header.js';
+import { destinationFields } from '../protocols/socks5-client.js';
 import { askUpstream } from '../upstreams/ask.js';
 import type { Upstream } from '../upstreams/rules.js';
-import type { Backlog } from './backlog.js';
+import { Backlog } from './backlog.js';
 import type { AccountDecisions } from './decisions.js';
 import { type UpstreamDestination, UpstreamSources } from './upstream-sources.js';
 
@@ -20,10 +21,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** The address of a client that does not know it yet (RFC 1928 §4); NAT may change it anyway. */
 const UNKNOWN_SOURCE = { host: '0.0.0.0', port: 0 };
 
-export type UpstreamAssociationContext = Pick<
-  ConnectionHost,
-  'io' | 'resolve' | 'settings' | 'tryAcquireConnection'
->;
+export type UpstreamAssociationContext = Pick<ConnectionHost, 'io' | 'resolve' | 'settings' | 'connections'>;
 
 export interface UpstreamAssociationOptions {
   readonly upstream: Upstream;
@@ -45,7 +43,7 @@ interface Waiting {
   readonly data: Buffer;
 }
 
-export class UpstreamAssociation {
+class UpstreamAssociation {
   /** `host:port` of the upstream proxy. */
   readonly name: string;
   readonly sources: UpstreamSources;
@@ -98,7 +96,7 @@ export class UpstreamAssociation {
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.#pauseMs * 2));
     this.#waiting = [];
     // A control connection and a socket: as many descriptors as a CONNECT.
-    this.#releaseConnection = context.tryAcquireConnection();
+    this.#releaseConnection = context.connections.tryAcquire();
     if (this.#releaseConnection === null) return this.#failed('max-connections');
     const attempt = askUpstream(
       {
@@ -210,4 +208,41 @@ function proxyAddress(control: Stream): string {
 function isSame(from: Endpoint, to: Endpoint): boolean {
   if (from.port !== to.port) return false;
   return from.address === to.address || normalizeAddress(from.address) === normalizeAddress(to.address);
+}
+
+/** The way to a destination through an upstream proxy. */
+export interface UpstreamHop {
+  readonly association: UpstreamAssociation;
+  readonly destination: UpstreamDestination;
+}
+
+type SharedOptions = Omit<UpstreamAssociationOptions, 'upstream' | 'backlog'>;
+
+export class UpstreamAssociations {
+  readonly #options: SharedOptions;
+  readonly #backlog: Backlog;
+  /** By address and credentials of the proxy: several rules may name the same proxy. */
+  readonly #associations = new Map<string, UpstreamAssociation>();
+
+  constructor(options: SharedOptions) {
+    this.#options = options;
+    this.#backlog = new Backlog(options.context.settings.udp.maxWaitingForUpstream);
+  }
+
+  /** The way to a destination: `host` is an address, or a name that the upstream proxy resolves. */
+  hopTo(upstream: Upstream, host: string, port: number): UpstreamHop {
+    const key = JSON.stringify([upstream.host, upstream.port, upstream.login]);
+    const association =
+      this.#associations.get(key) ??
+      new UpstreamAssociation({ ...this.#options, upstream, backlog: this.#backlog });
+    this.#associations.set(key, association);
+    // RSV and FRAG are zero; the rest is as in a request.
+    const header = Buffer.concat([Buffer.alloc(3), destinationFields(host, port)]);
+    return { association, destination: { host, port, header } };
+  }
+
+  close(): void {
+    for (const association of this.#associations.values()) association.close();
+    this.#associations.clear();
+  }
 }

@@ -3,7 +3,7 @@ import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import { dial } from '../connection/dial.js';
-import type { Resolve, ResolveClient } from '../dns/resolve.js';
+import type { Resolve, ResolveClient } from '../dns/messages.js';
 import type { Attempt, Io, Stream, StreamListener } from '../io/io.js';
 import type { UpstreamExchange } from '../protocols/client-step.js';
 import { HttpConnectClient } from '../protocols/http-connect-client.js';

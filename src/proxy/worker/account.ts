@@ -1,8 +1,7 @@
 // An account in its worker, with its live sessions.
 import type { Endpoint } from '../../core/ip.js';
 import type { Destination, SessionCommand, SessionEnd } from '../../core/sessions/session.js';
-import type { Quota } from '../io/quota.js';
-import type { AccountRates } from '../io/rates.js';
+import type { AccountRates, Quota } from '../io/rates.js';
 import type { AccountRecord } from '../plane-settings.js';
 
 /** What an account does with its live sessions. */

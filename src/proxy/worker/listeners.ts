@@ -1,5 +1,5 @@
-// The listeners of one worker: sockets that the control plane has opened, or that the node driver opens.
-import type { Arrival } from '../connection/host.js';
+// The listeners of one worker: sockets that the control plane has opened, or that the node engine opens.
+import type { Arrival } from '../connection/connections.js';
 import type { Io, Stream } from '../io/io.js';
 import type { ListenerSpec } from '../messages.js';
 import type { Events } from './events.js';

@@ -1,20 +1,25 @@
 // One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from its request to its
 // end. It belongs to an account of this worker, and counts its bytes in shared memory.
+import type { GameRules } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../../core/ip.js';
 import type {
   ClientProtocolName,
   Destination,
   SessionCommand,
   SessionEnd,
+  SessionSummary,
 } from '../../core/sessions/session.js';
-import type { PayloadInspector } from '../connection/game-watch.js';
 import type { AccountRates } from '../io/rates.js';
-import type { WorkerAccount } from './account.js';
-import type { Permit } from './permits.js';
+import type { SessionCounts } from '../memory/session-counts.js';
+import type { SessionFacts } from '../messages.js';
+import type { AccountSession, WorkerAccount } from './account.js';
+import type { Events } from './events.js';
+import type { Permit, WorkerPermits } from './permits.js';
+import { type PayloadInspector, SessionGames } from './session-games.js';
 
-/** The object that transfers the session's bytes. */
-export interface SessionOwner {
-  /** Ends the transfer for an external reason; the owner then calls `session.finish` or `session.abandon`. */
+/** The object that transfers the session's bytes: a command until it is relayed, then its relay, or an association. */
+export interface SessionTransfer {
+  /** Ends the transfer for an external reason; which then calls `session.finish` or `session.abandon`. */
   end(reason: SessionEnd): void;
   /** Called about once a second. `nowMs`: monotonic time in ms. */
   tick(nowMs: number): void;
@@ -31,7 +36,7 @@ export interface SessionRequest {
   readonly account: WorkerAccount;
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };
-  readonly owner: SessionOwner;
+  readonly transfer: SessionTransfer;
   /** The permit over all nodes; null: the account has no such limit. */
   readonly permit: Permit | null;
 }
@@ -43,35 +48,206 @@ export interface DatagramSummary {
   readonly dropped: Readonly<Record<string, number>>;
 }
 
-export interface WorkerSession {
+/** What the sessions of a worker share. */
+export interface SessionContext {
+  readonly counts: SessionCounts;
+  readonly events: Pick<Events, 'sessionOpened' | 'sessionClosed' | 'sessionChanged'>;
+  readonly permits: Pick<WorkerPermits, 'hold'>;
+  /** The present game rules. */
+  readonly games: () => GameRules;
+  /** Minimum time between two reports of a session's GameIDs, in ms. */
+  readonly gameIntervalMs: number;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  /** The wall clock, in ms since the Unix epoch. */
+  readonly date: () => number;
+  readonly onEnded: (session: WorkerSession) => void;
+}
+
+/** Kept small: there are thousands of them. */
+export class WorkerSession implements AccountSession {
   readonly account: WorkerAccount;
   readonly command: SessionCommand;
+  readonly #clientProtocol: SessionRequest['clientProtocol'];
   readonly client: Endpoint;
-  readonly destination: Destination;
-  readonly gameId: string | null;
+  readonly isByAddress: boolean;
+  readonly slot: number;
+  readonly #context: SessionContext;
+  readonly #openedMs: number;
+  #permit: Permit | null;
+  #transfer: SessionTransfer;
+  destination: Destination;
+  gameId: string | null = null;
   /** The upstream proxy as `host:port`; null: direct. */
-  via: string | null;
-  /** Sets the new owner. */
-  setOwner(owner: SessionOwner): void;
+  via: string | null = null;
+  /** `started`: reported to the control plane. */
+  #state: 'new' | 'started' | 'ended' = 'new';
+  /** Null until a game rule matches. */
+  #games: SessionGames | null = null;
+
+  constructor(request: SessionRequest, slot: number, context: SessionContext) {
+    this.account = request.account;
+    this.command = request.command;
+    this.#clientProtocol = request.clientProtocol;
+    this.client = request.client;
+    this.isByAddress = request.isByAddress;
+    this.slot = slot;
+    this.#context = context;
+    this.#transfer = request.transfer;
+    this.#permit = request.permit;
+    this.#permit?.use(this);
+    this.destination = { host: request.destination.host, address: '', port: request.destination.port };
+    this.#openedMs = Math.round(context.now());
+  }
+
   /** Bytes up at `countAt`, down at `countAt + 1`. */
-  readonly counts: Float64Array;
-  readonly countAt: number;
-  readonly isEnded: boolean;
-  /** The present rates of its account; null: none. */
-  rates(): AccountRates | null;
+  get counts(): Float64Array {
+    return this.#context.counts.bytes;
+  }
+
+  get countAt(): number {
+    return 2 * this.slot;
+  }
+
+  get bytesUp(): number {
+    return this.counts[this.countAt] ?? 0;
+  }
+
+  get bytesDown(): number {
+    return this.counts[this.countAt + 1] ?? 0;
+  }
+
+  get bytes(): number {
+    return this.bytesUp + this.bytesDown;
+  }
+
+  get isEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  get transfer(): SessionTransfer {
+    return this.#transfer;
+  }
+
+  setTransfer(transfer: SessionTransfer): void {
+    this.#transfer = transfer;
+  }
+
+  rates(): AccountRates | null {
+    return this.account.rates;
+  }
+
+  setRates(rates: AccountRates | null): void {
+    this.#transfer.setRates(rates);
+  }
+
+  holdPermit(): void {
+    this.#permit ??= this.#context.permits.hold(this.account, this.client, this);
+  }
+
+  releasePermit(): void {
+    this.#permit?.release();
+  }
+
+  end(reason: SessionEnd): void {
+    if (!this.isEnded) this.#transfer.end(reason);
+  }
+
+  idleMs(nowMs: number): number {
+    return this.#transfer.idleMs(nowMs);
+  }
+
+  tick(now: number): void {
+    this.#games?.tick(now);
+    this.#transfer.tick(now);
+  }
+
   /**
    * Both sides are connected: reports the session to the control plane.
    * @param address the address of the destination; '' for a name that the upstream proxy resolves
    * @returns an inspector for the client's first bytes; null: no game rule needs them
    */
-  start(address: string): PayloadInspector | null;
+  start(address: string): PayloadInspector | null {
+    const { host, port } = this.destination;
+    // Equal strings are kept once.
+    this.destination = { host, address: address === host ? host : address, port };
+    const inspect = this.command === 'udp-associate' ? null : this.#askGames(this.destination);
+    this.#state = 'started';
+    this.#context.events.sessionOpened(this.#facts());
+    return inspect;
+  }
+
   /**
    * An association sends to a new destination.
    * @returns an inspector for the first datagrams to it, one datagram for each call; null: no game rule needs them
    */
-  newDestination(destination: Destination): PayloadInspector | null;
+  newDestination(destination: Destination): PayloadInspector | null {
+    if (this.isEnded) return null;
+    this.destination = destination;
+    const { events } = this.#context;
+    events.sessionChanged({ kind: 'session-destination', slot: this.slot, destination });
+    return this.#askGames(destination);
+  }
+
   /** Ends the session: reports it and releases its slot. Further calls do nothing. */
-  finish(end: SessionEnd, datagrams?: DatagramSummary): void;
+  finish(end: SessionEnd, datagrams?: DatagramSummary): void {
+    if (this.#state !== 'started') return this.abandon();
+    this.#state = 'ended';
+    // The summary carries the GameID: no entry beside it.
+    this.gameId = this.#games?.end() ?? this.gameId;
+    const { events, now } = this.#context;
+    const summary: SessionSummary = {
+      bytesUp: this.bytesUp,
+      bytesDown: this.bytesDown,
+      end,
+      durationMs: Math.max(0, Math.round(now()) - this.#openedMs),
+      gameId: this.gameId,
+      ...datagrams,
+    };
+    events.sessionClosed(this.slot, this.destination, this.via, summary);
+    this.#context.onEnded(this);
+  }
+
   /** Ends a session that was not started: no heartbeat entry, no log line. */
-  abandon(): void;
+  abandon(): void {
+    if (this.isEnded) return;
+    this.#state = 'ended';
+    this.#context.onEnded(this);
+  }
+
+  #askGames(destination: Destination): PayloadInspector | null {
+    const { games: rules, gameIntervalMs: intervalMs, now } = this.#context;
+    const protocol = this.command === 'udp-associate' ? 'udp' : 'tcp';
+    const games =
+      this.#games ?? new SessionGames({ intervalMs, now, onGame: (gameId) => this.#gameChanged(gameId) });
+    const answer = games.ask(rules(), destination, protocol);
+    if (answer === 'no-rule') return null;
+    this.#games = games;
+    return answer;
+  }
+
+  #gameChanged(gameId: string): void {
+    this.gameId = gameId;
+    // Known before the session is reported: it is part of the report.
+    if (this.#state === 'new') return;
+    this.#context.events.sessionChanged({ kind: 'session-game', slot: this.slot, gameId });
+  }
+
+  #facts(): SessionFacts {
+    const { counts, date, now } = this.#context;
+    const { record } = this.account;
+    return {
+      accountId: record.id,
+      username: record.username,
+      command: this.command,
+      clientProtocol: this.#clientProtocol,
+      client: this.client,
+      destination: this.destination,
+      openedAt: Math.round(date() - Math.max(0, now() - this.#openedMs)),
+      gameId: this.gameId,
+      via: this.via,
+      slot: this.slot,
+      generation: counts.generations[this.slot] ?? 0,
+    };
+  }
 }

@@ -1,4 +1,4 @@
-// A worker's thread: builds the driver, connects the channel, and runs until it is asked to stop.
+// A worker's thread: builds the engine, connects the channel, and runs until it is asked to stop.
 // plane.ts watches its exit. After an error the worker's sessions end, the error is logged with its stack, and plane.ts
 // restarts the worker.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import { createNativeIo } from '../io/native/index.js';
 import { loadLibc } from '../io/native/libc.js';
 import { Loop } from '../io/native/loop.js';
 import { createNodeIo } from '../io/node/index.js';
-import { listenNode } from '../io/node/listen-spec.js';
+import { listenNode } from '../io/node/listen.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import { type Gauges, viewGauges } from '../memory/shared.js';
 import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
@@ -35,7 +35,7 @@ export type ThreadMessage =
       readonly owned: SharedArrayBuffer;
     };
 
-/** How often a worker of the node driver increments its turn count, in ms. */
+/** How often a worker of the node engine increments its turn count, in ms. */
 const SIGN_MS = 500;
 
 interface Peer {

@@ -1,5 +1,5 @@
 // One worker of the data plane: serves the connections of its accounts, and reports events to the control plane. It is the
-// same on both drivers; thread.ts runs it in its own thread.
+// same on both engines; thread.ts runs it in its own thread.
 
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
@@ -8,19 +8,19 @@ import type { Endpoint, IpBytes } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { compilePattern } from '../../games-pattern.js';
 import { AuthorizedClients } from '../connection/authorized-clients.js';
+import { Connection } from '../connection/connection.js';
 import { Connections } from '../connection/connections.js';
-import { createEgressPolicies } from '../connection/egress.js';
 import type { ConnectionHost } from '../connection/host.js';
 import { createLoginGuard, type LoginGuard } from '../connection/login-guard.js';
 import { Logins } from '../connection/logins.js';
 import { Relayed } from '../connection/relayed.js';
-import type { Question } from '../dns/messages.js';
+import { createEgressPolicies } from '../connection/target.js';
+import type { Question, Resolve } from '../dns/messages.js';
 import { createRemoteResolver, type RemoteResolver } from '../dns/remote.js';
-import type { Resolve } from '../dns/resolve.js';
 import type { Io } from '../io/io.js';
 import { Handshakes } from '../memory/handshakes.js';
 import { createOwnPorts, type OwnPorts } from '../memory/own-ports.js';
-import { type PlaceRefusal, Places } from '../memory/places.js';
+import { Places } from '../memory/places.js';
 import { viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, viewGauges } from '../memory/shared.js';
 import { SourceTable } from '../memory/source-table.js';
@@ -29,13 +29,11 @@ import type { ProxySettings } from '../plane-settings.js';
 import { createFragmentMemory, type FragmentMemory } from '../protocols/fragments.js';
 import { createProxySources, type ProxySources } from '../protocols/proxy-header.js';
 import { createUpstreams, type Upstreams } from '../upstreams/rules.js';
-import type { WorkerAccount } from './account.js';
 import { WorkerAccounts } from './accounts.js';
 import { createEventLog, Events } from './events.js';
 import { type Listen, WorkerListeners } from './listeners.js';
 import { createIsLocalAddress } from './local-addresses.js';
 import { WorkerPermits } from './permits.js';
-import type { SessionRequest, WorkerSession } from './session.js';
 import { WorkerSessions } from './sessions.js';
 
 /** How often time limits of sessions and expiry of accounts are checked, in ms. */
@@ -80,12 +78,12 @@ export class ProxyWorker implements ConnectionHost {
   readonly connections: Connections;
   readonly #deps: WorkerDeps;
   readonly #gauges: Gauges;
-  readonly #accounts: WorkerAccounts;
+  readonly accounts: WorkerAccounts;
   readonly #authorized = new AuthorizedClients();
   readonly #places: Places;
-  readonly #sessions: WorkerSessions;
+  readonly sessions: WorkerSessions;
   readonly #guard: LoginGuard;
-  readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
+  readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly #listeners: WorkerListeners;
   #games: GameRules;
 
@@ -103,7 +101,7 @@ export class ProxyWorker implements ConnectionHost {
       this.#gauges.add(index, 'fragmentBytes', bytes),
     );
     this.#games = createGameRules(start.games, compilePattern);
-    this.#egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress);
+    this.egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress);
     this.events = new Events({
       post: deps.post,
       setWaiting: (isWaiting) => {
@@ -116,9 +114,9 @@ export class ProxyWorker implements ConnectionHost {
     });
     this.log = createEventLog(this.events);
     const schedules = createSchedules(settings.timeZone);
-    this.#accounts = new WorkerAccounts({
+    this.accounts = new WorkerAccounts({
       io,
-      egressOf: this.#egressOf,
+      egressOf: this.egressOf,
       schedules,
       onMost: (places) => this.#places.setMost(places),
     });
@@ -127,14 +125,14 @@ export class ProxyWorker implements ConnectionHost {
       index,
       workers: start.workers,
       gauges: this.#gauges,
-      accounts: this.#accounts,
+      accounts: this.accounts,
       sources: new SourceTable(shared.connectionSources, index + 1),
       sendToPeer: deps.sendToPeer,
       log: this.log,
     });
     this.permits = new WorkerPermits(this.events);
-    this.#sessions = new WorkerSessions({
-      accounts: this.#accounts,
+    this.sessions = new WorkerSessions({
+      accounts: this.accounts,
       counts: viewSessionCounts(shared.sessionCounts),
       events: this.events,
       permits: this.permits,
@@ -144,8 +142,9 @@ export class ProxyWorker implements ConnectionHost {
       now: () => io.now(),
       date: Date.now,
     });
-    this.connections = new Connections(this, {
+    this.connections = new Connections({
       io,
+      create: (stream, arrival) => new Connection(this, stream, arrival),
       index,
       workers: start.workers,
       passConnection: deps.passConnection,
@@ -154,24 +153,24 @@ export class ProxyWorker implements ConnectionHost {
       makePlace: () => this.handshakes.makePlace(),
       log: this.log,
     });
-    const owner = index + 1;
+    const thread = index + 1;
     this.handshakes = new Handshakes({
       ...settings,
       index,
       workers: start.workers,
       gauges: this.#gauges,
       sendToPeer: deps.sendToPeer,
-      sources: new SourceTable(shared.handshakes, owner),
+      sources: new SourceTable(shared.handshakes, thread),
     });
     this.#guard = createLoginGuard({
       ...settings.login,
-      sources: new SourceTable(shared.loginSources, owner),
-      names: new SourceTable(shared.loginNames, owner),
+      sources: new SourceTable(shared.loginSources, thread),
+      names: new SourceTable(shared.loginNames, thread),
       now: sharedClock,
     });
     this.isTrustedProxy = createProxySources(settings.proxyProtocolFrom);
     this.logins = new Logins({
-      accounts: this.#accounts,
+      accounts: this.accounts,
       schedules,
       authorized: this.#authorized,
       isTrustedProxy: this.isTrustedProxy,
@@ -197,7 +196,7 @@ export class ProxyWorker implements ConnectionHost {
     switch (message.kind) {
       case 'accounts': {
         const now = Date.now();
-        for (const record of message.records) this.#accounts.put(record, now);
+        for (const record of message.records) this.accounts.put(record, now);
         return;
       }
       case 'authorized':
@@ -205,16 +204,16 @@ export class ProxyWorker implements ConnectionHost {
         return;
       case 'account-removed':
         this.#authorized.remove(message.id);
-        return this.#accounts.remove(message.id, message.reason);
+        return this.accounts.remove(message.id, message.reason);
       case 'games':
         this.#games = createGameRules(message.games, compilePattern);
         return;
       case 'end-session':
-        return this.#sessions.get(message.slot, message.generation)?.end(message.reason);
+        return this.sessions.get(message.slot, message.generation)?.end(message.reason);
       case 'end-account':
-        return this.#accounts.end(message.accountId, message.reason);
+        return this.accounts.end(message.accountId, message.reason);
       case 'end-all':
-        return this.#sessions.endAll(message.reason);
+        return this.sessions.endAll(message.reason);
       case 'permit':
         return this.permits.answered(message.token, message.refusal);
       case 'penalties':
@@ -254,59 +253,33 @@ export class ProxyWorker implements ConnectionHost {
   /** Ends all sessions and connections, and reports this. */
   #end(): void {
     this.#listeners.closeAll();
-    this.#sessions.endAll('shutdown');
+    this.sessions.endAll('shutdown');
     this.connections.closeAll();
     this.events.send();
   }
 
   /** The worker has failed: ends its sessions and reports this. */
   failed(): void {
-    for (const session of this.#sessions.all()) session.finish('relay-failed');
+    for (const session of this.sessions.all()) session.finish('relay-failed');
     this.events.send();
   }
 
   // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  relayedClosed(): void {
-    this.connections.release();
-  }
-
-  tryAcquireConnection(): (() => void) | null {
-    return this.connections.tryAcquire() ? () => this.connections.release() : null;
-  }
-
   #findOutbound({ address, port }: Endpoint): Endpoint[] {
     const found: Endpoint[] = [];
-    for (const { owner } of this.#sessions.all()) {
-      if (!(owner instanceof Relayed) || owner.outboundPort !== port) continue;
-      const { local, remote } = owner.outbound;
+    for (const { transfer } of this.sessions.all()) {
+      if (!(transfer instanceof Relayed) || transfer.outboundPort !== port) continue;
+      const { local, remote } = transfer.outbound;
       if (local.address === address) found.push(remote);
     }
     return found;
   }
 
-  // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  openSession(request: SessionRequest): WorkerSession | PlaceRefusal {
-    return this.#sessions.open(request);
-  }
-
-  isStillKnown(account: WorkerAccount): boolean {
-    return this.#accounts.byId(account.record.id) === account;
-  }
-
-  makeRoomForAssociation(account: WorkerAccount): void {
-    this.#accounts.makeRoomForAssociation(account, this.settings.udp.maxAssociationsPerAccount);
-  }
-
-  egressOf(account: WorkerAccount): EgressPolicy | null {
-    return this.#egressOf(account.record.limits.egressClass);
-  }
-
   readonly #tick = (): void => {
     this.io.timer(TICK_MS, this.#tick);
-    this.#sessions.tick();
-    this.#accounts.endPast(Date.now());
+    this.sessions.tick();
+    this.accounts.endPast(Date.now());
     this.connections.tick();
     this.#places.tick();
     const evicted = this.handshakes.takeEvicted();

@@ -1,6 +1,6 @@
 // The gain of more workers: connections, bulk and datagrams of six players, whose accounts are spread evenly over one, two and
 // three workers.
-import { workerOf } from '../../../src/proxy/worker/worker-of.js';
+import { workerOf } from '../../../src/proxy/memory/hash.js';
 import { startTestDaemon } from '../../helpers/daemon.js';
 import type { Scope } from '../../helpers/suite.js';
 import type { Load, Numbers, Route } from '../load.js';

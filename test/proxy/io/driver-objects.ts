@@ -121,7 +121,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
         account: { quota: null },
         counts,
         countAt: settings.countAt,
-        owner: { relayEnded: (end) => report({ object, event: 'ended', value: end }) },
+        listener: { relayEnded: (end) => report({ object, event: 'ended', value: end }) },
       });
       objects.set(object, {
         close: () => relay.close(),

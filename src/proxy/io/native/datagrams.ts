@@ -1,12 +1,12 @@
-// The datagram engine of the native driver: what routes and sources cover is received and sent in batches, without garbage;
-// the rest goes to the owner. Each ready socket gets one batch in its turn.
+// The datagram relay of the native engine: what routes and sources cover is received and sent in batches, without garbage;
+// the rest goes to the association. Each ready socket gets one batch in its turn.
 import type { Endpoint } from '../../../core/ip.js';
 import { headerKey, ipv4HeaderKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
 import { DatagramMeter } from '../datagram-meter.js';
 import type {
-  DatagramEngine,
   DatagramRelay,
   DatagramRelayOptions,
+  OpenDatagrams,
   UpstreamSocket,
   UpstreamSocketOptions,
 } from '../datagrams.js';
@@ -33,7 +33,7 @@ interface Shared {
   readonly scratch: Buffer;
 }
 
-export function createNativeDatagrams(loop: Loop): DatagramEngine {
+export function createNativeDatagrams(loop: Loop): OpenDatagrams {
   let shared: Shared | null = null;
   return (options, onOpen) => {
     shared ??= { loop, batch: createBatch(loop.libc), scratch: Buffer.alloc(MAX_DATAGRAM_BYTES) };
@@ -233,7 +233,7 @@ class NativeDatagramRelay implements DatagramRelay {
     return received;
   }
 
-  /** Passes a datagram of the batch to the owner, after sending those before it. */
+  /** Passes a datagram of the batch to the association, after sending those before it. */
   #report(message: number, onDatagram: (data: Buffer, from: Endpoint) => void): void {
     const { batch } = this.#shared;
     batch.flush();

@@ -1,4 +1,4 @@
-// The native driver of Io: Linux, direct system calls, one synchronous loop.
+// The native engine of Io: Linux, direct system calls, one synchronous loop.
 import type { Io } from '../io.js';
 import { NativeAttempt } from './connect.js';
 import { createNativeDatagrams } from './datagrams.js';
@@ -23,7 +23,7 @@ export function createNativeIo(loop: Loop): Io {
     relay(options) {
       const { client, destination } = options;
       if (!(client instanceof NativeStream) || !(destination instanceof NativeStream)) {
-        throw new TypeError('the native relay needs streams of the native driver');
+        throw new TypeError('the native relay needs streams of the native engine');
       }
       return new NativeRelay(shared, client, destination, options);
     },

@@ -3,10 +3,9 @@
 import type { Timer } from '../../../core/timers.js';
 import type { OwnedDescriptors } from '../../memory/owned-descriptors.js';
 import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
-import { Pace, REST_US } from './pace.js';
 import { TimerWheel } from './timers.js';
 
-/** The owner of a descriptor in the epoll set. */
+/** What a descriptor in the epoll set belongs to. */
 export interface Watcher {
   /** @param events EPOLLIN, EPOLLOUT, … of epoll_wait */
   ready(events: number): void;
@@ -21,7 +20,7 @@ export interface Task {
   run(): void;
 }
 
-export interface LoopHooks {
+interface LoopHooks {
   /** Before the events of each turn: reads the channel. */
   turn(): void;
   /** Called before the loop would sleep; returns how long it may sleep, in ms. */
@@ -177,5 +176,41 @@ export class Loop {
   #must(call: string, result: number): number {
     if (result < 0) throw new Error(`${call} failed, errno ${this.libc.errno()}`);
     return result;
+  }
+}
+
+/** A rest, in µs: short beside what a datagram takes through any network. */
+const REST_US = 10;
+/** Minimum number of datagrams per ms at which the loop rests. */
+const BUSY_PER_MS = 32;
+/** After a turn that found this many datagrams, the loop does not rest. */
+const ENOUGH = 16;
+
+export class Pace {
+  #windowAt = 0;
+  #inWindow = 0;
+  #isBusy = false;
+  #inTurn = 0;
+  #sockets = 0;
+
+  /** A socket has been read for `datagrams` datagrams. */
+  received(datagrams: number): void {
+    this.#sockets += 1;
+    this.#inTurn += datagrams;
+  }
+
+  /** Whether to rest after this turn. @param events number of events of the turn: when other sockets were ready too, the loop does not rest */
+  isRestDue(events: number, nowMs: number): boolean {
+    if (this.#sockets === 0) return false;
+    this.#inWindow += this.#inTurn;
+    if (nowMs - this.#windowAt >= 1) {
+      this.#isBusy = this.#inWindow >= BUSY_PER_MS * (nowMs - this.#windowAt);
+      this.#windowAt = nowMs;
+      this.#inWindow = 0;
+    }
+    const isDue = this.#isBusy && this.#inTurn < ENOUGH && this.#sockets === events;
+    this.#sockets = 0;
+    this.#inTurn = 0;
+    return isDue;
   }
 }

@@ -1,12 +1,11 @@
 // Two streams joined in the native loop. Small chunks are copied through one buffer (recv, send) at once; what fills that
 // buffer is bulk, and goes by splice through a pipe, in turns: each visit to a direction moves a bounded share.
-import type { Relay, RelayEnd, RelayOptions, RelayOwner } from '../io.js';
-import type { QuotaHolder } from '../quota.js';
-import type { AccountRates, FlowShare } from '../rates.js';
+import type { Relay, RelayEnd, RelayListener, RelayOptions } from '../io.js';
+import type { AccountRates, FlowShare, QuotaHolder } from '../rates.js';
 import { EAGAIN, EINTR, EPOLLERR } from './libc.js';
 import type { Loop, Task } from './loop.js';
 import type { Pipe, Pipes } from './pipes.js';
-import { type NativeStream, READ_BYTES, readBuffer, type StreamOwner } from './stream.js';
+import { type NativeStream, READ_BYTES, readBuffer, type StreamRelay } from './stream.js';
 
 /** One visit moves at most this; then other directions have their turn. */
 const VISIT_BYTES = 1024 * 1024;
@@ -54,13 +53,13 @@ class Direction implements Task {
   }
 }
 
-export class NativeRelay implements Relay, StreamOwner {
+export class NativeRelay implements Relay, StreamRelay {
   readonly #shared: RelayShared;
   readonly #up: Direction;
   readonly #down: Direction;
   readonly #counts: Float64Array;
   readonly #account: QuotaHolder;
-  readonly #owner: RelayOwner;
+  readonly #listener: RelayListener;
   #inspect: ((chunk: Uint8Array) => boolean) | null;
   #isOver = false;
 
@@ -68,13 +67,13 @@ export class NativeRelay implements Relay, StreamOwner {
     this.#shared = shared;
     this.#counts = options.counts;
     this.#account = options.account;
-    this.#owner = options.owner;
+    this.#listener = options.listener;
     this.#inspect = options.inspect;
     this.#up = new Direction(this, client, destination, options.countAt);
     this.#down = new Direction(this, destination, client, options.countAt + 1);
     if (options.rates) this.setRates(options.rates);
-    this.#down.pending = client.setOwner(this);
-    this.#up.pending = destination.setOwner(this);
+    this.#down.pending = client.setRelay(this);
+    this.#up.pending = destination.setRelay(this);
     if (options.early !== null) this.#takeEarly(options.early);
     // Epoll is edge-triggered: what was ready before causes no further event.
     if (client.isReadable || this.#up.pending !== null) this.#queue(this.#up);
@@ -288,7 +287,7 @@ export class NativeRelay implements Relay, StreamOwner {
   #end(end: RelayEnd): void {
     if (this.#isOver) return;
     this.#finish();
-    this.#owner.relayEnded(end);
+    this.#listener.relayEnded(end);
   }
 
   #finish(): void {

@@ -39,7 +39,7 @@ const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 const MAX_UNSENT_BYTES = 64 * 1024;
 
 /** A relay that has taken a stream over. */
-export interface StreamOwner {
+export interface StreamRelay {
   streamReady(stream: NativeStream, events: number): void;
 }
 
@@ -63,7 +63,7 @@ export class NativeStream implements Stream, Watcher, Task {
   #registration: Registration = NOT_WATCHED;
   /** Null: the system is asked, which is rarely needed. */
   readonly #peer: Endpoint | null;
-  #owner: StreamOwner | null = null;
+  #relay: StreamRelay | null = null;
   #isPaused = true;
   #hasEnded = false;
   #isReading = false;
@@ -153,9 +153,9 @@ export class NativeStream implements Stream, Watcher, Task {
     if (this.#fd !== -1) setKeepAlive(this.#loop.libc, this.#fd);
   }
 
-  /** From now on the owner reads and writes. Returns the bytes that `write` has kept unsent; null: none. */
-  setOwner(owner: StreamOwner): Buffer | null {
-    this.#owner = owner;
+  /** From now on the relay reads and writes. Returns the bytes that `write` has kept unsent; null: none. */
+  setRelay(relay: StreamRelay): Buffer | null {
+    this.#relay = relay;
     this.listener = NO_LISTENER;
     this.#isPaused = true;
     const unsent = this.#unsent;
@@ -182,16 +182,16 @@ export class NativeStream implements Stream, Watcher, Task {
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) this.isReadable = true;
     if (events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP)) this.mayReadShort = true;
     if (events & (EPOLLOUT | EPOLLHUP)) this.isWritable = true;
-    if (this.#owner !== null) {
-      this.#owner.streamReady(this, events);
+    if (this.#relay !== null) {
+      this.#relay.streamReady(this, events);
       return;
     }
     if (events & EPOLLERR) {
       // Reads first what the peer sent before it reset the connection, such as the answer to a request that it did not read to the end.
       this.run();
       // The listener may have started a relay meanwhile.
-      if (this.#owner === null) this.#fail(this.error());
-      else (this.#owner as StreamOwner).streamReady(this, events);
+      if (this.#relay === null) this.#fail(this.error());
+      else (this.#relay as StreamRelay).streamReady(this, events);
       return;
     }
     if (this.isWritable && this.#unsent !== null) this.#flush(this.#unsent);
@@ -202,7 +202,7 @@ export class NativeStream implements Stream, Watcher, Task {
   run(): void {
     const { libc } = this.#loop;
     this.#isReading = true;
-    while (this.isReadable && !this.#isPaused && this.#owner === null && this.#fd !== -1) {
+    while (this.isReadable && !this.#isPaused && this.#relay === null && this.#fd !== -1) {
       const got = libc.recv(this.#fd, readBuffer, READ_BYTES);
       if (got > 0) {
         // A short read has emptied the socket: the next bytes make a new event.

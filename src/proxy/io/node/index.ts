@@ -1,7 +1,6 @@
-// The node driver: node:net and node:dgram as they are documented. It works on every system, and is kept simple.
+// The node engine: node:net and node:dgram as they are documented. It works on every system, and is kept simple.
 import type { Io } from '../io.js';
-import { sourceAddressFor } from './datagram-socket.js';
-import { openDatagrams } from './datagrams.js';
+import { openDatagrams, sourceAddressFor } from './datagrams.js';
 import { acceptFrom, adoptSocket, connect, listen } from './listen.js';
 import { relay } from './relay.js';
 

@@ -1,4 +1,6 @@
-// The connections of the node driver: outgoing, accepted, or adopted as descriptors.
+// The connections of the node engine: outgoing, accepted, or adopted as descriptors; and its listeners.
+
+import { chmodSync } from 'node:fs';
 import {
   createServer,
   connect as dial,
@@ -7,6 +9,7 @@ import {
   Socket,
 } from 'node:net';
 import { type Endpoint, withoutMapping } from '../../../core/ip.js';
+import type { ListenerSpec } from '../../messages.js';
 import type { Attempt, ConnectListener, ListenOptions, ListenResult, Stream } from '../io.js';
 import { codeOf, NodeStream, remoteEndpoint } from './stream.js';
 
@@ -80,8 +83,8 @@ export function adoptSocket(fd: number): Stream {
   return new NodeStream(socket, remoteEndpoint(socket));
 }
 
-function createListener(onConnection: (socket: Socket) => void): Server {
-  return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection);
+function createListener(onConnection: (socket: Socket) => void, keepAlive = false): Server {
+  return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true, keepAlive }, onConnection);
 }
 
 function start(
@@ -99,3 +102,30 @@ function start(
 }
 
 function ignore(): void {}
+
+/** For the listeners of players: opens the socket of `spec`, or accepts from its descriptor. */
+export function listenNode(
+  { fd, host, port, path, mode, isDualStack }: ListenerSpec,
+  onConnection: (stream: Stream) => void,
+  done: (result: { address: string; port: number; close(): void } | { code: string }) => void,
+): void {
+  const server = createListener((socket) => {
+    const peer = remoteEndpoint(socket);
+    // The connection is closed already, so its address is unknown.
+    if (path === null && peer.address === '') socket.destroy();
+    else onConnection(new NodeStream(socket, peer));
+  }, true);
+  const here = path === null ? { host, port, ipv6Only: host.includes(':') && !isDualStack } : { path };
+  // Node closes an open descriptor together with the server.
+  start(server, fd === null ? here : { fd }, (code) => {
+    if (code !== null) return done({ code });
+    if (path !== null && fd === null) chmodSync(path, mode);
+    const bound = server.address();
+    const local = bound === null || typeof bound === 'string' ? { address: path ?? host, port } : bound;
+    done({
+      address: path === null ? withoutMapping(local.address) : local.address,
+      port: local.port,
+      close: () => void server.close(),
+    });
+  });
+}

@@ -1,8 +1,7 @@
-// The relay of the node driver: writes the data of each of two sockets to the other, with back-pressure.
+// The relay of the node engine: writes the data of each of two sockets to the other, with back-pressure.
 import type { Socket } from 'node:net';
-import type { Relay, RelayEnd, RelayOptions, RelayOwner, Stream } from '../io.js';
-import type { QuotaHolder } from '../quota.js';
-import type { AccountRates, FlowShare, SharedRate } from '../rates.js';
+import type { Relay, RelayEnd, RelayListener, RelayOptions, Stream } from '../io.js';
+import type { AccountRates, FlowShare, QuotaHolder, SharedRate } from '../rates.js';
 import { KEEP_ALIVE_IDLE_MS, NodeStream } from './stream.js';
 
 /** One direction: forwards bytes from one socket to the other, and then the FIN. */
@@ -104,16 +103,16 @@ class NodeRelay implements Relay {
   readonly #destination: Socket;
   readonly #up: Direction;
   readonly #down: Direction;
-  readonly #owner: RelayOwner;
+  readonly #listener: RelayListener;
   #inspect: RelayOptions['inspect'];
   #end: RelayEnd | null = null;
   #socketsOpen = 2;
 
   constructor(options: RelayOptions) {
-    const { client, destination, early, inspect, rates, account, counts, countAt, owner } = options;
+    const { client, destination, early, inspect, rates, account, counts, countAt, listener } = options;
     this.#client = socketOf(client);
     this.#destination = socketOf(destination);
-    this.#owner = owner;
+    this.#listener = listener;
     this.#inspect = inspect;
     const count = (at: number, { length }: Buffer): void => {
       counts[at] = (counts[at] ?? 0) + length;
@@ -201,7 +200,7 @@ class NodeRelay implements Relay {
     if (!direction.hasEnded || !back.isDone) direction.to.destroy();
     if (this.#socketsOpen > 0) return;
     this.#shut();
-    this.#owner.relayEnded(this.#end);
+    this.#listener.relayEnded(this.#end);
   }
 
   #shut(): void {
@@ -219,6 +218,6 @@ export function relay(options: RelayOptions): Relay {
 }
 
 function socketOf(stream: Stream): Socket {
-  if (!(stream instanceof NodeStream)) throw new TypeError('not a stream of the node driver');
+  if (!(stream instanceof NodeStream)) throw new TypeError('not a stream of the node engine');
   return stream.release();
 }

@@ -1,4 +1,4 @@
-// A stream of the node driver: implements Stream by a net.Socket.
+// A stream of the node engine: implements Stream by a net.Socket.
 import type { Socket } from 'node:net';
 import { type Endpoint, withoutMapping } from '../../../core/ip.js';
 import type { Stream, StreamListener } from '../io.js';

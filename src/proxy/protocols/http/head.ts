@@ -16,7 +16,7 @@ export interface Field {
   readonly value: string;
 }
 
-export type HeadResult =
+type HeadResult =
   | { readonly kind: 'more' }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'too-large' }
@@ -35,7 +35,7 @@ const MALFORMED: HeadResult = { kind: 'malformed' };
 const TOO_LARGE: HeadResult = { kind: 'too-large' };
 
 /** RFC 9110 §5.6.2. */
-export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 §5.5, one character a byte. */
 const FIELD_VALUE = /^[\t \x21-\x7e\x80-\xff]*$/;
 
@@ -117,4 +117,44 @@ function withoutOuterSpace(line: string, from: number): string {
 /** The values of every field of this name (given in lower case), in order. */
 export function valuesOf(fields: readonly Field[], lower: string): string[] {
   return fields.filter((field) => field.lower === lower).map(({ value }) => value);
+}
+
+/**
+ * RFC 9110 §7.6.1. The proxy adds neither Via nor X-Forwarded-For, so that the destination does not learn the player's address or
+ * that there is a proxy.
+ */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Fields that Connection must not name: without them the destination would understand another message. */
+const NEVER_NAMED = new Set(['content-length', 'content-type', 'host']);
+
+/** The options of Connection and Proxy-Connection, in lower case; null: malformed. */
+export function connectionOptions(fields: readonly Field[]): ReadonlySet<string> | null {
+  const values = [...valuesOf(fields, 'connection'), ...valuesOf(fields, 'proxy-connection')];
+  const options = values
+    .flatMap((value) => value.split(','))
+    .map((option) => option.trim().toLowerCase())
+    .filter((option) => option !== '');
+  if (!options.every((option) => TOKEN.test(option))) return null;
+  return options.some((option) => NEVER_NAMED.has(option)) ? null : new Set(options);
+}
+
+/** The fields to forward. */
+export function endToEnd(fields: readonly Field[], options: ReadonlySet<string>): readonly Field[] {
+  return fields.filter(({ lower }) => !HOP_BY_HOP.has(lower) && !options.has(lower));
+}
+
+/** A head as bytes. */
+export function writeHead(startLine: string, fields: readonly (readonly [string, string])[]): Buffer {
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${startLine}\r\n${lines.join('')}\r\n`, 'latin1');
 }

@@ -1,13 +1,43 @@
 // The server's side of an HTTP proxy: one request with Basic credentials (RFC 9110 §11.7), a CONNECT (§9.3.6) or one in
-// absolute form (RFC 9112 §3.2.2). Parses bytes and returns steps; uses no socket and no clock.
+// absolute form (RFC 9112 §3.2.2). Parses bytes and returns steps. Its own responses (RFC 9110 §15) contain nothing about the
+// player or our network.
 import type { ClientProtocol, HandshakeStep } from '../client-protocol.js';
 import type { ClientRequest } from '../client-request.js';
 import { Reply, type ReplyCode } from '../socks5.js';
-import { answer, type Status, statusOf, TUNNEL_OPEN } from './answers.js';
-import { readBasic } from './basic.js';
-import { type ForwardedRequest, readForwarding } from './forward.js';
+import { type ForwardedRequest, readAuthority, readForwarding, readRequestLine } from './forward.js';
 import { type Field, type HeadLimits, HeadReader, valuesOf } from './head.js';
-import { readAuthority, readRequestLine } from './request-line.js';
+
+const REASONS = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  407: 'Proxy Authentication Required',
+  431: 'Request Header Fields Too Large',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  505: 'HTTP Version Not Supported',
+} as const;
+type Status = keyof typeof REASONS;
+
+/** The HTTP status for a SOCKS5 reply code (RFC 1928 §6). */
+const STATUS_OF_REPLY: Readonly<Record<ReplyCode, Status>> = {
+  [Reply.succeeded]: 502,
+  [Reply.generalFailure]: 503,
+  [Reply.notAllowedByRuleset]: 403,
+  [Reply.networkUnreachable]: 502,
+  [Reply.hostUnreachable]: 502,
+  [Reply.connectionRefused]: 502,
+  [Reply.ttlExpired]: 504,
+  [Reply.commandNotSupported]: 501,
+  [Reply.addressTypeNotSupported]: 400,
+};
+
+/** RFC 9110 §9.3.6: the tunnel begins after the empty line. */
+const TUNNEL_OPEN = Buffer.from('HTTP/1.1 200 Connection established\r\n\r\n', 'latin1');
+
+/** RFC 7617 §2 and §2.1. */
+const CHALLENGE = 'Proxy-Authenticate: Basic realm="Pulsegate", charset="UTF-8"\r\n';
 
 const LOGIN_FAILED = answer(407);
 const MORE: HandshakeStep = { kind: 'more' };
@@ -53,7 +83,7 @@ export class HttpProxy implements ClientProtocol {
   }
 
   reply(code: ReplyCode): Uint8Array {
-    return code === Reply.succeeded ? TUNNEL_OPEN : answer(statusOf(code), this.#forward?.isHead);
+    return code === Reply.succeeded ? TUNNEL_OPEN : answer(STATUS_OF_REPLY[code], this.#forward?.isHead);
   }
 
   #readRequest(startLine: string, fields: readonly Field[]): HandshakeStep {
@@ -89,4 +119,37 @@ function isConnectHead(fields: readonly Field[]): boolean {
 
 function refuse(status: Status): HandshakeStep {
   return { kind: 'refuse', bytes: answer(status) };
+}
+
+/** A complete response, after which the connection is closed. `isHead`: the response to HEAD, without content. */
+function answer(status: Status, isHead = false): Buffer {
+  const phrase = `${status} ${REASONS[status]}`;
+  const body = `${phrase}\n`;
+  const head =
+    `HTTP/1.1 ${phrase}\r\n${status === 407 ? CHALLENGE : ''}` +
+    `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  return Buffer.from(isHead ? head : head + body, 'latin1');
+}
+
+interface BasicCredentials {
+  readonly username: Uint8Array;
+  readonly password: Uint8Array;
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+const COLON = 0x3a;
+/** As in RFC 1929 §2, so that the limits do not depend on the protocol of the client. */
+const MAX_BYTES = 255;
+
+/** Null: another scheme, or credentials that no account can have. A user name ends at the first colon. */
+function readBasic(value: string): BasicCredentials | null {
+  const [, encoded] = BASIC.exec(value) ?? [];
+  if (encoded === undefined) return null;
+  const bytes = Buffer.from(encoded, 'base64');
+  const colonAt = bytes.indexOf(COLON);
+  if (colonAt === -1) return null;
+  const username = bytes.subarray(0, colonAt);
+  const password = bytes.subarray(colonAt + 1);
+  const isBetween = ({ length }: Uint8Array): boolean => length >= 1 && length <= MAX_BYTES;
+  return isBetween(username) && isBetween(password) ? { username, password } : null;
 }

@@ -1,8 +1,7 @@
 // Rewrites the destination's response to a forwarded request (RFC 9112 §4 and §6.3) for the client.
 import { BodyReader, type Framing, framingOf, NO_BODY } from './body.js';
 import type { ForwardedRequest } from './forward.js';
-import { type Field, type HeadLimits, HeadReader } from './head.js';
-import { connectionOptions, endToEnd, writeHead } from './hop.js';
+import { connectionOptions, endToEnd, type Field, type HeadLimits, HeadReader, writeHead } from './head.js';
 
 export type ResponseResult =
   /** The bytes to send to the client; null: none yet. */

@@ -1,7 +1,7 @@
 // The native loop rests only while tens of thousands of datagrams arrive each second, few at a time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Pace } from '../../../../src/proxy/io/native/pace.js';
+import { Pace } from '../../../../src/proxy/io/native/loop.js';
 
 const TURNS_PER_MS = 20;
 

@@ -1,9 +1,8 @@
 // Requests in absolute form: what is forwarded to the destination, and what is refused as ambiguous.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readForwarding } from '../../../../src/proxy/protocols/http/forward.js';
+import { readForwarding, readRequestLine } from '../../../../src/proxy/protocols/http/forward.js';
 import { HeadReader } from '../../../../src/proxy/protocols/http/head.js';
-import { readRequestLine } from '../../../../src/proxy/protocols/http/request-line.js';
 
 const LIMITS = { maxHeaderBytes: 16_384, maxHeaderFields: 100 };
 

@@ -1,5 +1,5 @@
-// Detects the game of a session by the operator's rules, from each destination and its first client bytes.
-
+// The GameIDs of one session: detected by the operator's rules, from each destination and its first client bytes, and reported at
+// most once per interval.
 import type { GameRules, PayloadMatcher, PayloadVerdict } from '../../core/heartbeats/game-rules.js';
 import { parseIp } from '../../core/ip.js';
 import type { Destination, Protocol } from '../../core/sessions/session.js';
@@ -16,51 +16,67 @@ interface Inspected {
   isFed: boolean;
 }
 
-/** Of one session. `onGame` is called with each GameID that a rule finds after `ask` has returned. */
-export class GameWatch {
-  readonly #onGame: (gameId: string) => void;
+export interface SessionGamesOptions {
+  /** Minimum time between two reports, in ms. */
+  readonly intervalMs: number;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  readonly onGame: (gameId: string) => void;
+}
+
+export class SessionGames {
+  readonly #options: SessionGamesOptions;
   /** Oldest first: at most one for a stream, one for each destination of an association. */
   #inspected: Inspected[] = [];
+  #reported: string | null = null;
+  #reportedAt = Number.NEGATIVE_INFINITY;
+  /** Detected too soon after the last report: reported at the end of the interval. */
+  #waiting: string | null = null;
 
-  constructor(onGame: (gameId: string) => void) {
-    this.#onGame = onGame;
+  constructor(options: SessionGamesOptions) {
+    this.#options = options;
   }
 
   /**
-   * Applies the rules to a destination. Returns the GameID of a fixed rule, an inspector for the first client bytes, or null.
-   * When more than MAX_INSPECTED destinations wait for bytes, the oldest is decided as if it had ended.
+   * Applies the rules to a destination. When more than MAX_INSPECTED destinations wait for bytes, the oldest is decided as if it
+   * had ended.
+   * @returns an inspector for the first client bytes; null: not needed; 'no-rule': no rule matches
    */
   ask(
     rules: GameRules,
     { host, address, port }: Destination,
     protocol: Protocol,
-  ): { readonly gameId: string } | { readonly inspect: PayloadInspector } | null {
+  ): PayloadInspector | null | 'no-rule' {
     const verdict = rules.start({ host, ip: parseIp(address), port, protocol });
-    if (verdict === null || 'gameId' in verdict) return verdict;
+    if (verdict === null) return 'no-rule';
+    if ('gameId' in verdict) {
+      this.#found(verdict.gameId);
+      return null;
+    }
     const [oldest] = this.#inspected;
     if (oldest && this.#inspected.length >= MAX_INSPECTED) this.#decide(oldest, oldest.matcher.end());
     const inspected: Inspected = { matcher: verdict.inspect, isFed: false };
     this.#inspected.push(inspected);
-    return {
-      inspect: (chunk) => {
-        if (!this.#inspected.includes(inspected)) return false;
-        inspected.isFed = true;
-        return this.#decide(inspected, inspected.matcher.feed(chunk));
-      },
+    return (chunk) => {
+      if (!this.#inspected.includes(inspected)) return false;
+      inspected.isFed = true;
+      return this.#decide(inspected, inspected.matcher.feed(chunk));
     };
   }
 
   /** Accepts GameIDs at the end of the bytes so far when a flow is idle. Call it about once a second. */
-  tick(): void {
+  tick(now: number): void {
     for (const inspected of [...this.#inspected]) {
       if (!inspected.isFed) this.#decide(inspected, inspected.matcher.settle());
       inspected.isFed = false;
     }
+    if (this.#waiting !== null && now - this.#reportedAt >= this.#options.intervalMs)
+      this.#report(this.#waiting);
   }
 
-  /** The session has ended: returns the GameID of a flow that still waited for bytes; null: none. */
+  /** The session has ended: returns the GameID that is not reported yet; null: none. */
   end(): string | null {
-    let found: string | null = null;
+    let found = this.#waiting;
     for (const { matcher } of this.#inspected) {
       const verdict = matcher.end();
       if (verdict !== 'done') found = verdict.gameId;
@@ -73,7 +89,19 @@ export class GameWatch {
   #decide(inspected: Inspected, verdict: PayloadVerdict): boolean {
     if (verdict === 'more') return true;
     this.#inspected = this.#inspected.filter((each) => each !== inspected);
-    if (verdict !== 'done') this.#onGame(verdict.gameId);
+    if (verdict !== 'done') this.#found(verdict.gameId);
     return false;
+  }
+
+  #found(gameId: string): void {
+    if (this.#options.now() - this.#reportedAt >= this.#options.intervalMs) return this.#report(gameId);
+    this.#waiting = gameId === this.#reported ? null : gameId;
+  }
+
+  #report(gameId: string): void {
+    this.#reported = gameId;
+    this.#reportedAt = this.#options.now();
+    this.#waiting = null;
+    this.#options.onGame(gameId);
   }
 }
