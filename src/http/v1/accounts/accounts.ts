@@ -11,9 +11,10 @@ import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../sorted.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
+import { AccountChange, NewAccount } from './field-schemas.js';
 import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
-import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount } from './schemas.js';
+import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
   accountSortKeys,
   changeOf,

@@ -16,8 +16,8 @@ import { actorOf } from '../../caller.js';
 import { inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
-import { ContactsChange, Password, Remarks, Username } from './field-schemas.js';
-import { Credentials, NewAccountDefaults, SkippedAccount } from './schemas.js';
+import { ContactsChange, NewAccountFields, Password, Remarks, Username } from './field-schemas.js';
+import { Credentials, SkippedAccount } from './schemas.js';
 import { changeOf, problemOf, refuseEgressClass, withTerms } from './shared.js';
 
 const { route } = routesOf('Accounts');
@@ -41,7 +41,7 @@ const NewAccounts = z
       .min(1)
       .max(10_000)
       .optional(),
-    ...NewAccountDefaults,
+    ...NewAccountFields,
     /** true: writes nothing, and the answer says what would happen. */
     dryRun: z.boolean().default(false),
   })

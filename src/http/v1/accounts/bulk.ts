@@ -7,7 +7,7 @@ import type { Actor } from '../../../core/audit/audit.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { type Answered, routesOf } from '../../api/route.js';
-import { Count, Guid, TimeIn } from '../../api/schemas.js';
+import { Count, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { inAuditedSlices } from '../slices.js';
@@ -16,32 +16,12 @@ import { asStored, BulkAction, refuseAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
-import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
-import { Credentials, OwnerFilter, SkippedAccount } from './schemas.js';
+import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
 
 const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
-
-/** The fields of the list's query, as JSON values. */
-const AccountFilterBody = z
-  .object({
-    search: z.string().max(255).optional(),
-    online: z.boolean().optional(),
-    enabled: z.boolean().optional(),
-    expired: z.boolean().optional(),
-    expiringWithinDays: z.int().min(1).max(3_650).optional(),
-    expiresFrom: TimeIn.optional(),
-    expiresBefore: TimeIn.optional(),
-    neverUsed: z.boolean().optional(),
-    overQuota: z.boolean().optional(),
-    tag: Tag.optional(),
-    game: z.string().max(255).optional(),
-    plan: z.string().max(64).optional(),
-    owner: OwnerFilter.optional(),
-  })
-  .meta({ id: 'AccountFilterBody' });
 
 const BulkRequest = z
   .object({

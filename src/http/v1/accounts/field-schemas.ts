@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/fields/contacts.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
-import { Bytes, Count, Time } from '../../api/schemas.js';
+import { Bytes, Count, Guid, Time, TimeIn } from '../../api/schemas.js';
 
 export const AccountLimits = z
   .object({
@@ -57,12 +57,6 @@ export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
     'Days and hours in the time zone `timeZone`: mon-fri 08:00-23:00; sat,sun 00:00-24:00. null: always.',
 });
 
-/** A field that is left out stays unchanged. */
-export const AccessChange = z
-  .object({ allowedClients: AllowedClients, schedule: Schedule })
-  .partial()
-  .meta({ id: 'AccessChange' });
-
 /** The player's addresses for notices. */
 export const Contacts = z
   .object({
@@ -86,3 +80,58 @@ export const Tag = z.string().min(1).max(MAX_TAG_CHARS).meta({
 });
 /** The account rules refuse too many tags only after they removed duplicates, so the schema allows more. */
 export const Tags = z.array(Tag).max(10 * MAX_TAGS);
+
+/** The fields that requests give for an account: one schema of each for creation, change, many accounts and bulk actions. */
+const Fields = z.object({
+  isEnabled: z.boolean(),
+  remarks: Remarks,
+  /** A change replaces all of them; at most 16. */
+  tags: Tags,
+  expiresAt: TimeIn.nullable(),
+  limits: AccountLimitsChange,
+  /** A change replaces all of them. */
+  authorizedAddresses: AuthorizedAddresses,
+  /** A change replaces all of them. Sessions from addresses that are no longer allowed end. */
+  allowedClients: AllowedClients,
+  /** Sessions end when it does not allow the present time. */
+  schedule: Schedule,
+});
+
+/** The fields of new accounts, of one or of many. */
+export const NewAccountFields = {
+  ...Fields.omit({ authorizedAddresses: true }).partial().shape,
+  isEnabled: Fields.shape.isEnabled.default(true),
+  remarks: Fields.shape.remarks.default(null),
+  tags: Fields.shape.tags.default([]),
+  expiresAt: Fields.shape.expiresAt.default(null),
+  /** Name of a plan, which sets expiry and limits. Explicit values take precedence. */
+  plan: z.string().max(64).optional(),
+  contacts: ContactsChange.optional(),
+};
+
+export const NewAccount = z
+  .object({
+    username: Username,
+    /** Left out: the daemon makes a random one. */
+    password: Password.optional(),
+    ...NewAccountFields,
+    authorizedAddresses: Fields.shape.authorizedAddresses.optional(),
+  })
+  .meta({ id: 'NewAccount' });
+
+export const AccountChange = z
+  .object({
+    /** A new name ends the account's live sessions. Id, heartbeats and history stay. */
+    username: Username,
+    ...Fields.shape,
+    /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
+    owner: Guid.nullable(),
+    contacts: ContactsChange,
+  })
+  .partial()
+  .meta({ id: 'AccountChange', description: 'A field that is left out stays unchanged.' });
+
+/** The fields that a bulk action may replace. A field that is left out stays unchanged. */
+export const AccessChange = Fields.pick({ allowedClients: true, schedule: true })
+  .partial()
+  .meta({ id: 'AccessChange' });

@@ -6,18 +6,12 @@ import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import { sortedCursors } from '../cursors.js';
 import {
   AccountLimits,
-  AccountLimitsChange,
   AccountUsage,
   AllowedClients,
   AuthorizedAddresses,
   Contacts,
-  ContactsChange,
-  Password,
-  Remarks,
   Schedule,
   Tag,
-  Tags,
-  Username,
 } from './field-schemas.js';
 
 export const Account = z
@@ -59,28 +53,31 @@ export const Account = z
   })
   .meta({ id: 'Account' });
 
-export const OwnerFilter = z.union([Guid, z.literal(NO_OWNER)]);
+const OwnerFilter = z.union([Guid, z.literal(NO_OWNER)]);
 
-/** Filters are joined by "and". A filter that is left out has no effect. */
-export const AccountFilter = z
-  .object({
+/**
+ * Filters are joined by "and". A filter that is left out has no effect.
+ * @param flag of queries or of bodies, as `days`
+ */
+const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag: F, days: D) =>
+  z.object({
     /**
      * Words separated by spaces, case-insensitive. Each is in user name, remarks, tags, latest GameID, e-mail address or Telegram
      * chat. A whole GUID finds its account.
      */
     search: z.string().max(255).optional(),
-    online: Flag.optional(),
-    enabled: Flag.optional(),
-    expired: Flag.optional(),
+    online: flag.optional(),
+    enabled: flag.optional(),
+    expired: flag.optional(),
     /** Not yet expired, and expires within this number of days. */
-    expiringWithinDays: z.coerce.number().int().min(1).max(3_650).optional(),
+    expiringWithinDays: days.optional(),
     /** Expires at this moment or later. Accounts that never expire are left out. */
     expiresFrom: TimeIn.optional(),
     /** Expires before this moment. */
     expiresBefore: TimeIn.optional(),
     /** Never logged in. */
-    neverUsed: Flag.optional(),
-    overQuota: Flag.optional(),
+    neverUsed: flag.optional(),
+    overQuota: flag.optional(),
     /** The exact text of one tag. */
     tag: Tag.optional(),
     /** The exact latest GameID. */
@@ -91,8 +88,15 @@ export const AccountFilter = z
     plan: z.string().max(64).optional(),
     /** Id of the seller that owns the account; `none`: the administrator. */
     owner: OwnerFilter.optional(),
-  })
-  .meta({ id: 'AccountFilter' });
+  });
+
+export const AccountFilter = filters(Flag, z.coerce.number().int().min(1).max(3_650)).meta({
+  id: 'AccountFilter',
+});
+/** The filters of the list's query, as JSON values. */
+export const AccountFilterBody = filters(z.boolean(), z.int().min(1).max(3_650))
+  .omit({ authorizedAddress: true })
+  .meta({ id: 'AccountFilterBody' });
 
 const sortKeys = [
   'username',
@@ -141,54 +145,6 @@ export const CredentialsInFormats = Credentials.extend({
     }),
   ),
 }).meta({ id: 'CredentialsInFormats' });
-
-/** The optional fields of new accounts. */
-export const NewAccountDefaults = {
-  isEnabled: z.boolean().default(true),
-  remarks: Remarks.default(null),
-  /** At most 16. */
-  tags: Tags.default([]),
-  expiresAt: TimeIn.nullable().default(null),
-  limits: AccountLimitsChange.optional(),
-  /** Left out: the accounts may log in from everywhere. */
-  allowedClients: AllowedClients.optional(),
-  schedule: Schedule.optional(),
-  /** Name of a plan, which sets expiry and limits. Explicit values take precedence. */
-  plan: z.string().max(64).optional(),
-  contacts: ContactsChange.optional(),
-};
-
-export const NewAccount = z
-  .object({
-    username: Username,
-    /** Left out: the daemon makes a random one. */
-    password: Password.optional(),
-    ...NewAccountDefaults,
-    authorizedAddresses: AuthorizedAddresses.optional(),
-  })
-  .meta({ id: 'NewAccount' });
-
-export const AccountChange = z
-  .object({
-    /** A new name ends the account's live sessions. Id, heartbeats and history stay. */
-    username: Username.optional(),
-    isEnabled: z.boolean().optional(),
-    remarks: Remarks.optional(),
-    /** Replaces all tags; at most 16. */
-    tags: Tags.optional(),
-    expiresAt: TimeIn.nullable().optional(),
-    limits: AccountLimitsChange.optional(),
-    /** Replaces all authorized addresses. */
-    authorizedAddresses: AuthorizedAddresses.optional(),
-    /** Replaces all of them. Sessions from addresses that are no longer allowed end. */
-    allowedClients: AllowedClients.optional(),
-    /** Sessions end when it does not allow the present time. */
-    schedule: Schedule.optional(),
-    /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
-    owner: Guid.nullable().optional(),
-    contacts: ContactsChange.optional(),
-  })
-  .meta({ id: 'AccountChange', description: 'A field that is left out stays unchanged.' });
 
 /** An account that a bulk action skipped. */
 export const SkippedAccount = z
