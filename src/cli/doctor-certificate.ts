@@ -2,20 +2,18 @@
 
 import { type Config, ConfigError, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import { DAY_MS } from '../core/clock.js';
+import { RENEW_MS, tlsFilesOf } from '../parts/tls.js';
 import { isReadableByOthers } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
 
-/** ACME clients renew a certificate about 30 days before it expires, so 14 days left means that renewal failed. */
-const RENEW_DAYS = 14;
-
 /** @param now in ms */
-export async function checkCertificate({ admin, socks }: Config, now: number): Promise<Finding[]> {
-  const findings = [await checkPair('admin certificate', admin.tls, 'admin.tls', now)];
-  for (const [i, { tls }] of socks.listeners.entries()) {
-    const where = `socks.listeners[${i}].tls`;
-    if (tls !== undefined) findings.push(await checkPair(`certificate of listener ${i}`, tls, where, now));
-  }
-  return findings.flat();
+export async function checkCertificate(config: Config, now: number): Promise<Finding[]> {
+  const findings = tlsFilesOf(config).map(([where, tls]) => {
+    const [, listener] = /\[(\d+)\]/.exec(where) ?? [];
+    const check = listener === undefined ? 'admin certificate' : `certificate of listener ${listener}`;
+    return checkPair(check, tls, where, now);
+  });
+  return (await Promise.all(findings)).flat();
 }
 
 async function checkPair(check: string, tls: TlsFiles, where: string, now: number): Promise<Finding[]> {
@@ -40,7 +38,7 @@ function lifetime({ certificate, expiresAt }: TlsPair, now: number): Pick<Findin
     return { state: 'stop', text: `is not valid before ${begin}; check the clock (NTP) or the certificate` };
   }
   const days = Math.floor((expiresAt - now) / DAY_MS);
-  if (expiresAt - now <= RENEW_DAYS * DAY_MS)
+  if (expiresAt - now <= RENEW_MS)
     return { state: 'warn', text: `expires in ${days} days, on ${end}; renew it and send SIGHUP` };
   return { state: 'ok', text: `valid for ${days} more days, until ${end}` };
 }

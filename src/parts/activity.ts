@@ -5,7 +5,7 @@ import { createReloads } from '../core/reloads.js';
 import type { Core } from './core.js';
 import type { HeartbeatsPart } from './heartbeats.js';
 import type { Part } from './lifecycle.js';
-import { createTasks } from './tasks.js';
+import { createTasks } from './lifecycle.js';
 
 /**
  * How often the traffic of this node is written, and that of the others is read, in ms. An account can exceed its quota by at most two

@@ -12,6 +12,7 @@ import { type AdminCredentials, createAdminCredentials } from '../core/auth/admi
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
+import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
 import { createSettings, type Settings } from '../core/settings/settings.js';
 import { openStore, type Store } from '../store/store.js';
@@ -86,4 +87,24 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
     ...{ whitelist, passwords, credentials, settings, timeZones },
   };
+}
+
+/** All daemons of a database count by the zone of the one that started last; the others say so. */
+export async function enterTimeZone({
+  config: { timeZone },
+  core: { timeZones, directory },
+  log,
+  now,
+}: {
+  readonly config: Pick<Config, 'timeZone'>;
+  readonly core: Pick<Core, 'timeZones' | 'directory'>;
+  readonly log: Log;
+  readonly now: () => number;
+}): Promise<void> {
+  // A new database has no other days.
+  await timeZones.enter(timeZone, directory.size === 0 ? 0 : now());
+  timeZones.onEntered((daysIn) => {
+    if (daysIn !== timeZone)
+      log.warn({ timeZone, daysIn }, 'days are counted in the time zone of another node');
+  });
 }

@@ -4,7 +4,7 @@ import { SECOND_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
-import { createTasks } from './tasks.js';
+import { createTasks } from './lifecycle.js';
 
 export interface FirstLoginsPart extends Part {
   /** @param at time of the login, in ms since the epoch */

@@ -10,7 +10,6 @@ import { adminConnections } from './capacity.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { createListenerCheck } from './listener-check.js';
-import { createMeasure } from './metrics.js';
 import type { NodePart } from './node.js';
 import { ownOutboundCheck } from './own-outbound.js';
 import type { ProxyPart } from './proxy.js';
@@ -86,6 +85,7 @@ export function observe(
   isStopping: () => boolean,
 ): Pick<AdminServerOptions, 'health' | 'metrics'> {
   const stopping = () => (isStopping() ? 'stopping' : null);
+  const version = readVersion();
   const doListenersAnswer = createListenerCheck(() => listeners.addresses);
   return {
     health: {
@@ -101,15 +101,29 @@ export function observe(
         ((await doListenersAnswer()) ? null : 'listener-silent'),
     },
     metrics: {
-      measure: createMeasure({
-        version: readVersion(),
-        node: node.nodeName,
-        core,
-        sessions: core.sessions,
-        engines: () => plane.engines,
-        listenerCertificates: () => tlsListeners.certificates(),
-        stats,
-      }),
+      // Rejects when the database does not respond.
+      async measure() {
+        const { activity } = stats;
+        core.sessions.count();
+        const [{ accounts, runs }, databaseBytes] = await Promise.all([stats.overview(), core.store.size()]);
+        return {
+          version,
+          node: node.nodeName,
+          sessions: core.sessions.size,
+          workers: plane.engines,
+          accountsOnline: core.sessions.accountCount,
+          accounts: { enabled: accounts.enabled, disabled: accounts.disabled, expired: accounts.expired },
+          bytesUp: activity.totals.bytesUp,
+          bytesDown: activity.totals.bytesDown,
+          logins: activity.outcomes,
+          heartbeats: activity.totals.heartbeats,
+          heartbeatsPending: core.pool.pendingSize,
+          heartbeatsDropped: core.pool.dropped,
+          runs: { queued: runs.queued, running: runs.running },
+          databaseBytes,
+          listenerCertificates: tlsListeners.certificates(),
+        };
+      },
       metricsToken: config.metrics.token?.reveal() ?? null,
     },
   };

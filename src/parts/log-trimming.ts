@@ -5,8 +5,8 @@ import type { Log } from '../core/log.js';
 import { trimLogs } from '../store/trim-logs.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { createTasks } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
-import { createTasks } from './tasks.js';
 
 export function createLogTrimmingPart(deps: {
   readonly config: Pick<Config, 'admin'>;

@@ -23,10 +23,10 @@ import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { createTasks } from './lifecycle.js';
 import type { NodePart } from './node.js';
 import type { OperatorSettings } from './settings.js';
 import { createStateAlerts } from './state-alerts.js';
-import { createTasks } from './tasks.js';
 
 export interface NoticesPart extends Part {
   /** Counts a guess of a client address at a player's name or password. */

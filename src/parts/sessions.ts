@@ -10,9 +10,9 @@ import { SessionReporter } from '../core/sessions/session-reporter.js';
 import { nodeTimers } from '../core/timers.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { createTasks } from './lifecycle.js';
 import type { NodePart } from './node.js';
 import type { StatsPart } from './stats.js';
-import { createTasks } from './tasks.js';
 
 /** How often this node's sessions are written, in ms. */
 const WRITE_EVERY_MS = 500;

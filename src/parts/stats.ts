@@ -15,8 +15,8 @@ import { nodeTimers } from '../core/timers.js';
 import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { createTasks } from './lifecycle.js';
 import type { NodePart } from './node.js';
-import { createTasks } from './tasks.js';
 
 type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
 

@@ -1,6 +1,10 @@
 // Reads the certificate of the admin API or of a listener, at the start and on SIGHUP.
 import { type Config, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
+import { DAY_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+
+/** ACME clients renew a certificate about 30 days before it expires, so 14 days left means that renewal failed. */
+export const RENEW_MS = 14 * DAY_MS;
 
 /**
  * Reads certificate and key; null when none is set. Logs an expired certificate, and uses it nevertheless.

@@ -1,7 +1,7 @@
 // The number of connections that fits a limit of descriptors.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { connectionsFor, reservedOf } from '../../src/parts/descriptors.js';
+import { connectionsFor, reservedOf } from '../../src/parts/capacity.js';
 
 it('a connection needs two descriptors, and four with TLS listeners', () => {
   const limit = 10_000;
