@@ -8,8 +8,8 @@ import type { Config, Loaded } from '../config.js';
 import type { Log } from '../core/log.js';
 import type { Problem } from '../http/api/problem.js';
 import { IDENTITY_PATH, USER_HEADER } from '../http/caller.js';
-import type { Operation } from '../parts/command-api.js';
-import { controlSocketPath, identityOf } from '../parts/control-socket.js';
+import type { Operation } from '../parts/admin/command-api.js';
+import { controlSocketPath, identityOf } from '../parts/admin/control-socket.js';
 import { cliActor } from './actor.js';
 import { CommandError } from './command.js';
 import { withCore } from './store.js';
@@ -93,7 +93,7 @@ export async function withApi<Result>(
   return withCore(
     loaded,
     async (core) => {
-      const { createCommandApi } = await import('../parts/command-api.js');
+      const { createCommandApi } = await import('../parts/admin/command-api.js');
       let failure: unknown;
       const keep: Log['error'] = ({ err }) => {
         failure = err;

@@ -34,7 +34,7 @@ Examples:
 };
 
 async function copy(config: Config, to: string, io: CommandIo): Promise<void> {
-  const { storeOptions } = await import('../parts/database.js');
+  const { storeOptions } = await import('../parts/database/database.js');
   const { copyStore } = await import('../store/copy.js');
   const source = storeOptions(config);
   const { busyTimeoutMs, poolSize } = config.database;

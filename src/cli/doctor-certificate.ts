@@ -2,7 +2,7 @@
 
 import { type Config, ConfigError, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import { DAY_MS } from '../core/clock.js';
-import { RENEW_MS, tlsFilesOf } from '../parts/tls.js';
+import { RENEW_MS, tlsFilesOf } from '../parts/certificates.js';
 import { isReadableByOthers } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
 

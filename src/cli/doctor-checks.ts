@@ -4,7 +4,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config, Loaded } from '../config.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../parts/capacity.js';
-import { engineHere, workerCount } from '../parts/engine.js';
+import { engineHere, workerCount } from '../parts/players/engine.js';
 import { checkCertificate } from './doctor-certificate.js';
 import { checkDatabase, checkDatabasePackage, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';

@@ -1,5 +1,5 @@
 // `pulsegate node`: lists and drains the daemons that share the database.
-import { nodeNameOf } from '../parts/node.js';
+import { nodeNameOf } from '../parts/database/node.js';
 import { withApi, worded } from './api.js';
 import { type AddCommands, load, printJson, printLine } from './command.js';
 import { formatBytes, formatIso, printTable } from './table.js';

@@ -1,4 +1,4 @@
-// What the routes of the admin API work with. parts/services.ts makes it once; each handler takes from it what it uses.
+// What the routes of the admin API work with. parts/admin/services.ts makes it once; each handler takes from it what it uses.
 import type { Readable } from 'node:stream';
 import type { LoginStore } from '../core/accounts/access/login-log.js';
 import type { Schedules } from '../core/accounts/access/schedule.js';

@@ -5,10 +5,10 @@ import { parseWhitelist } from '../core/auth/whitelist.js';
 import type { Log } from '../core/log.js';
 import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
+import { nodeNameOf } from './database/node.js';
+import type { PenaltiesPart } from './database/penalties.js';
 import type { Part } from './lifecycle.js';
-import { nodeNameOf } from './node.js';
-import type { PenaltiesPart } from './penalties.js';
-import type { OperatorSettings } from './settings.js';
+import type { OperatorSettings } from './operator-settings.js';
 
 export interface AgentsPart extends Part, Pick<AgentGateway, 'handle' | 'control' | 'prepareReload'> {
   /** Whether webhooks.allowFrom lists the address. */

@@ -16,7 +16,7 @@ import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
 import { createSettings, type Settings } from '../core/settings/settings.js';
 import { openStore, type Store } from '../store/store.js';
-import { storeOptions } from './database.js';
+import { storeOptions } from './database/database.js';
 
 export interface Core {
   readonly store: Store;

@@ -8,7 +8,7 @@ import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
-import type { OperatorSettings } from './settings.js';
+import type { OperatorSettings } from './operator-settings.js';
 
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = MINUTE_MS;

@@ -6,7 +6,7 @@ import { trimLogs } from '../store/trim-logs.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { createTasks } from './lifecycle.js';
-import type { OperatorSettings } from './settings.js';
+import type { OperatorSettings } from './operator-settings.js';
 
 export function createLogTrimmingPart(deps: {
   readonly config: Pick<Config, 'admin'>;

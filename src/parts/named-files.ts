@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
-import { tlsFilesOf } from './tls.js';
+import { tlsFilesOf } from './certificates.js';
 
 /** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
 export function certificateProblems(config: Config): Problem[] {

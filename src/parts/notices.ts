@@ -22,10 +22,10 @@ import { type NoticeReach, reachOf } from '../core/notices/preview.js';
 import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
+import type { NodePart } from './database/node.js';
 import type { Part } from './lifecycle.js';
 import { createTasks } from './lifecycle.js';
-import type { NodePart } from './node.js';
-import type { OperatorSettings } from './settings.js';
+import type { OperatorSettings } from './operator-settings.js';
 import { createStateAlerts } from './state-alerts.js';
 
 export interface NoticesPart extends Part {

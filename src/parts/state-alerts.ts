@@ -3,7 +3,7 @@ import { type Config, ConfigError, readTlsFiles, type TlsFiles } from '../config
 import { DAY_MS, HOUR_MS } from '../core/clock.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
 import type { Alert } from '../core/notices/alerts.js';
-import { RENEW_MS, tlsFilesOf } from './tls.js';
+import { RENEW_MS, tlsFilesOf } from './certificates.js';
 
 /** A node that was lost longer ago is not announced: this daemon may have been down, or the service set up without it since. */
 const LOST_MS = DAY_MS;

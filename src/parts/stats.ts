@@ -14,9 +14,9 @@ import { createOverview, type OverviewNow } from '../core/stats/overview.js';
 import { nodeTimers } from '../core/timers.js';
 import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
+import type { NodePart } from './database/node.js';
 import type { Part } from './lifecycle.js';
 import { createTasks } from './lifecycle.js';
-import type { NodePart } from './node.js';
 
 type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
 

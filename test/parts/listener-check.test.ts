@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { it, type TestContext } from 'node:test';
-import { createListenerCheck } from '../../src/parts/listener-check.js';
+import { createListenerCheck } from '../../src/parts/admin/listener-check.js';
 
 async function listen(t: TestContext, onConnection: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => onConnection(socket.on('error', () => {}))).listen(0, '127.0.0.1');

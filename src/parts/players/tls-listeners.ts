@@ -1,17 +1,17 @@
 // Listeners of players with a certificate: the TLS thread accepts connections on the public socket, and passes the decrypted
 // streams to the data plane over a private Unix socket.
 import { join } from 'node:path';
-import type { Config, TlsPair } from '../config.js';
-import { isSocketPath } from '../core/endpoints.js';
-import { StartError } from '../core/errors.js';
-import { type Endpoint, formatHostPort } from '../core/ip.js';
-import type { Log } from '../core/log.js';
-import { TlsGateway } from '../proxy/tls/gateway.js';
-import type { TlsMaterial } from '../proxy/tls/messages.js';
-import { maxConnections, maxHandshakes } from './capacity.js';
-import type { Part } from './lifecycle.js';
-import { type Listening, listenOn, type Opened } from './listen.js';
-import { readCertificate } from './tls.js';
+import type { Config, TlsPair } from '../../config.js';
+import { isSocketPath } from '../../core/endpoints.js';
+import { StartError } from '../../core/errors.js';
+import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import { TlsGateway } from '../../proxy/tls/gateway.js';
+import type { TlsMaterial } from '../../proxy/tls/messages.js';
+import { maxConnections, maxHandshakes } from '../capacity.js';
+import { readCertificate } from '../certificates.js';
+import type { Part } from '../lifecycle.js';
+import { type Listening, listenOn, type Opened } from '../listen.js';
 
 export interface TlsListenersPart extends Part {
   /**

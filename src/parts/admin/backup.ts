@@ -2,9 +2,9 @@
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Config } from '../config.js';
-import { openStore } from '../store/store.js';
-import { storeOptions } from './database.js';
+import type { Config } from '../../config.js';
+import { openStore } from '../../store/store.js';
+import { storeOptions } from '../database/database.js';
 
 /** A fixed name, so that the next backup removes the file that an interrupted one left. */
 const FILE = 'backup-download.tmp';

@@ -3,11 +3,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
-import { type Endpoint, type IpBytes, parseIp, unmap } from '../core/ip.js';
-import { createIsOwnOutbound } from '../core/sessions/outbound.js';
-import type { IsOwnOutbound } from '../http/guards/own-outbound.js';
-import type { ProxyPlane } from '../proxy/plane/plane.js';
-import { createIsLocalAddress } from '../proxy/worker/local-addresses.js';
+import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import { createIsOwnOutbound } from '../../core/sessions/outbound.js';
+import type { IsOwnOutbound } from '../../http/guards/own-outbound.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
+import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
 
 export function ownOutboundCheck(plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>): IsOwnOutbound {
   const isLocalAddress = createIsLocalAddress(() => performance.now());

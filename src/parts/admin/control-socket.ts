@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import type { Config } from '../config.js';
-import { isSocketPath } from '../core/endpoints.js';
-import { StartError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import { readBuild, readVersion } from '../program.js';
-import { connectionOf } from './database-connection.js';
-import type { Part } from './lifecycle.js';
-import { listenOnPath, openServerOnPath } from './listen.js';
+import type { Config } from '../../config.js';
+import { isSocketPath } from '../../core/endpoints.js';
+import { StartError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { readBuild, readVersion } from '../../program.js';
+import { connectionOf } from '../database/connection-string.js';
+import type { Part } from '../lifecycle.js';
+import { listenOnPath, openServerOnPath } from '../listen.js';
 
 /** The path of the control socket of a data folder; null when it is too long for a Unix socket. */
 export function controlSocketPath(dataDir: string): string | null {

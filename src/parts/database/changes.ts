@@ -1,10 +1,10 @@
 // Applies changes that other processes (such as the command line) make in the database to the memory of the daemon.
-import type { Log } from '../core/log.js';
-import { nodeTimers } from '../core/timers.js';
-import type { ProxyPlane } from '../proxy/plane/plane.js';
-import { followChanges } from '../store/follow-changes.js';
-import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
+import type { Log } from '../../core/log.js';
+import { nodeTimers } from '../../core/timers.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
+import { followChanges } from '../../store/follow-changes.js';
+import type { Core } from '../core.js';
+import type { Part } from '../lifecycle.js';
 import type { PenaltiesPart } from './penalties.js';
 import type { SessionsPart } from './sessions.js';
 

@@ -1,12 +1,12 @@
 // The listeners of the admin API: sockets from systemd, or else those of `admin.host` and `admin.port`.
 import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
-import { StartError } from '../core/errors.js';
-import { type Endpoint, formatHostPort } from '../core/ip.js';
-import type { ProxyPlane } from '../proxy/plane/plane.js';
-import type { GivenSocket } from '../systemd-sockets.js';
-import type { Part } from './lifecycle.js';
-import { type Listening, listenOn, openServer } from './listen.js';
+import { StartError } from '../../core/errors.js';
+import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
+import type { GivenSocket } from '../../systemd-sockets.js';
+import type { Part } from '../lifecycle.js';
+import { type Listening, listenOn, openServer } from '../listen.js';
 
 export interface AdminListenersPart extends Part {
   /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */

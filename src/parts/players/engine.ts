@@ -1,10 +1,10 @@
 // Chooses the engine of the data plane, and the number of its workers.
 import { availableParallelism } from 'node:os';
-import type { Config } from '../config.js';
-import { StartError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
-import { MAX_WORKERS } from '../proxy/memory/shared.js';
+import type { Config } from '../../config.js';
+import { StartError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { type Libc, loadLibc } from '../../proxy/io/native/libc.js';
+import { MAX_WORKERS } from '../../proxy/memory/shared.js';
 
 /** The engine to use on this machine. `reason`: why the native engine is not available; null: the configuration chose node. */
 export function engineHere(

@@ -1,18 +1,18 @@
 // The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
 
-import type { Config } from '../config.js';
-import { createSessionPermits, type SessionPermits } from '../core/accounts/access/session-permits.js';
-import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
-import { MINUTE_MS } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import { createLiveSessions, type LiveSessions } from '../core/sessions/live-sessions.js';
-import { SessionReporter } from '../core/sessions/session-reporter.js';
-import { nodeTimers } from '../core/timers.js';
-import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
-import { createTasks } from './lifecycle.js';
+import type { Config } from '../../config.js';
+import { createSessionPermits, type SessionPermits } from '../../core/accounts/access/session-permits.js';
+import { type AccountLimits, NO_LIMITS } from '../../core/accounts/usage/limits.js';
+import { MINUTE_MS } from '../../core/clock.js';
+import type { Log } from '../../core/log.js';
+import { createLiveSessions, type LiveSessions } from '../../core/sessions/live-sessions.js';
+import { SessionReporter } from '../../core/sessions/session-reporter.js';
+import { nodeTimers } from '../../core/timers.js';
+import type { Core } from '../core.js';
+import type { Part } from '../lifecycle.js';
+import { createTasks } from '../lifecycle.js';
+import type { StatsPart } from '../stats.js';
 import type { NodePart } from './node.js';
-import type { StatsPart } from './stats.js';
 
 /** How often this node's sessions are written, in ms. */
 const WRITE_EVERY_MS = 500;

@@ -1,10 +1,10 @@
 // Sets the expiry of accounts that wait for their first login. A login while the database cannot be written counts from its own time.
 // An account that is used while it is told to wait need not log in again: its days begin at once.
-import { SECOND_MS } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
-import { createTasks } from './lifecycle.js';
+import { SECOND_MS } from '../../core/clock.js';
+import type { Log } from '../../core/log.js';
+import type { Core } from '../core.js';
+import type { Part } from '../lifecycle.js';
+import { createTasks } from '../lifecycle.js';
 
 export interface FirstLoginsPart extends Part {
   /** @param at time of the login, in ms since the epoch */

@@ -2,7 +2,7 @@
 // workers do not accept still takes connections, in the backlog of the system, and answers none.
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { codeOf } from '../core/errors.js';
+import { codeOf } from '../../core/errors.js';
 
 /** Time limit for an answer, in ms. A worker that dies again and again is restarted after a second. */
 const ANSWER_MS = 3_000;

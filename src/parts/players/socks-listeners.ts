@@ -1,15 +1,15 @@
 // The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
 import { chmodSync, rmSync } from 'node:fs';
-import type { Config } from '../config.js';
-import { StartError } from '../core/errors.js';
-import { type Endpoint, formatHostPort } from '../core/ip.js';
-import type { Libc } from '../proxy/io/native/libc.js';
-import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
-import type { ListenerSpec } from '../proxy/messages.js';
-import type { ProxyPlane } from '../proxy/plane/plane.js';
-import type { GivenSocket } from '../systemd-sockets.js';
-import type { Part } from './lifecycle.js';
-import { type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
+import type { Config } from '../../config.js';
+import { StartError } from '../../core/errors.js';
+import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import type { Libc } from '../../proxy/io/native/libc.js';
+import { adoptListener, openListener, openUnixListener } from '../../proxy/io/native/listen.js';
+import type { ListenerSpec } from '../../proxy/messages.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
+import type { GivenSocket } from '../../systemd-sockets.js';
+import type { Part } from '../lifecycle.js';
+import { type Listening, listenOn, listenOnPath, type Opened } from '../listen.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves, and how its connections begin. */

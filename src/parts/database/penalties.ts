@@ -1,9 +1,9 @@
 // Penalties of sources over all nodes: publishes the penalties of this node.
-import { createPenalties, type Penalties } from '../core/auth/penalties.js';
-import type { Log } from '../core/log.js';
-import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
-import { createTasks } from './lifecycle.js';
+import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
+import type { Log } from '../../core/log.js';
+import type { Core } from '../core.js';
+import type { Part } from '../lifecycle.js';
+import { createTasks } from '../lifecycle.js';
 
 /** How often penalties are published, in ms. */
 const INTERVAL_MS = 250;

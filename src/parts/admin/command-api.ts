@@ -1,42 +1,42 @@
 // /api/v1 in the process of a command, on the database that the command opened: without a daemon.
 import type { Server } from 'node:http';
-import type { Config } from '../config.js';
-import { createSchedules } from '../core/accounts/access/schedule.js';
-import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
-import { LiveActivity } from '../core/accounts/usage/live-activity.js';
-import { operatorSettingsPrefix } from '../core/auth/operator.js';
-import type { Operators } from '../core/auth/operators.js';
-import { createSecondFactor, type SecondFactor } from '../core/auth/second-factor.js';
-import { formatHostPort } from '../core/ip.js';
-import type { Log } from '../core/log.js';
-import { createChangeSignal } from '../core/stats/change-signal.js';
-import { nodeTimers } from '../core/timers.js';
-import type { Route } from '../http/api/route.js';
-import { createCommandServer } from '../http/control.js';
-import type { Services } from '../http/services.js';
-import { operatorsOf, tokensOf } from './auth.js';
-import type { Core } from './core.js';
-import { nodeNameOf } from './node.js';
+import type { Config } from '../../config.js';
+import { createSchedules } from '../../core/accounts/access/schedule.js';
+import { createPublicAddressSetting } from '../../core/accounts/player/proxy-link.js';
+import { LiveActivity } from '../../core/accounts/usage/live-activity.js';
+import { operatorSettingsPrefix } from '../../core/auth/operator.js';
+import type { Operators } from '../../core/auth/operators.js';
+import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
+import { formatHostPort } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import { createChangeSignal } from '../../core/stats/change-signal.js';
+import { nodeTimers } from '../../core/timers.js';
+import type { Route } from '../../http/api/route.js';
+import { createCommandServer } from '../../http/control.js';
+import type { Services } from '../../http/services.js';
+import { operatorsOf, tokensOf } from '../auth.js';
+import type { Core } from '../core.js';
+import { nodeNameOf } from '../database/node.js';
 
 /** The routes by the beginning of their paths. A command reads only those that it asks. */
 const GROUPS = {
   '/accounts': async () => [
-    ...(await import('../http/v1/accounts/accounts.js')).accountRoutes,
-    ...(await import('../http/v1/accounts/limits.js')).limitRoutes,
+    ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
+    ...(await import('../../http/v1/accounts/limits.js')).limitRoutes,
   ],
-  '/audit': async () => (await import('../http/v1/audit.js')).auditRoutes,
-  '/nodes': async () => (await import('../http/v1/nodes.js')).nodeRoutes,
-  '/operators': async () => (await import('../http/v1/operators.js')).operatorRoutes,
-  '/settings/plans': async () => (await import('../http/v1/settings/plans.js')).planRoutes,
-  '/settings/whitelist': async () => (await import('../http/v1/settings/whitelist.js')).whitelistRoutes,
-  '/tokens': async () => (await import('../http/v1/tokens.js')).tokenRoutes,
+  '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
+  '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
+  '/operators': async () => (await import('../../http/v1/operators.js')).operatorRoutes,
+  '/settings/plans': async () => (await import('../../http/v1/settings/plans.js')).planRoutes,
+  '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
+  '/tokens': async () => (await import('../../http/v1/tokens.js')).tokenRoutes,
 } satisfies Readonly<Record<string, () => Promise<readonly Route[]>>>;
 
 /** The operations that commands call. Those of live sessions and of the caller need a daemon. */
 export type Operation =
   | Awaited<ReturnType<(typeof GROUPS)[keyof typeof GROUPS]>>[number]
-  | typeof import('../http/v1/activity/sessions.js').liveSessionRoutes[number]
-  | typeof import('../http/v1/session.js').sessionRoutes[number];
+  | typeof import('../../http/v1/activity/sessions.js').liveSessionRoutes[number]
+  | typeof import('../../http/v1/session.js').sessionRoutes[number];
 
 /** Returns the server that answers a path below /api/v1. @param log receives what failed */
 export function createCommandApi(core: Core, config: Config, log: Log): (path: string) => Promise<Server> {

@@ -1,21 +1,21 @@
 // The admin API: one HTTP server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
 import type { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import type { TlsPair } from '../config.js';
-import { type AdminServer, type AdminServerOptions, createAdminServer } from '../http/server.js';
-import { PROGRAM_FOLDER, readVersion } from '../program.js';
-import type { AgentsPart } from './agents.js';
-import { handleFor } from './callers.js';
-import { adminConnections } from './capacity.js';
-import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
+import type { TlsPair } from '../../config.js';
+import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../http/server.js';
+import { PROGRAM_FOLDER, readVersion } from '../../program.js';
+import type { AgentsPart } from '../agents.js';
+import { handleFor } from '../callers.js';
+import { adminConnections } from '../capacity.js';
+import type { Core } from '../core.js';
+import type { NodePart } from '../database/node.js';
+import type { Part } from '../lifecycle.js';
+import type { ProxyPart } from '../players/proxy.js';
+import type { TlsListenersPart } from '../players/tls-listeners.js';
+import type { StatsPart } from '../stats.js';
 import { createListenerCheck } from './listener-check.js';
-import type { NodePart } from './node.js';
 import { ownOutboundCheck } from './own-outbound.js';
-import type { ProxyPart } from './proxy.js';
 import { createServices, type ServiceParts } from './services.js';
-import type { StatsPart } from './stats.js';
-import type { TlsListenersPart } from './tls-listeners.js';
 
 export interface HttpPart
   extends Part,

@@ -17,7 +17,7 @@ import type { Services } from '../http/services.js';
 import type { Effective } from '../http/v1/settings/effective.js';
 import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
-import { databaseName } from './database.js';
+import { databaseName } from './database/database.js';
 
 /** The sources of the configuration, for the settings page. */
 export interface ConfigSource extends Pick<Loaded, 'file' | 'effective'> {

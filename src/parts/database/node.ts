@@ -4,15 +4,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../config.js';
-import { StartError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../core/nodes/nodes.js';
-import type { Reloadable } from '../core/settings/setting.js';
-import { createPoller, nodeTimers } from '../core/timers.js';
-import { readVersion } from '../program.js';
-import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
+import type { Config } from '../../config.js';
+import { StartError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../../core/nodes/nodes.js';
+import type { Reloadable } from '../../core/settings/setting.js';
+import { createPoller, nodeTimers } from '../../core/timers.js';
+import { readVersion } from '../../program.js';
+import type { Core } from '../core.js';
+import type { Part } from '../lifecycle.js';
 
 /** The values that the node publishes, and the function that refuses new connections. */
 export interface NodeDuties {

@@ -1,13 +1,18 @@
 // Opens and migrates the database of the daemon, and watches whether it is writable.
-import type { Config } from '../config.js';
-import type { Log } from '../core/log.js';
-import { nodeTimers } from '../core/timers.js';
-import { type SqlitePackage, sqlitePackage } from '../store/sqlite/package.js';
-import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
-import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
-import { hasCaller } from './callers.js';
-import { connectionOf } from './database-connection.js';
-import type { Part } from './lifecycle.js';
+import type { Config } from '../../config.js';
+import type { Log } from '../../core/log.js';
+import { nodeTimers } from '../../core/timers.js';
+import { type SqlitePackage, sqlitePackage } from '../../store/sqlite/package.js';
+import { createStorageWatch, type StorageWatch } from '../../store/storage-watch.js';
+import {
+  type DaemonStore,
+  type MigrationEvent,
+  openDaemonStore,
+  type StoreOptions,
+} from '../../store/store.js';
+import { hasCaller } from '../callers.js';
+import type { Part } from '../lifecycle.js';
+import { connectionOf } from './connection-string.js';
 
 export interface DatabasePart extends Part {
   readonly store: DaemonStore;

@@ -1,11 +1,11 @@
 // Follows the activity of accounts on the other nodes: counts their traffic towards quotas, and updates logins and heartbeat totals.
-import { MINUTE_MS } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import { createReloads } from '../core/reloads.js';
-import type { Core } from './core.js';
-import type { HeartbeatsPart } from './heartbeats.js';
-import type { Part } from './lifecycle.js';
-import { createTasks } from './lifecycle.js';
+import { MINUTE_MS } from '../../core/clock.js';
+import type { Log } from '../../core/log.js';
+import { createReloads } from '../../core/reloads.js';
+import type { Core } from '../core.js';
+import type { HeartbeatsPart } from '../heartbeats.js';
+import type { Part } from '../lifecycle.js';
+import { createTasks } from '../lifecycle.js';
 
 /**
  * How often the traffic of this node is written, and that of the others is read, in ms. An account can exceed its quota by at most two

@@ -1,10 +1,10 @@
 // Converts the configuration into the settings of the data plane.
-import { readSecretFile } from '../agents/secrets.js';
-import type { Config } from '../config.js';
-import { parsePortRange } from '../core/endpoints.js';
-import type { ProxySettings } from '../proxy/plane-settings.js';
-import type { UpstreamRule } from '../proxy/upstreams/rules.js';
-import { maxConnections, maxHandshakes } from './capacity.js';
+import { readSecretFile } from '../../agents/secrets.js';
+import type { Config } from '../../config.js';
+import { parsePortRange } from '../../core/endpoints.js';
+import type { ProxySettings } from '../../proxy/plane-settings.js';
+import type { UpstreamRule } from '../../proxy/upstreams/rules.js';
+import { maxConnections, maxHandshakes } from '../capacity.js';
 
 /** Throws StartError (`secret-file`). */
 export function proxySettings(config: Config): ProxySettings {
