@@ -4,8 +4,7 @@ import { call, me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
 import { confirmation } from '../lib/confirm.js';
 import { t } from '../lib/i18n.js';
-import { Button } from '../ui/basics.js';
-import { Dialog, useAction } from '../ui/dialog.js';
+import { FormDialog, useAction } from '../ui/dialog.js';
 import { Field, Input, Segments } from '../ui/form.js';
 
 const WAYS = ['password', 'code'] as const;
@@ -19,27 +18,16 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
   const hasCode = useCell(me)?.totpEnabled === true;
   const [way, setWay] = useState<(typeof WAYS)[number]>('password');
   const [text, setText] = useState('');
-  const { busy, error, run, clear } = useAction();
-  const ready = text !== '' && !busy;
-  const submit = () => {
-    if (ready)
-      void run(async () => call('confirmSession', { body: { [way]: text } }).then(() => settle(true)));
-  };
+  const work = useAction();
   return (
-    <Dialog
+    <FormDialog
       title={t('confirm.title')}
       onClose={() => settle(false)}
-      error={error}
-      onSubmit={submit}
       unsaved={null}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready}>
-            {t('confirm.action')}
-          </Button>
-        </>
-      )}
+      action={t('confirm.action')}
+      isReady={text !== ''}
+      send={() => call('confirmSession', { body: { [way]: text } }).then(() => settle(true))}
+      work={work}
     >
       <p>{t('confirm.text')}</p>
       {hasCode && (
@@ -49,7 +37,7 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
           onChange={(next) => {
             setWay(next);
             setText('');
-            clear();
+            work.clear();
           }}
           options={WAYS.map((value) => ({ value, label: t(`login.${value}`) }))}
         />
@@ -69,6 +57,6 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
             : { maxLength: 11, autocomplete: 'one-time-code' })}
         />
       </Field>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
+import { useWidth } from './basics.js';
 import { Icon } from './icons.js';
 import { useMenu } from './menu.js';
 
@@ -15,11 +16,28 @@ export interface Column<T> {
   /** The first press sorts by the largest value. */
   readonly largestFirst?: boolean;
   /** In px; left out: the column shares the remaining width, and has at least `MIN_FLEXIBLE_PX`. */
-  readonly width?: string;
+  readonly width?: string | undefined;
   /** When the columns do not fit, the column with the largest number disappears first; left out: always shown. */
-  readonly from?: number;
-  readonly align?: 'end';
+  readonly from?: number | undefined;
+  readonly align?: 'end' | undefined;
+  /** What differs on a phone. As soon as one column of a table has a phone form, only such columns are shown there. */
+  readonly phone?: Partial<Pick<Column<T>, 'cell' | 'width' | 'from' | 'align'>> & {
+    /** Stands before the others. */
+    readonly isFirst?: boolean;
+  };
 }
+
+/** Returns the columns in their form for a phone. */
+export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
+  const own = columns.filter(({ phone }) => phone);
+  if (own.length === 0) return columns;
+  return own
+    .toSorted((a, b) => Number(b.phone?.isFirst ?? false) - Number(a.phone?.isFirst ?? false))
+    .map((column) => ({ ...column, from: undefined, ...column.phone }));
+}
+
+/** A narrower window shows lists as a phone does. */
+export const WIDE_PX = 640;
 
 /** The least width at which remarks and destinations stay readable; on a phone, the beginning of a name. */
 const MIN_FLEXIBLE_PX = 160;
@@ -105,8 +123,9 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
   const drawn = new Set(useCell(drawnOf(table)).split(' '));
   const box = useRef<HTMLDetailsElement>(null);
   useMenu(box);
+  const isPhone = useWidth() < WIDE_PX && columns.some(({ phone }) => phone);
   const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
-  if (optional.length === 0) return null;
+  if (optional.length === 0 || isPhone) return null;
   const change = (next: ColumnChoice) => {
     localStorage.setItem(storedAs(table), JSON.stringify(next));
     choiceOf(table).set(next);

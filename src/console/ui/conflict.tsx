@@ -1,6 +1,8 @@
-// Shown when another user changed the same object: their changes, this form's changes, and what "save anyway" writes.
-import { useEffect, useRef } from 'preact/hooks';
+// When another user changed the same object: their changes, this form's changes, and what "save anyway" writes.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
+import { type Action, useAction } from './dialog.js';
 import { Icon } from './icons.js';
 
 export interface Overtaken {
@@ -35,4 +37,45 @@ export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
       </div>
     </div>
   );
+}
+
+/** An object as the daemon has it, and the version to send with a change of it. */
+export interface Version<T> {
+  readonly answer: T;
+  readonly etag: string | null;
+}
+
+interface Saving<T> extends Action {
+  /** What another user saved meanwhile; null: nothing. Saving again overwrites it. */
+  readonly theirs: Version<T> | null;
+}
+
+/**
+ * Saves an object that another user may change meanwhile.
+ * @param read reads the version of the other user
+ */
+export function useSaving<T>(read: () => Promise<Version<T>>): Saving<T> {
+  const [theirs, setTheirs] = useState<Version<T> | null>(null);
+  const { busy, error, run, clear } = useAction();
+  return {
+    busy,
+    // The conflict says more than its error.
+    error: theirs ? null : error,
+    theirs,
+    run: (act) =>
+      run(async () => {
+        try {
+          await act();
+          setTheirs(null);
+        } catch (failure) {
+          const isOvertaken = failure instanceof ApiError && failure.code === 'changed-meanwhile';
+          setTheirs(isOvertaken ? await read() : null);
+          throw failure;
+        }
+      }),
+    clear() {
+      setTheirs(null);
+      clear();
+    },
+  };
 }

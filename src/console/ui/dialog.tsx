@@ -12,7 +12,7 @@ import { FormErrors } from './states.js';
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
   /** A function gets `close`, which closes the dialog and asks first when something would be lost. */
   readonly footer?: ComponentChildren | ((close: () => void) => ComponentChildren);
   readonly wide?: boolean;
@@ -174,40 +174,81 @@ function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
   );
 }
 
-interface ConfirmProps {
-  readonly title: string;
-  readonly children?: ComponentChildren;
+interface FormDialogProps extends Omit<DialogProps, 'footer' | 'onSubmit' | 'error'> {
+  /** The text of the button that sends the form. */
   readonly action: string;
   readonly danger?: boolean;
-  /** The text that the user must type before the button works. */
-  readonly typed?: string;
-  readonly act: () => Promise<unknown>;
-  readonly onClose: () => void;
+  /** Whether the form can be sent; left out: always. */
+  readonly isReady?: boolean;
+  readonly send: () => Promise<unknown>;
+  /** The state of `send`, for a form that shows more of it than its failure. */
+  readonly work?: Action;
 }
 
-/** Asks before an action. When the action fails, the dialog stays open and shows the reason. */
-export function Confirm({ title, children, action, danger = false, typed, act, onClose }: ConfirmProps) {
-  const [text, setText] = useState('');
-  const { busy, error, run } = useAction();
-  const ready = typed === undefined || text === typed;
-  const submit = () => {
-    if (ready && !busy) run(async () => act().then(onClose));
-  };
+/** A dialog that sends a form: while it waits, the button does nothing; when it fails, the dialog stays open and shows the reason. */
+export function FormDialog({
+  action,
+  danger = false,
+  isReady = true,
+  send,
+  work,
+  ...dialog
+}: FormDialogProps) {
+  const own = useAction();
+  const { busy, error, run } = work ?? own;
   return (
     <Dialog
-      title={title}
-      onClose={onClose}
-      onSubmit={submit}
-      unsaved={null}
+      {...dialog}
       error={error}
-      footer={
+      onSubmit={() => {
+        if (isReady && !busy) void run(send);
+      }}
+      footer={(close) => (
         <>
-          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={!ready || busy}>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={!isReady || busy}>
             {action}
           </Button>
         </>
+      )}
+    />
+  );
+}
+
+/** Shows something that the console cannot show again. */
+export function SecretDialog({ footer, ...dialog }: Omit<DialogProps, 'unsaved' | 'onSubmit' | 'error'>) {
+  return (
+    <Dialog
+      {...dialog}
+      unsaved="secret"
+      footer={
+        <>
+          {footer as ComponentChildren}
+          <Button kind="primary" onClick={dialog.onClose}>
+            {t('credentials.kept')}
+          </Button>
+        </>
       }
+    />
+  );
+}
+
+interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'action' | 'danger' | 'onClose'> {
+  readonly children?: ComponentChildren;
+  /** The text that the user must type before the button works. */
+  readonly typed?: string;
+  readonly act: () => Promise<unknown>;
+}
+
+/** Asks before an action. */
+export function Confirm({ children, typed, act, ...dialog }: ConfirmProps) {
+  const [text, setText] = useState('');
+  return (
+    <FormDialog
+      {...dialog}
+      unsaved={null}
+      isReady={typed === undefined || text === typed}
+      send={() => act().then(dialog.onClose)}
     >
       {children}
       {typed !== undefined && (
@@ -221,18 +262,20 @@ export function Confirm({ title, children, action, danger = false, typed, act, o
           />
         </label>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 
-/** Runs an action that may fail, and returns its state and error. */
-export function useAction(): {
-  busy: boolean;
-  error: unknown;
+export interface Action {
+  readonly busy: boolean;
+  readonly error: unknown;
   run(act: () => Promise<unknown>): Promise<void>;
   /** Removes the last error. */
   clear(): void;
-} {
+}
+
+/** Runs an action that may fail, and returns its state and error. */
+export function useAction(): Action {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const alive = useRef(true);

@@ -1,11 +1,131 @@
-// The head of every list: search, filters and counts. Also the pager.
-import type { ComponentChildren } from 'preact';
+// The frame of every list: search, filters and counts, the table, and the pager.
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
+import type { Loaded } from '../lib/load.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { noteNext, stepOf, trailOf } from '../lib/trail.js';
 import { Button } from './basics.js';
+import { ColumnChooser } from './columns.js';
 import { Icon } from './icons.js';
+import { WhenLoaded } from './states.js';
+import { Table, type TableProps } from './table.js';
+
+/** One page of a list, as the API answers it. */
+interface Page<Row> {
+  readonly items: readonly Row[];
+  readonly nextCursor: string | null;
+  /** Left out: the daemon does not count the list. */
+  readonly matched?: number;
+  readonly total?: number;
+}
+
+interface ListProps<P extends Page<unknown>> {
+  readonly list: Pick<Loaded<P>, 'data' | 'error' | 'reload' | 'pending'>;
+  /** What the search box asks for; left out: no search. */
+  readonly search?: string;
+  readonly chips?: ComponentChildren;
+  /** Further filters and buttons of the toolbar. */
+  readonly tools?: ComponentChildren;
+  /** What stands between toolbar and table: actions on the selection, their failure. */
+  readonly children?: ComponentChildren;
+  /** Lines of the layout while the list is read. */
+  readonly skeleton: number;
+  readonly empty: (page: P) => ComponentChildren;
+  readonly table: RowsOf<P['items'][number]>;
+  /** The toolbar, for a page that watches whether it is in sight. */
+  readonly toolbar?: RefObject<HTMLDivElement | null>;
+}
+
+/** A table, or a function for a list that is no table. */
+type RowsOf<Row> = Omit<TableProps<Row>, 'rows' | 'pending'> | ((rows: readonly Row[]) => ComponentChildren);
+
+/** A list with its toolbar. The address holds search, filters and page. */
+export function List<P extends Page<unknown>>(props: ListProps<P>) {
+  const { list, search, chips, tools, children, skeleton, empty, table, toolbar } = props;
+  return (
+    <>
+      <div class="toolbar" ref={toolbar ?? null}>
+        {search !== undefined && <SearchBox placeholder={search} />}
+        {chips && <Chips>{chips}</Chips>}
+        {tools}
+        {list.data && <Counts {...list.data} />}
+        {'table' in table && <ColumnChooser table={table.table ?? ''} columns={table.columns} />}
+      </div>
+      {children}
+      <WhenLoaded of={list} rows={skeleton}>
+        {(page) => <Paged page={page} empty={empty} table={table} pending={list.pending} />}
+      </WhenLoaded>
+    </>
+  );
+}
+
+interface PagedProps<P extends Page<unknown>> extends Pick<ListProps<P>, 'empty' | 'table'> {
+  readonly page: P;
+  readonly pending: boolean;
+  /** Stands beside the pager. */
+  readonly foot?: ComponentChildren;
+}
+
+/** The rows of a page and the way to the others, or why there are none. */
+export function Paged<P extends Page<unknown>>({ page, empty, table, pending, foot }: PagedProps<P>) {
+  const { nextCursor, matched } = page;
+  const items: readonly P['items'][number][] = page.items;
+  if ((matched ?? items.length) === 0) return <>{empty(page)}</>;
+  const pager = <Pager nextCursor={nextCursor} shown={items.length} matched={matched} />;
+  return (
+    <>
+      {typeof table === 'function' ? table(items) : <Table {...table} rows={items} pending={pending} />}
+      {foot ? (
+        <div class="row wrap list-foot">
+          {foot}
+          {pager}
+        </div>
+      ) : (
+        pager
+      )}
+    </>
+  );
+}
+
+interface ShortListProps<Row, D> {
+  readonly of: Pick<Loaded<D>, 'data' | 'error' | 'reload'>;
+  readonly rowsOf: (data: D) => readonly Row[];
+  readonly skeleton: number;
+  readonly text: string;
+  /** The button that adds a row. */
+  readonly add: string;
+  readonly onAdd: () => void;
+  readonly empty: ComponentChildren;
+  readonly table: Omit<TableProps<Row>, 'rows'>;
+}
+
+/** A list without pages, to which one adds: what it is, the button, and the rows. */
+export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
+  const { of, rowsOf, skeleton, text, add, onAdd, empty, table } = props;
+  return (
+    <>
+      <div class="row wrap">
+        <p class="soft grow">{text}</p>
+        <Button kind="primary" icon="plus" onClick={onAdd}>
+          {add}
+        </Button>
+      </div>
+      <WhenLoaded of={of} rows={skeleton} keeps>
+        {(data) => (rowsOf(data).length === 0 ? empty : <Table {...table} rows={rowsOf(data)} />)}
+      </WhenLoaded>
+    </>
+  );
+}
+
+/** A group of filters. */
+export function Chips({ children }: { children: ComponentChildren }) {
+  return (
+    <fieldset class="chips" aria-label={t('list.filters')}>
+      {children}
+    </fieldset>
+  );
+}
 
 /** Edits the address's `search` parameter while the user types. `/` focuses the box. */
 export function SearchBox({ placeholder }: { placeholder: string }) {
@@ -58,6 +178,38 @@ interface ChipProps {
   readonly children: ComponentChildren;
 }
 
+/** A filter for each of these values. */
+export function FilterChips<Value extends string>({
+  name,
+  values,
+  text,
+}: {
+  readonly name: string;
+  readonly values: readonly Value[];
+  readonly text: (value: Value) => string;
+}) {
+  return (
+    <>
+      {values.map((value) => (
+        <FilterChip key={value} name={name} value={value}>
+          {text(value)}
+        </FilterChip>
+      ))}
+    </>
+  );
+}
+
+/** A filter that a link set. Renders nothing without it. @param text left out: the value */
+export function SetFilter({ name, text }: { readonly name: string; readonly text?: string }) {
+  const value = usePlace().query.get(name);
+  if (value === null) return null;
+  return (
+    <FilterChip name={name} value={value}>
+      {text ?? value} ×
+    </FilterChip>
+  );
+}
+
 /** A filter that is on or off. The address holds its state. */
 export function FilterChip({ name, value, children }: ChipProps) {
   const { query } = usePlace();
@@ -75,7 +227,8 @@ export function FilterChip({ name, value, children }: ChipProps) {
 }
 
 /** "37 of 10,214": the number of matches and the total. */
-export function Counts({ matched, total }: { matched: number; total: number }) {
+export function Counts({ matched, total }: Pick<Page<unknown>, 'matched' | 'total'>) {
+  if (matched === undefined || total === undefined) return null;
   return (
     <span class="counts number" role="status">
       {matched === total ? t('list.all', { n: total }) : t('list.some', { n: matched, total })}
@@ -91,7 +244,7 @@ export function Pager({
 }: {
   nextCursor: string | null;
   shown: number;
-  matched?: number;
+  matched?: number | undefined;
 }) {
   const place = usePlace();
   const { query } = place;

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { FieldError } from '../api-types.js';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
+import type { Loaded } from '../lib/load.js';
 import { detailText, fieldText } from '../lib/server-texts.js';
 import { fieldLabel } from '../pages/accounts/fields/field-words.js';
 import { Button } from './basics.js';
@@ -145,6 +146,28 @@ function explain(error: unknown): { title: string; next: string; detail: string 
     next: t(known?.next ?? 'error.internal.next'),
     detail: detail ?? null,
   };
+}
+
+/** What was read: while there is nothing yet, the layout of the coming data, or why it could not be read. */
+export function WhenLoaded<T>({
+  of: { data, error, reload },
+  rows,
+  keeps = false,
+  children,
+}: {
+  of: Pick<Loaded<T>, 'data' | 'error' | 'reload'>;
+  rows: number;
+  /** Does not show that data which is here could not be read again. */
+  keeps?: boolean;
+  children?: (data: T) => ComponentChildren;
+}) {
+  return (
+    <>
+      {error && !(keeps && data) && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={rows} />}
+      {data && children?.(data)}
+    </>
+  );
 }
 
 /** Has the layout of the coming data, so that nothing moves when the data arrives. */

@@ -3,7 +3,16 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { noteRow } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
-import { type Column, fittingColumns, minWidthOf, useColumnChoice, useDrawn } from './columns.js';
+import { useWidth } from './basics.js';
+import {
+  type Column,
+  fittingColumns,
+  minWidthOf,
+  phoneColumns,
+  useColumnChoice,
+  useDrawn,
+  WIDE_PX,
+} from './columns.js';
 import { Icon } from './icons.js';
 import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
@@ -14,7 +23,7 @@ export interface Selection {
   change(ids: ReadonlySet<string>): void;
 }
 
-interface TableProps<T> {
+export interface TableProps<T> {
   readonly label: string;
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
@@ -28,27 +37,34 @@ interface TableProps<T> {
   /** True while newer rows are loading. */
   readonly pending?: boolean;
   readonly rowHeight?: number;
+  /** The height of a row of columns in their phone form; left out: two lines. */
+  readonly phoneRowHeight?: number;
   /** Name under which the browser keeps the choice of columns; left out: the table offers no choice. */
   readonly table?: string;
 }
 
 const ROW_PX = 36;
+const TWO_LINES_PX = 56;
 const TICK_PX = 36;
 
 export function Table<T>(props: TableProps<T>) {
   const {
     label,
     rows,
-    columns,
+    columns: ofWindow,
     id,
     name,
     open,
     sort,
     selection,
     pending = false,
-    rowHeight = ROW_PX,
+    rowHeight: wideRowHeight = ROW_PX,
+    phoneRowHeight = TWO_LINES_PX,
     table,
   } = props;
+  const isPhone = useWidth() < WIDE_PX && ofWindow.some(({ phone }) => phone);
+  const columns = isPhone ? phoneColumns(ofWindow) : ofWindow;
+  const rowHeight = isPhone ? phoneRowHeight : wideRowHeight;
   const holder = useRef<HTMLDivElement>(null);
   const widthPx = useClientWidth(holder);
   const selectable = selection !== undefined;

@@ -6,7 +6,7 @@ import { bytes, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { Ago, Button, useWidth } from '../../ui/basics.js';
+import { Ago, Button } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
@@ -15,7 +15,7 @@ import { Failure, Skeleton } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 import { Outcome } from '../sessions/logins.js';
-import { areAtSeveralNodes, narrowSessionColumns, sessionColumns } from '../sessions/session-columns.js';
+import { areAtSeveralNodes, sessionColumns } from '../sessions/session-columns.js';
 import { AuditList } from '../settings/audit.js';
 
 export function AccountActivity({ account }: { account: Account }) {
@@ -36,7 +36,6 @@ export function AccountActivity({ account }: { account: Account }) {
 }
 
 function LiveSessions({ account }: { account: Account }) {
-  const narrow = useWidth() < 640;
   const [asking, setAsking] = useState(false);
   const { data, error, reload } = useLoad(
     'listSessions',
@@ -73,12 +72,7 @@ function LiveSessions({ account }: { account: Account }) {
         <Table
           label={t('nav.sessions')}
           rows={data.items}
-          columns={
-            narrow
-              ? narrowSessionColumns(reload, false)
-              : sessionColumns(reload, { account: false, node: areAtSeveralNodes(data?.items ?? []) })
-          }
-          rowHeight={narrow ? 56 : 36}
+          columns={sessionColumns(reload, { account: false, node: areAtSeveralNodes(data.items) })}
           id={(one) => one.id}
         />
       )}

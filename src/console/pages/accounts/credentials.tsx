@@ -3,7 +3,7 @@ import type { Credentials, CredentialsInFormats } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { saveFile } from '../../lib/save.js';
 import { Button, CopyButton, ScrollBox } from '../../ui/basics.js';
-import { Dialog } from '../../ui/dialog.js';
+import { SecretDialog } from '../../ui/dialog.js';
 import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
 
@@ -19,17 +19,7 @@ export function CredentialsDialog({
 }) {
   const { username, password, formats } = credentials;
   return (
-    <Dialog
-      title={title}
-      wide
-      onClose={onClose}
-      unsaved="secret"
-      footer={
-        <Button kind="primary" onClick={onClose}>
-          {t('credentials.kept')}
-        </Button>
-      }
-    >
+    <SecretDialog title={title} wide onClose={onClose}>
       <p class="warn-text">{t('credentials.once')}</p>
       <LinkNotice />
       <dl class="facts">
@@ -46,7 +36,7 @@ export function CredentialsDialog({
         </dd>
       </dl>
       <ClientFormats formats={formats} />
-    </Dialog>
+    </SecretDialog>
   );
 }
 
@@ -64,20 +54,14 @@ export function ManyCredentialsDialog({
   // An account whose values this format cannot carry appears as a link, which carries every value.
   const plain = list.map((one) => one.plain ?? one.link).join('\n');
   return (
-    <Dialog
+    <SecretDialog
       title={title}
       wide
       onClose={onClose}
-      unsaved="secret"
       footer={
-        <>
-          <Button icon="download" onClick={() => save(list)}>
-            {t('credentials.save')}
-          </Button>
-          <Button kind="primary" onClick={onClose}>
-            {t('credentials.kept')}
-          </Button>
-        </>
+        <Button icon="download" onClick={() => save(list)}>
+          {t('credentials.save')}
+        </Button>
       }
     >
       <p class="warn-text">{t('credentials.once')}</p>
@@ -108,7 +92,7 @@ export function ManyCredentialsDialog({
           </tbody>
         </table>
       </ScrollBox>
-    </Dialog>
+    </SecretDialog>
   );
 }
 

@@ -6,8 +6,7 @@ import { call } from '../../lib/api.js';
 import { lengthError, tooManyBytes } from '../../lib/credential-text.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Button } from '../../ui/basics.js';
-import { Dialog, useAction } from '../../ui/dialog.js';
+import { FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
 
 type Way = 'random' | 'chosen' | 'known';
@@ -27,7 +26,7 @@ export function PasswordDialog({
   const [revokePlayerLink, setRevokePlayerLink] = useState(false);
   const [way, setWay] = useState<Way>('random');
   const [password, setPassword] = useState('');
-  const { busy, error, run, clear } = useAction();
+  const work = useAction();
   const ready = way === 'random' || (password !== '' && !tooManyBytes(password));
   const ask = (): Promise<CredentialsInFormats> => {
     const params = { id };
@@ -35,32 +34,23 @@ export function PasswordDialog({
     const body = way === 'chosen' ? { password } : {};
     return call('resetPassword', { params, body: { ...body, revokePlayerLink } });
   };
-  const submit = () => {
-    if (ready && !busy) void run(async () => onShown(await ask()));
-  };
   return (
-    <Dialog
+    <FormDialog
       title={t('account.password.title', { name: username })}
       wide
       onClose={onClose}
-      error={error}
-      onSubmit={submit}
       unsaved={password === '' ? null : 'typed'}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready || busy}>
-            {t(way === 'known' ? 'account.password.show' : 'account.password.set')}
-          </Button>
-        </>
-      )}
+      action={t(way === 'known' ? 'account.password.show' : 'account.password.set')}
+      isReady={ready}
+      send={async () => onShown(await ask())}
+      work={work}
     >
       <Segments
         value={way}
         label={t('account.password')}
         onChange={(next) => {
           setWay(next);
-          clear();
+          work.clear();
         }}
         options={WAYS.map((each) => ({ value: each, label: t(`account.password.${each}`) }))}
       />
@@ -78,6 +68,6 @@ export function PasswordDialog({
           {!revokePlayerLink && <small class="warn-text">{t('account.password.linkStays')}</small>}
         </div>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }

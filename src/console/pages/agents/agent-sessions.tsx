@@ -5,9 +5,9 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, usePlace } from '../../lib/router.js';
 import { Ago } from '../../ui/basics.js';
-import { Pager, SearchBox } from '../../ui/list.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { List } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
+import type { Column } from '../../ui/table.js';
 
 export function AgentSessionList() {
   const { query } = usePlace();
@@ -22,32 +22,23 @@ export function AgentSessionList() {
     },
     { topics: ['runs'] },
   );
-  const page = list.data;
   return (
-    <>
-      <div class="toolbar">
-        <SearchBox placeholder={t('agentSessions.search')} />
-      </div>
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={6} />}
-      {page?.items.length === 0 && (
+    <List
+      list={list}
+      search={t('agentSessions.search')}
+      skeleton={6}
+      empty={() => (
         <Empty icon="agents" title={t('agentSessions.empty')}>
           {t('agentSessions.empty.text')}
         </Empty>
       )}
-      {page && page.items.length > 0 && (
-        <>
-          <Table
-            label={t('agents.sessions')}
-            rows={page.items}
-            columns={sessionListColumns()}
-            id={(one) => one.key}
-            open={(one) => go(['agents', 'sessions', one.key])}
-          />
-          <Pager nextCursor={page.nextCursor} shown={page.items.length} />
-        </>
-      )}
-    </>
+      table={{
+        label: t('agents.sessions'),
+        columns: sessionListColumns(),
+        id: (one) => one.key,
+        open: (one) => go(['agents', 'sessions', one.key]),
+      }}
+    />
   );
 }
 

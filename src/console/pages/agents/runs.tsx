@@ -5,10 +5,9 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, usePlace } from '../../lib/router.js';
 import { Ago, State, type Tone } from '../../ui/basics.js';
-import { ColumnChooser } from '../../ui/columns.js';
-import { FilterChip, Pager, SearchBox } from '../../ui/list.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { FilterChips, List, SetFilter } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
+import type { Column } from '../../ui/table.js';
 
 const RUN_TONES: Readonly<Record<RunStatus, Tone>> = {
   queued: 'none',
@@ -26,68 +25,45 @@ export function RunState({ status }: { status: RunStatus }) {
 
 export function RunList() {
   const { query } = usePlace();
-  const agent = query.get('agent');
-  const session = query.get('session');
   const list = useLoad(
     'listRuns',
     {
       query: {
         search: query.get('search') ?? undefined,
         status: STATUSES.find((status) => status === query.get('status')),
-        agent: agent ?? undefined,
-        session: session ?? undefined,
+        agent: query.get('agent') ?? undefined,
+        session: query.get('session') ?? undefined,
         cursor: query.get('cursor') ?? undefined,
         limit: 100,
       },
     },
     { topics: ['runs'], everyMs: 5_000 },
   );
-  const page = list.data;
   return (
-    <>
-      <div class="toolbar">
-        <SearchBox placeholder={t('runs.search')} />
-        <fieldset class="chips" aria-label={t('list.filters')}>
-          {STATUSES.map((status) => (
-            <FilterChip key={status} name="status" value={status}>
-              {t(`run.status.${status}`)}
-            </FilterChip>
-          ))}
-          {agent !== null && (
-            <FilterChip name="agent" value={agent}>
-              {agent} ×
-            </FilterChip>
-          )}
-          {session !== null && (
-            <FilterChip name="session" value={session}>
-              {session} ×
-            </FilterChip>
-          )}
-        </fieldset>
-        <ColumnChooser table="runs" columns={runColumns()} />
-      </div>
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={10} />}
-      {page?.items.length === 0 && (
+    <List
+      list={list}
+      search={t('runs.search')}
+      chips={
+        <>
+          <FilterChips name="status" values={STATUSES} text={(status) => t(`run.status.${status}`)} />
+          <SetFilter name="agent" />
+          <SetFilter name="session" />
+        </>
+      }
+      skeleton={10}
+      empty={() => (
         <Empty icon="agents" title={t('runs.empty')}>
           {t('runs.empty.text')}
         </Empty>
       )}
-      {page && page.items.length > 0 && (
-        <>
-          <Table
-            label={t('agents.runs')}
-            rows={page.items}
-            columns={runColumns()}
-            table="runs"
-            id={(one) => one.id}
-            open={(one) => go(['agents', 'runs', one.id])}
-            pending={list.pending}
-          />
-          <Pager nextCursor={page.nextCursor} shown={page.items.length} />
-        </>
-      )}
-    </>
+      table={{
+        label: t('agents.runs'),
+        columns: runColumns(),
+        table: 'runs',
+        id: (one) => one.id,
+        open: (one) => go(['agents', 'runs', one.id]),
+      }}
+    />
   );
 }
 

@@ -3,12 +3,11 @@ import type { Login, LoginOutcome } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { Ago, At, State, type Tone, useWidth } from '../../ui/basics.js';
-import { ColumnChooser } from '../../ui/columns.js';
+import { Ago, At, State, type Tone } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/day-range.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../../ui/list.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { FilterChip, List, SetFilter } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
+import type { Column } from '../../ui/table.js';
 
 function loginTone(outcome: LoginOutcome): Tone {
   if (outcome === 'success') return 'good';
@@ -33,14 +32,12 @@ export function Outcome({ login }: { login: Login }) {
 
 export function LoginList() {
   const { query } = usePlace();
-  const account = query.get('account');
-  const narrow = useWidth() < 640;
   const list = useLoad(
     'listLogins',
     {
       query: {
         search: query.get('search') ?? undefined,
-        accountId: account ?? undefined,
+        accountId: query.get('account') ?? undefined,
         failed: query.has('failed') ? query.get('failed') === 'true' : undefined,
         ...dayRangeOf(query),
         cursor: query.get('cursor') ?? undefined,
@@ -49,50 +46,44 @@ export function LoginList() {
     },
     { topics: ['sessions'], everyMs: 10_000 },
   );
-  const page = list.data;
   return (
-    <>
-      <div class="toolbar">
-        <SearchBox placeholder={t('logins.search')} />
-        <fieldset class="chips" aria-label={t('list.filters')}>
+    <List
+      list={list}
+      search={t('logins.search')}
+      chips={
+        <>
           <FilterChip name="failed" value="true">
             {t('logins.failed')}
           </FilterChip>
           <FilterChip name="failed" value="false">
             {t('login.outcome.success')}
           </FilterChip>
-          {account !== null && (
-            <FilterChip name="account" value={account}>
-              {page?.items[0]?.username ?? t('logins.oneAccount')} ×
-            </FilterChip>
-          )}
-        </fieldset>
-        <DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />
-        {page && <Counts matched={page.matched} total={page.total} />}
-        {!narrow && <ColumnChooser table="logins" columns={columns()} />}
-      </div>
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={12} />}
-      {page?.matched === 0 && (
+          <SetFilter name="account" text={list.data?.items[0]?.username ?? t('logins.oneAccount')} />
+        </>
+      }
+      tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
+      skeleton={12}
+      empty={() => (
         <Empty icon="sessions" title={t('logins.empty')}>
           {t('logins.empty.text')}
         </Empty>
       )}
-      {page && page.matched > 0 && (
-        <>
-          <Table
-            label={t('sessions.logins')}
-            rows={page.items}
-            columns={narrow ? narrowColumns() : columns()}
-            table="logins"
-            rowHeight={narrow ? 56 : 36}
-            id={(one) => `${one.at} ${one.username} ${one.client} ${one.outcome}`}
-            pending={list.pending}
-          />
-          <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />
-        </>
-      )}
-    </>
+      table={{
+        label: t('sessions.logins'),
+        columns: columns(),
+        table: 'logins',
+        id: (one) => `${one.at} ${one.username} ${one.client} ${one.outcome}`,
+      }}
+    />
+  );
+}
+
+function Name({ login }: { login: Login }) {
+  if (login.accountId === null) return <span>{nameOf(login)}</span>;
+  return (
+    <a class="strong" href={href(['accounts', login.accountId])}>
+      {login.username}
+    </a>
   );
 }
 
@@ -103,18 +94,32 @@ function columns(): readonly Column<Login>[] {
       head: t('logins.outcome'),
       width: '200px',
       cell: (one) => <Outcome login={one} />,
+      phone: {
+        width: '184px',
+        align: 'end',
+        cell: (one) => (
+          <div class="two-lines end">
+            <Outcome login={one} />
+            <span class="soft">
+              <Ago at={one.at} />
+            </span>
+          </div>
+        ),
+      },
     },
     {
       key: 'username',
       head: t('account.username'),
-      cell: (one) =>
-        one.accountId === null ? (
-          <span>{nameOf(one)}</span>
-        ) : (
-          <a class="strong" href={href(['accounts', one.accountId])}>
-            {one.username}
-          </a>
+      cell: (one) => <Name login={one} />,
+      phone: {
+        isFirst: true,
+        cell: (one) => (
+          <div class="two-lines">
+            <Name login={one} />
+            <code class="soft">{one.client}</code>
+          </div>
         ),
+      },
     },
     {
       key: 'client',
@@ -131,42 +136,6 @@ function columns(): readonly Column<Login>[] {
       from: 900,
       align: 'end',
       cell: (one) => <At at={one.at} />,
-    },
-  ];
-}
-
-/** For narrow screens: two lines per row. */
-function narrowColumns(): readonly Column<Login>[] {
-  return [
-    {
-      key: 'username',
-      head: t('account.username'),
-      cell: (one) => (
-        <div class="two-lines">
-          {one.accountId === null ? (
-            <span>{nameOf(one)}</span>
-          ) : (
-            <a class="strong" href={href(['accounts', one.accountId])}>
-              {one.username}
-            </a>
-          )}
-          <code class="soft">{one.client}</code>
-        </div>
-      ),
-    },
-    {
-      key: 'outcome',
-      head: t('logins.outcome'),
-      width: '184px',
-      align: 'end',
-      cell: (one) => (
-        <div class="two-lines end">
-          <Outcome login={one} />
-          <span class="soft">
-            <Ago at={one.at} />
-          </span>
-        </div>
-      ),
     },
   ];
 }

@@ -1,4 +1,5 @@
 // The columns of live sessions, for the page of sessions and for an account's page.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LiveSession } from '../../api-types.js';
 import { ApiError, call } from '../../lib/api.js';
@@ -17,7 +18,7 @@ const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = 
   http: 'HTTP',
 };
 
-async function end(session: LiveSession): Promise<void> {
+async function endOne(session: LiveSession): Promise<void> {
   try {
     await call('endSession', { params: { id: session.id } });
   } catch (error) {
@@ -30,54 +31,6 @@ async function end(session: LiveSession): Promise<void> {
 /** Returns whether the sessions are on more than one node. A single node needs no column. */
 export const areAtSeveralNodes = (sessions: readonly LiveSession[]): boolean =>
   sessions.some(({ node }) => node !== sessions[0]?.node);
-
-/** For narrow screens: two lines per row. @param account false: the page is that of the account */
-export function narrowSessionColumns(reload: () => void, account = true): readonly Column<LiveSession>[] {
-  return [
-    {
-      key: account ? 'username' : 'destination',
-      head: t(account ? 'account.username' : 'sessions.destination'),
-      ...(account ? { sort: 'username' } : {}),
-      cell: (one) => (
-        <div class="two-lines">
-          <span>
-            {account ? (
-              <a class="strong" href={href(['accounts', one.accountId])}>
-                {one.username}
-              </a>
-            ) : (
-              one.client.address
-            )}
-            {one.gameId !== null && <span class="soft"> · {one.gameId}</span>}
-          </span>
-          <span class="soft">
-            {one.destination.host}:{one.destination.port}
-          </span>
-        </div>
-      ),
-    },
-    {
-      key: 'rate',
-      head: t('sessions.rate'),
-      ...(account ? { sort: 'bytesPerSecond', largestFirst: true } : {}),
-      width: '88px',
-      align: 'end',
-      cell: (one) => (
-        <div class="two-lines end number">
-          <span>↓ {rate(one.bytesPerSecondDown)}</span>
-          <span class="soft">{clock(Date.now() - Date.parse(one.openedAt))}</span>
-        </div>
-      ),
-    },
-    ...endColumn(reload, '64px'),
-  ];
-}
-
-function endColumn(reload: () => void, width: string): readonly Column<LiveSession>[] {
-  if (!may('endSession')) return [];
-  const cell = (one: LiveSession) => <EndButton session={one} reload={reload} />;
-  return [{ key: 'end', head: '', width, align: 'end', cell }];
-}
 
 function EndButton({ session, reload }: { session: LiveSession; reload: () => void }) {
   const [asking, setAsking] = useState(false);
@@ -92,7 +45,7 @@ function EndButton({ session, reload }: { session: LiveSession; reload: () => vo
           action={t('sessions.end')}
           danger
           onClose={() => setAsking(false)}
-          act={() => end(session).finally(reload)}
+          act={() => endOne(session).finally(reload)}
         >
           <p>
             {session.username} → {session.destination.host}:{session.destination.port}
@@ -101,6 +54,22 @@ function EndButton({ session, reload }: { session: LiveSession; reload: () => vo
         </Confirm>
       )}
     </>
+  );
+}
+
+/** On a phone, the destination stands below the account or the client. */
+function OnPhone({ session, children }: { session: LiveSession; children: ComponentChildren }) {
+  const { gameId, destination } = session;
+  return (
+    <div class="two-lines">
+      <span>
+        {children}
+        {gameId !== null && <span class="soft"> · {gameId}</span>}
+      </span>
+      <span class="soft">
+        {destination.host}:{destination.port}
+      </span>
+    </div>
   );
 }
 
@@ -117,6 +86,15 @@ export function sessionColumns(
         {one.username}
       </a>
     ),
+    phone: {
+      cell: (one) => (
+        <OnPhone session={one}>
+          <a class="strong" href={href(['accounts', one.accountId])}>
+            {one.username}
+          </a>
+        </OnPhone>
+      ),
+    },
   };
   const node: Column<LiveSession> = {
     key: 'node',
@@ -124,6 +102,14 @@ export function sessionColumns(
     width: '112px',
     from: 1100,
     cell: (one) => <span title={one.node}>{one.node}</span>,
+  };
+  const end: Column<LiveSession> = {
+    key: 'end',
+    head: '',
+    width: '72px',
+    align: 'end',
+    cell: (one) => <EndButton session={one} reload={reload} />,
+    phone: { width: '64px' },
   };
   return [
     ...(show.account ? [account] : []),
@@ -141,6 +127,9 @@ export function sessionColumns(
           </span>
         </span>
       ),
+      ...(show.account
+        ? {}
+        : { phone: { cell: (one) => <OnPhone session={one}>{one.client.address}</OnPhone> } }),
     },
     {
       key: 'game',
@@ -177,6 +166,15 @@ export function sessionColumns(
       from: 700,
       align: 'end',
       cell: (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
+      phone: {
+        width: '88px',
+        cell: (one) => (
+          <div class="two-lines end number">
+            <span>↓ {rate(one.bytesPerSecondDown)}</span>
+            <span class="soft">{clock(Date.now() - Date.parse(one.openedAt))}</span>
+          </div>
+        ),
+      },
     },
     {
       key: 'bytes',
@@ -196,6 +194,6 @@ export function sessionColumns(
       align: 'end',
       cell: (one) => <span class="number">{clock(Date.now() - Date.parse(one.openedAt))}</span>,
     },
-    ...endColumn(reload, '72px'),
+    ...(may('endSession') ? [end] : []),
   ];
 }

@@ -1,14 +1,14 @@
 // The audit log: who changed what, from where, with before and after.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AuditEntry, Operations } from '../../api-types.js';
+import type { AuditEntry } from '../../api-types.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/day-range.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../../ui/list.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { FilterChips, List, SetFilter } from '../../ui/list.js';
+import { Empty, WhenLoaded } from '../../ui/states.js';
 import { showField } from '../accounts/fields/field-words.js';
 
 const VIAS = ['console', 'api', 'token', 'cli', 'player', 'daemon'] as const;
@@ -29,53 +29,41 @@ export function AuditPage() {
     },
     { topics: ['audit', 'accounts', 'settings'] },
   );
-  const page = list.data;
   return (
-    <>
-      <div class="toolbar">
-        <SearchBox placeholder={t('audit.search')} />
-        <fieldset class="chips" aria-label={t('list.filters')}>
-          {VIAS.map((via) => (
-            <FilterChip key={via} name="via" value={via}>
-              {t(`audit.via.${via}`)}
-            </FilterChip>
-          ))}
-          {query.has('import') && (
-            <FilterChip name="import" value={query.get('import') ?? ''}>
-              {t('audit.onePart')} ×
-            </FilterChip>
-          )}
-        </fieldset>
-        <DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />
-        {page && <Counts matched={page.matched} total={page.total} />}
-      </div>
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={12} />}
-      {page && <Entries items={page.items} />}
-      {page && <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />}
-    </>
+    <List
+      list={list}
+      search={t('audit.search')}
+      chips={
+        <>
+          <FilterChips name="via" values={VIAS} text={(via) => t(`audit.via.${via}`)} />
+          <SetFilter name="import" text={t('audit.onePart')} />
+        </>
+      }
+      tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
+      skeleton={12}
+      empty={() => <Entries items={[]} />}
+      table={(items) => <Entries items={items} />}
+    />
   );
 }
 
 /** The changes of one object, newest first. */
 export function AuditList({ objectId }: { objectId: string }) {
   const [limit, setLimit] = useState(10);
-  const { data, error, reload } = useLoad(
-    'listAudit',
-    { query: { objectId, limit } },
-    { topics: ['audit', 'accounts'] },
-  );
-  if (error && !data) return <Failure error={error} retry={reload} />;
-  if (!data) return <Skeleton rows={3} />;
+  const list = useLoad('listAudit', { query: { objectId, limit } }, { topics: ['audit', 'accounts'] });
   return (
-    <>
-      <Entries items={data.items} />
-      {data.nextCursor !== null && <Button onClick={() => setLimit(limit + 50)}>{t('list.more')}</Button>}
-    </>
+    <WhenLoaded of={list} rows={3} keeps>
+      {({ items, nextCursor }) => (
+        <>
+          <Entries items={items} />
+          {nextCursor !== null && <Button onClick={() => setLimit(limit + 50)}>{t('list.more')}</Button>}
+        </>
+      )}
+    </WhenLoaded>
   );
 }
 
-function Entries({ items }: { items: Operations['listAudit']['answer']['items'] }) {
+function Entries({ items }: { items: readonly AuditEntry[] }) {
   if (items.length === 0) {
     return (
       <Empty icon="check" title={t('audit.empty')}>

@@ -7,12 +7,13 @@ import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { readNumber } from '../../lib/number-text.js';
-import { Ago, At, Button, Tag } from '../../ui/basics.js';
+import { Ago, At, Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Failure, FormErrors, Skeleton } from '../../ui/states.js';
+import { SettingsForm } from '../../ui/settings-form.js';
+import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
 const FIELDS = [
@@ -47,62 +48,52 @@ function readChanges(changes: Partial<Texts>): Partial<Retention> | undefined {
 export function RetentionSettings() {
   const saved = useLoad('getRetention', {}, { topics: ['settings'] });
   const draft = useDraft(textsOf(saved.data));
-  const { busy, error, run } = useAction();
-  if (!saved.data)
-    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={5} />;
+  const work = useAction();
   const changes = readChanges(draft.changes);
-  const save = () =>
-    run(async () => {
-      if (!changes) return;
-      // Reads the current values first, so that another user's changes to other fields stay.
-      const now = await callWithEtag('getRetention');
-      const { answer, etag } = await callWithEtag('setRetention', {
-        body: { ...now.answer, ...changes },
-        etag: now.etag,
-      });
-      notify(t('settings.saved'));
-      saved.put(answer, etag);
-      draft.reset();
+  const save = async () => {
+    // Reads the current values first, so that another user's changes to other fields stay.
+    const now = await callWithEtag('getRetention');
+    const { answer, etag } = await callWithEtag('setRetention', {
+      body: { ...now.answer, ...changes },
+      etag: now.etag,
     });
+    notify(t('settings.saved'));
+    saved.put(answer, etag);
+    draft.reset();
+  };
   return (
-    <form
-      class="card stack narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <h2>{t('settings.retention')}</h2>
-      <p class="soft">{t('retention.text')}</p>
-      <FormErrors error={error}>
-        {FIELDS.map((name) => (
-          <Field
-            path={name}
-            key={name}
-            label={t(`retention.${name}`)}
-            error={
-              readField(name, draft.values[name]) === undefined
-                ? t('retention.wrong', { max: maxOf(name) })
-                : undefined
-            }
-          >
-            <Input
-              value={draft.values[name]}
-              onInput={(text) => draft.set({ [name]: text })}
-              inputMode="numeric"
-            />
-          </Field>
-        ))}
-      </FormErrors>
-      <div class="row">
-        <Permitted to="setRetention">
-          <Button type="submit" kind="primary" disabled={!draft.isDirty || !changes || busy}>
-            {t('settings.save')}
-          </Button>
-        </Permitted>
-        {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
-      </div>
-    </form>
+    <WhenLoaded of={saved} rows={5} keeps>
+      {() => (
+        <SettingsForm
+          draft={draft}
+          work={work}
+          right="setRetention"
+          isValid={changes !== undefined}
+          save={save}
+        >
+          <h2>{t('settings.retention')}</h2>
+          <p class="soft">{t('retention.text')}</p>
+          {FIELDS.map((name) => (
+            <Field
+              path={name}
+              key={name}
+              label={t(`retention.${name}`)}
+              error={
+                readField(name, draft.values[name]) === undefined
+                  ? t('retention.wrong', { max: maxOf(name) })
+                  : undefined
+              }
+            >
+              <Input
+                value={draft.values[name]}
+                onInput={(text) => draft.set({ [name]: text })}
+                inputMode="numeric"
+              />
+            </Field>
+          ))}
+        </SettingsForm>
+      )}
+    </WhenLoaded>
   );
 }
 
@@ -157,8 +148,14 @@ function Program({ program }: { program: EffectiveConfig['program'] }) {
 }
 
 export function EffectiveSettings() {
-  const { data, error, reload } = useLoad('getEffectiveConfig', {});
-  if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
+  return (
+    <WhenLoaded of={useLoad('getEffectiveConfig', {})} rows={12} keeps>
+      {(data) => <Effective data={data} />}
+    </WhenLoaded>
+  );
+}
+
+function Effective({ data }: { data: EffectiveConfig }) {
   return (
     <>
       <Program program={data.program} />

@@ -1,15 +1,15 @@
 // Game rules: the first matching rule gives a flow its GameID. An operator can test each rule before saving it.
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule } from '../../api-types.js';
-import { ApiError, callWithEtag } from '../../lib/api.js';
+import { callWithEtag } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, Tag } from '../../ui/basics.js';
-import { Conflict } from '../../ui/conflict.js';
-import { Confirm, useAction } from '../../ui/dialog.js';
+import { Conflict, useSaving } from '../../ui/conflict.js';
+import { Confirm } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Failure, Skeleton } from '../../ui/states.js';
+import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
 import { RuleTester } from './games-tester.js';
@@ -28,16 +28,13 @@ export function GameSettings() {
   const added = useRef(0);
   const [isStrict, setStrict] = useState(false);
   const [forgetting, setForgetting] = useState(false);
-  const [theirs, setTheirs] = useState<{ rules: readonly GameRule[]; etag: string | null } | null>(null);
-  const { busy, error, run, clear } = useAction();
-  if (!saved.data)
-    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
+  const { theirs, busy, error, run, clear } = useSaving(() => callWithEtag('getGameRules'));
+  if (!saved.data) return <WhenLoaded of={saved} rows={6} />;
 
   const fields = draft.values.rules;
   const setRules = (rules: readonly RuleFields[]) => draft.set({ rules });
   const read = fields.map(readRule);
   const rules = read.every((rule) => rule !== undefined) ? read : null;
-  const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && theirs !== null;
   const change = (index: number, patch: Partial<RuleFields>) =>
     setRules(fields.map((one, i) => (i === index ? { ...one, ...patch } : one)));
   const moveUp = (index: number) => {
@@ -58,19 +55,11 @@ export function GameSettings() {
     setStrict(true);
     if (!rules) return;
     void run(async () => {
-      const etag = isStale ? theirs.etag : draft.base.etag;
-      try {
-        const done = await callWithEtag('setGameRules', { body: { rules }, etag });
-        notify(t('games.saved'));
-        saved.put(done.answer, done.etag);
-        undo();
-      } catch (failure) {
-        if (failure instanceof ApiError && failure.code === 'changed-meanwhile') {
-          const now = await callWithEtag('getGameRules');
-          setTheirs({ rules: now.answer.rules, etag: now.etag });
-        }
-        throw failure;
-      }
+      const { etag } = theirs ?? draft.base;
+      const done = await callWithEtag('setGameRules', { body: { rules }, etag });
+      notify(t('games.saved'));
+      saved.put(done.answer, done.etag);
+      undo();
     });
   };
   return (
@@ -103,15 +92,18 @@ export function GameSettings() {
             }
           />
         ))}
-        {isStale ? (
+        {theirs && (
           <Conflict
             fields={[
-              { label: t('settings.games'), theirs: inShort(theirs.rules), mine: inShort(rules ?? []) },
+              {
+                label: t('settings.games'),
+                theirs: inShort(theirs.answer.rules),
+                mine: inShort(rules ?? []),
+              },
             ]}
           />
-        ) : error ? (
-          <Failure error={error} />
-        ) : null}
+        )}
+        {error ? <Failure error={error} /> : null}
         <div class="row wrap">
           <Button icon="plus" onClick={add}>
             {t('games.add')}
@@ -125,7 +117,7 @@ export function GameSettings() {
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
           <Permitted to="setGameRules">
             <Button kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
-              {t(isStale ? 'account.saveAnyway' : 'settings.save')}
+              {t(theirs ? 'account.saveAnyway' : 'settings.save')}
             </Button>
           </Permitted>
         </div>

@@ -5,8 +5,8 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { usePlace } from '../../lib/router.js';
 import { At, Button, CopyButton, State, type Tone } from '../../ui/basics.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../../ui/list.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { FilterChips, List } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
 
 const FROM_LEVELS = ['info', 'warn', 'error'] as const;
 const TONES: Readonly<Record<LogLine['level'], Tone>> = {
@@ -42,44 +42,40 @@ export function LogPage() {
   return (
     <>
       <p class="soft">{t('log.text', { node: page?.node ?? '…' })}</p>
-      <div class="toolbar" ref={top}>
-        <SearchBox placeholder={t('log.search')} />
-        <fieldset class="chips" aria-label={t('list.filters')}>
-          {FROM_LEVELS.map((level) => (
-            <FilterChip key={level} name="level" value={level}>
-              {t(`log.from.${level}`)}
-            </FilterChip>
-          ))}
-        </fieldset>
-        <Button pressed={stopped} onClick={() => setStopped(!stopped)}>
-          {t('log.pause')}
-        </Button>
-        {page && <CopyButton text={page.items.map(asLine).join('')} label={t('log.copy')} />}
-        {page && <Counts matched={page.matched} total={page.total} />}
-      </div>
-      {isPaused && (
-        <div class="paused" role="status">
-          {pausedText(newer)}
-          <Button onClick={follow}>{t('log.resume')}</Button>
-        </div>
-      )}
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={12} />}
-      {page?.matched === 0 && (
-        <Empty icon="search" title={t('log.empty')}>
-          {t('log.empty.text')}
-        </Empty>
-      )}
-      {page && page.matched > 0 && (
-        <>
+      <List
+        toolbar={top}
+        list={{ ...list, data: page }}
+        search={t('log.search')}
+        chips={<FilterChips name="level" values={FROM_LEVELS} text={(level) => t(`log.from.${level}`)} />}
+        tools={
+          <>
+            <Button pressed={stopped} onClick={() => setStopped(!stopped)}>
+              {t('log.pause')}
+            </Button>
+            {page && <CopyButton text={page.items.map(asLine).join('')} label={t('log.copy')} />}
+          </>
+        }
+        skeleton={12}
+        empty={() => (
+          <Empty icon="search" title={t('log.empty')}>
+            {t('log.empty.text')}
+          </Empty>
+        )}
+        table={(lines) => (
           <ol class="log">
-            {page.items.map((line) => (
+            {lines.map((line) => (
               <Line key={line.id} line={line} />
             ))}
           </ol>
-          <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />
-        </>
-      )}
+        )}
+      >
+        {isPaused && (
+          <div class="paused" role="status">
+            {pausedText(newer)}
+            <Button onClick={follow}>{t('log.resume')}</Button>
+          </div>
+        )}
+      </List>
     </>
   );
 }

@@ -5,10 +5,10 @@ import { call } from '../../lib/api.js';
 import { count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Ago, Button, State, type Tone, Traffic, useWidth } from '../../ui/basics.js';
+import { Ago, Button, State, type Tone, Traffic } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Failure, Skeleton } from '../../ui/states.js';
+import { WhenLoaded } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 
@@ -21,9 +21,9 @@ const TONES: Readonly<Record<Node['state'], Tone>> = {
 };
 
 export function NodeSettings() {
-  const { data, error, reload } = useLoad('listNodes', {}, { topics: ['settings'], everyMs: 3_000 });
+  const nodes = useLoad('listNodes', {}, { topics: ['settings'], everyMs: 3_000 });
+  const { data, reload } = nodes;
   const [draining, setDraining] = useState<Node | null>(null);
-  const narrow = useWidth() < 640;
   const isLast =
     draining !== null &&
     data?.items.every((one) => one.name === draining.name || one.state !== 'serving') === true;
@@ -36,17 +36,11 @@ export function NodeSettings() {
   return (
     <>
       <p class="soft">{t('nodes.text')}</p>
-      {error && !data && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={3} />}
-      {data && (
-        <Table
-          label={t('settings.nodes')}
-          rows={data.items}
-          columns={narrow ? narrowColumns(change) : columns(change)}
-          rowHeight={narrow ? 56 : 36}
-          id={(one) => one.name}
-        />
-      )}
+      <WhenLoaded of={nodes} rows={3} keeps>
+        {({ items }) => (
+          <Table label={t('settings.nodes')} rows={items} columns={columns(change)} id={(one) => one.name} />
+        )}
+      </WhenLoaded>
       {draining && (
         <Confirm
           title={t('nodes.drainTitle', { name: draining.name })}
@@ -87,41 +81,6 @@ function Change({ node, change }: { node: Node; change: (node: Node) => void }) 
   );
 }
 
-/** For narrow screens: two lines per row. */
-function narrowColumns(change: (node: Node) => void): readonly Column<Node>[] {
-  return [
-    {
-      key: 'name',
-      head: t('nodes.name'),
-      cell: (one) => (
-        <div class="two-lines">
-          <span class="strong">{one.name}</span>
-          <StateOf node={one} />
-        </div>
-      ),
-    },
-    {
-      key: 'sessions',
-      head: t('nodes.sessions'),
-      width: '92px',
-      align: 'end',
-      cell: (one) => (
-        <div class="two-lines end number">
-          <span>{count(one.sessions)}</span>
-          <span class="soft">↓ {rate(one.bytesPerSecondDown)}</span>
-        </div>
-      ),
-    },
-    {
-      key: 'drain',
-      head: '',
-      width: '92px',
-      align: 'end',
-      cell: (one) => <Change node={one} change={change} />,
-    },
-  ];
-}
-
 function columns(change: (node: Node) => void): readonly Column<Node>[] {
   return [
     {
@@ -136,6 +95,14 @@ function columns(change: (node: Node) => void): readonly Column<Node>[] {
           </span>
         </span>
       ),
+      phone: {
+        cell: (one) => (
+          <div class="two-lines">
+            <span class="strong">{one.name}</span>
+            <StateOf node={one} />
+          </div>
+        ),
+      },
     },
     { key: 'state', head: t('nodes.state'), width: '180px', cell: (one) => <StateOf node={one} /> },
     {
@@ -144,6 +111,15 @@ function columns(change: (node: Node) => void): readonly Column<Node>[] {
       width: '84px',
       align: 'end',
       cell: (one) => <span class="number">{count(one.sessions)}</span>,
+      phone: {
+        width: '92px',
+        cell: (one) => (
+          <div class="two-lines end number">
+            <span>{count(one.sessions)}</span>
+            <span class="soft">↓ {rate(one.bytesPerSecondDown)}</span>
+          </div>
+        ),
+      },
     },
     {
       key: 'rate',
@@ -200,6 +176,7 @@ function columns(change: (node: Node) => void): readonly Column<Node>[] {
       width: '96px',
       align: 'end',
       cell: (one) => <Change node={one} change={change} />,
+      phone: { width: '92px' },
     },
   ];
 }

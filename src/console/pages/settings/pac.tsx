@@ -1,16 +1,13 @@
 // The rules of the players' PAC files: which destinations use the proxy. One rule per line, in order.
-import { useState } from 'preact/hooks';
 import type { PacRules } from '../../api-types.js';
-import { ApiError, callWithEtag } from '../../lib/api.js';
+import { callWithEtag } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Button } from '../../ui/basics.js';
-import { Conflict, type Overtaken } from '../../ui/conflict.js';
-import { useAction } from '../../ui/dialog.js';
+import { type Overtaken, useSaving } from '../../ui/conflict.js';
 import { Area, Field, Segments } from '../../ui/form.js';
-import { Permitted } from '../../ui/permitted.js';
-import { Failure, FormErrors, Skeleton } from '../../ui/states.js';
+import { SettingsForm } from '../../ui/settings-form.js';
+import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
 const WAYS = ['proxy', 'direct'] as const;
@@ -28,85 +25,60 @@ export function PacSettings() {
     otherwise: saved.data?.otherwise ?? 'proxy',
     etag: saved.etag,
   });
-  /** What somebody else saved since the first change; saving again overwrites it. */
-  const [theirs, setTheirs] = useState<{ readonly rules: PacRules; readonly etag: string | null } | null>(
-    null,
-  );
-  const { busy, error, run, clear } = useAction();
-  if (!saved.data)
-    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
-
+  const saving = useSaving(() => callWithEtag('getPacRules'));
+  const theirs = saving.theirs;
   const { text, otherwise } = draft.values;
   const read = readRules(text);
-  const save = () =>
-    run(async () => {
-      const { etag } = theirs ?? draft.base;
-      const { changes } = draft;
-      const body = {
-        rules: theirs && changes.text === undefined ? theirs.rules.rules : read.rules,
-        otherwise: changes.otherwise ?? theirs?.rules.otherwise ?? otherwise,
-      };
-      try {
-        const { answer, etag: next } = await callWithEtag('setPacRules', { body, etag });
-        notify(t('settings.saved'));
-        saved.put(answer, next);
-        undo();
-      } catch (failure) {
-        if (!(failure instanceof ApiError) || failure.code !== 'changed-meanwhile') throw failure;
-        const now = await callWithEtag('getPacRules');
-        setTheirs({ rules: now.answer, etag: now.etag });
-      }
-    });
-  const undo = () => {
+  const save = async () => {
+    const { changes } = draft;
+    const body = {
+      rules: theirs && changes.text === undefined ? theirs.answer.rules : read.rules,
+      otherwise: changes.otherwise ?? theirs?.answer.otherwise ?? otherwise,
+    };
+    const { answer, etag } = await callWithEtag('setPacRules', { body, etag: (theirs ?? draft.base).etag });
+    notify(t('settings.saved'));
+    saved.put(answer, etag);
     draft.reset();
-    setTheirs(null);
-    clear();
   };
   return (
-    <form
-      class="card stack narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (read.wrongLine === null) void save();
-      }}
-    >
-      <h2>{t('pac.title')}</h2>
-      <p class="soft">{t('pac.text')}</p>
-      <FormErrors error={theirs ? null : error}>
-        <Field
-          path="match"
-          label={t('pac.rules')}
-          hint={t('pac.hint')}
-          error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
+    <WhenLoaded of={saved} rows={6} keeps>
+      {() => (
+        <SettingsForm
+          draft={draft}
+          work={saving}
+          right="setPacRules"
+          isValid={read.wrongLine === null}
+          save={save}
+          conflict={theirs && overtaken(draft, theirs.answer)}
         >
-          <Area
-            value={text}
-            onInput={(next) => draft.set({ text: next })}
-            rows={10}
-            placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
-            mono
-          />
-        </Field>
-        <div class="field">
-          <span>{t('pac.otherwise')}</span>
-          <Segments
-            value={otherwise}
-            label={t('pac.otherwise')}
-            onChange={(next) => draft.set({ otherwise: next })}
-            options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
-          />
-        </div>
-      </FormErrors>
-      {theirs && <Conflict fields={overtaken(draft, theirs.rules)} />}
-      <div class="row">
-        <Permitted to="setPacRules">
-          <Button type="submit" kind="primary" disabled={!draft.isDirty || read.wrongLine !== null || busy}>
-            {t(theirs ? 'account.saveAnyway' : 'settings.save')}
-          </Button>
-        </Permitted>
-        {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
-      </div>
-    </form>
+          <h2>{t('pac.title')}</h2>
+          <p class="soft">{t('pac.text')}</p>
+          <Field
+            path="match"
+            label={t('pac.rules')}
+            hint={t('pac.hint')}
+            error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
+          >
+            <Area
+              value={text}
+              onInput={(next) => draft.set({ text: next })}
+              rows={10}
+              placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
+              mono
+            />
+          </Field>
+          <div class="field">
+            <span>{t('pac.otherwise')}</span>
+            <Segments
+              value={otherwise}
+              label={t('pac.otherwise')}
+              onChange={(next) => draft.set({ otherwise: next })}
+              options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
+            />
+          </div>
+        </SettingsForm>
+      )}
+    </WhenLoaded>
   );
 }
 

@@ -6,11 +6,12 @@ import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
-import { Button, Pieces, useWidth } from '../../ui/basics.js';
-import { Confirm, Dialog, useAction } from '../../ui/dialog.js';
+import { Pieces } from '../../ui/basics.js';
+import { Confirm, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input } from '../../ui/form.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { ShortList } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
+import type { Column } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 import {
   LimitFields,
@@ -25,10 +26,10 @@ import { daysWords, planLimitList, planLimitWords } from '../accounts/fields/pla
 const MAX_DAYS = 3_650;
 
 export function PlanSettings() {
-  const { data, error, etag, reload } = useLoad('getPlans', {}, { topics: ['settings'] });
+  const saved = useLoad('getPlans', {}, { topics: ['settings'] });
+  const { data, etag, reload } = saved;
   const [editing, setEditing] = useState<Plan | 'new' | null>(null);
   const [removing, setRemoving] = useState<Plan | null>(null);
-  const narrow = useWidth() < 640;
   const plans = data?.plans ?? [];
   const save = async (next: readonly Plan[]) => {
     await call('setPlans', { body: { plans: next }, etag });
@@ -37,30 +38,28 @@ export function PlanSettings() {
   };
   return (
     <>
-      <div class="row wrap">
-        <p class="soft grow">{t('plans.text')}</p>
-        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
-          {t('plans.new')}
-        </Button>
-      </div>
-      {error && !data && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={4} />}
-      {data && plans.length === 0 && (
-        <Empty icon="accounts" title={t('plans.empty')}>
-          {t('plans.empty.text')}
-          <pre>pulsegate plan set month --days 30</pre>
-        </Empty>
-      )}
-      {plans.length > 0 && (
-        <Table
-          label={t('settings.plans')}
-          rows={plans}
-          columns={columns(setRemoving, narrow)}
-          rowHeight={narrow ? 102 : 52}
-          id={(plan) => plan.name}
-          open={setEditing}
-        />
-      )}
+      <ShortList
+        of={saved}
+        rowsOf={(data) => data.plans}
+        skeleton={4}
+        text={t('plans.text')}
+        add={t('plans.new')}
+        onAdd={() => setEditing('new')}
+        empty={
+          <Empty icon="accounts" title={t('plans.empty')}>
+            {t('plans.empty.text')}
+            <pre>pulsegate plan set month --days 30</pre>
+          </Empty>
+        }
+        table={{
+          label: t('settings.plans'),
+          columns: columns(setRemoving),
+          rowHeight: 52,
+          phoneRowHeight: 102,
+          id: (plan) => plan.name,
+          open: setEditing,
+        }}
+      />
       {editing !== null && (
         <PlanDialog
           plan={editing === 'new' ? null : editing}
@@ -91,25 +90,40 @@ export function PlanSettings() {
   );
 }
 
-/** `narrow`: the details of a plan are below its name. */
-function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column<Plan>[] {
+function columns(remove: (plan: Plan) => void): readonly Column<Plan>[] {
   return [
     {
       key: 'name',
       head: t('plans.name'),
-      ...(narrow ? {} : { width: '240px' }),
+      width: '240px',
       cell: (plan) => (
-        <div class={narrow ? 'two-lines' : ''}>
+        <div>
           <span class="strong">{plan.name}</span>
-          {narrow && (
+        </div>
+      ),
+      phone: {
+        width: undefined,
+        cell: (plan) => (
+          <div class="two-lines">
+            <span class="strong">{plan.name}</span>
             <span class="soft over-four-lines">
               {daysWords(plan)} · {planLimitWords(plan.limits)}
             </span>
-          )}
+          </div>
+        ),
+      },
+    },
+    { key: 'days', head: t('plans.lasts'), width: '200px', cell: daysWords },
+    {
+      key: 'limits',
+      head: t('limits.title'),
+      from: 640,
+      cell: ({ limits }) => (
+        <div class="over-two-lines">
+          <Pieces of={planLimitList(limits)} between=" · " />
         </div>
       ),
     },
-    ...(narrow ? [] : wideColumns()),
     {
       key: 'remove',
       head: '',
@@ -127,22 +141,7 @@ function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column
           {t('plans.remove.short')}
         </button>
       ),
-    },
-  ];
-}
-
-function wideColumns(): readonly Column<Plan>[] {
-  return [
-    { key: 'days', head: t('plans.lasts'), width: '200px', cell: daysWords },
-    {
-      key: 'limits',
-      head: t('limits.title'),
-      from: 640,
-      cell: ({ limits }) => (
-        <div class="over-two-lines">
-          <Pieces of={planLimitList(limits)} between=" · " />
-        </div>
-      ),
+      phone: {},
     },
   ];
 }
@@ -177,36 +176,25 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
   const [opened] = useState(plan);
   const draft = useDraft(fieldsOf(opened), { guard: false });
   const { values, set } = draft;
-  const { busy, error, run } = useAction();
   const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
   const isTaken = values.name.trim() !== opened?.name && taken.includes(values.name.trim());
   const next = planOf(values, days);
   const ready = next !== null && !isTaken && (draft.isDirty || opened === null);
-  const submit = () => {
-    if (!ready || busy) return;
-    void run(() =>
-      save(next).catch((failure: unknown) => {
-        if (failure instanceof ApiError && failure.code === 'changed-meanwhile') onStale();
-        throw failure;
-      }),
-    );
-  };
+  const send = async () =>
+    next &&
+    save(next).catch((failure: unknown) => {
+      if (failure instanceof ApiError && failure.code === 'changed-meanwhile') onStale();
+      throw failure;
+    });
   return (
-    <Dialog
+    <FormDialog
       title={opened === null ? t('plans.new') : t('plans.edit', { name: opened.name })}
       wide
       onClose={onClose}
-      error={error}
-      onSubmit={submit}
       unsaved={draft.isDirty ? 'typed' : null}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready || busy}>
-            {t('settings.save')}
-          </Button>
-        </>
-      )}
+      action={t('settings.save')}
+      isReady={ready}
+      send={send}
     >
       <div class="grid-2">
         <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
@@ -231,7 +219,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       </Checkbox>
       <h3>{t('limits.title')}</h3>
       <LimitFields texts={values} onChange={set} withoutEgress />
-    </Dialog>
+    </FormDialog>
   );
 }
 

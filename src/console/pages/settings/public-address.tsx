@@ -6,12 +6,12 @@ import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { Button, Tag } from '../../ui/basics.js';
+import { Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
-import { Permitted } from '../../ui/permitted.js';
-import { Failure, FormErrors, Skeleton } from '../../ui/states.js';
+import { SettingsForm } from '../../ui/settings-form.js';
+import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
 /** `gate.example:1080`, `[2001:db8::1]:1080`. */
@@ -40,9 +40,11 @@ export function LinkNotice({ isHere = false }: { isHere?: boolean }) {
 
 export function PublicAddressSettings() {
   const saved = useLoad('getPublicAddress', {}, { topics: ['settings'] });
-  if (!saved.data)
-    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={5} />;
-  return <AddressForm saved={saved.data} onSaved={saved.reload} />;
+  return (
+    <WhenLoaded of={saved} rows={5} keeps>
+      {(data) => <AddressForm saved={data} onSaved={saved.reload} />}
+    </WhenLoaded>
+  );
 }
 
 /** The form owns its text. The lines below show a change from elsewhere. */
@@ -53,93 +55,76 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     host: ofConsole(saved.hostSource, saved.host),
     port: ofConsole(saved.portSource, saved.port),
   });
-  const { busy, error, run } = useAction();
+  const work = useAction();
   const { host, port } = draft.values;
   const badPort = port !== '' && !(/^\d{1,5}$/.test(port) && +port >= 1 && +port <= 65_535);
-  const save = () =>
-    run(async () => {
-      await call('setPublicAddress', {
-        body: { host: host.trim() || null, port: port === '' ? null : Number(port) },
-      });
-      me.set(await call('getMe'));
-      notify(t('settings.saved'));
-      draft.reset();
-      onSaved();
+  const save = async () => {
+    await call('setPublicAddress', {
+      body: { host: host.trim() || null, port: port === '' ? null : Number(port) },
     });
+    me.set(await call('getMe'));
+    notify(t('settings.saved'));
+    draft.reset();
+    onSaved();
+  };
   const { configured, link } = saved;
   return (
-    <form
-      class="card stack narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!badPort) void save();
-      }}
-    >
+    <SettingsForm draft={draft} work={work} right="setPublicAddress" isValid={!badPort} save={save}>
       <h2>{t('settings.address')}</h2>
       <p class="soft">{t('publicAddress.text')}</p>
       <LinkNotice isHere />
-      <FormErrors error={error}>
-        <Field
-          path="host"
-          label={t('publicAddress.host')}
-          hint={
-            configured.host === null
-              ? t('publicAddress.hostEmpty')
-              : t('publicAddress.configured', { key: 'socks.publicHost', value: configured.host })
-          }
-        >
-          <Input
-            value={host}
-            onInput={(text) => draft.set({ host: text })}
-            placeholder={configured.host ?? 'gate.example.com'}
-            maxLength={253}
-          />
-        </Field>
-        <Field
-          path="port"
-          label={t('publicAddress.port')}
-          error={badPort ? t('publicAddress.badPort') : undefined}
-          hint={
-            configured.port === null
-              ? t('publicAddress.portEmpty')
-              : t('publicAddress.configured', { key: 'socks.publicPort', value: String(configured.port) })
-          }
-        >
-          <Input
-            value={port}
-            onInput={(text) => draft.set({ port: text })}
-            inputMode="numeric"
-            placeholder={String(link.port)}
-            maxLength={5}
-          />
-        </Field>
-        <dl class="facts">
-          <dt>{t('publicAddress.inUse')}</dt>
-          <dd>
-            <code data-link>socks5h://…@{hostPort(link)}</code>
-          </dd>
-          <dt>{t('publicAddress.hostFrom')}</dt>
-          <dd>
-            <Tag>
-              {t(link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed')}
-            </Tag>
-          </dd>
-          <dt>{t('publicAddress.portFrom')}</dt>
-          <dd>
-            <Tag>
-              {t(saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`)}
-            </Tag>
-          </dd>
-        </dl>
-      </FormErrors>
-      <div class="row">
-        <Permitted to="setPublicAddress">
-          <Button type="submit" kind="primary" disabled={!draft.isDirty || badPort || busy}>
-            {t('settings.save')}
-          </Button>
-        </Permitted>
-        {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
-      </div>
-    </form>
+      <Field
+        path="host"
+        label={t('publicAddress.host')}
+        hint={
+          configured.host === null
+            ? t('publicAddress.hostEmpty')
+            : t('publicAddress.configured', { key: 'socks.publicHost', value: configured.host })
+        }
+      >
+        <Input
+          value={host}
+          onInput={(text) => draft.set({ host: text })}
+          placeholder={configured.host ?? 'gate.example.com'}
+          maxLength={253}
+        />
+      </Field>
+      <Field
+        path="port"
+        label={t('publicAddress.port')}
+        error={badPort ? t('publicAddress.badPort') : undefined}
+        hint={
+          configured.port === null
+            ? t('publicAddress.portEmpty')
+            : t('publicAddress.configured', { key: 'socks.publicPort', value: String(configured.port) })
+        }
+      >
+        <Input
+          value={port}
+          onInput={(text) => draft.set({ port: text })}
+          inputMode="numeric"
+          placeholder={String(link.port)}
+          maxLength={5}
+        />
+      </Field>
+      <dl class="facts">
+        <dt>{t('publicAddress.inUse')}</dt>
+        <dd>
+          <code data-link>socks5h://…@{hostPort(link)}</code>
+        </dd>
+        <dt>{t('publicAddress.hostFrom')}</dt>
+        <dd>
+          <Tag>
+            {t(link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed')}
+          </Tag>
+        </dd>
+        <dt>{t('publicAddress.portFrom')}</dt>
+        <dd>
+          <Tag>
+            {t(saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`)}
+          </Tag>
+        </dd>
+      </dl>
+    </SettingsForm>
   );
 }

@@ -6,12 +6,12 @@ import { ApiError, call, callWithEtag } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Button, State, useSettled } from '../../ui/basics.js';
-import { Conflict } from '../../ui/conflict.js';
-import { Confirm, useAction } from '../../ui/dialog.js';
+import { State, useSettled } from '../../ui/basics.js';
+import { useSaving } from '../../ui/conflict.js';
+import { Confirm } from '../../ui/dialog.js';
 import { Area, Field, Input } from '../../ui/form.js';
-import { Permitted } from '../../ui/permitted.js';
-import { Failure, Skeleton } from '../../ui/states.js';
+import { SettingsForm } from '../../ui/settings-form.js';
+import { Skeleton, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
 export function WhitelistSettings() {
@@ -19,51 +19,40 @@ export function WhitelistSettings() {
   const draft = useDraft({ whitelist: saved.data?.whitelist ?? '', etag: saved.etag });
   const [address, setAddress] = useState('');
   const [locking, setLocking] = useState(false);
-  const [theirs, setTheirs] = useState<{ whitelist: string; etag: string | null } | null>(null);
-  const { busy, error, run, clear } = useAction();
+  const saving = useSaving(() => callWithEtag('getWhitelist'));
+  const { theirs } = saving;
   const shown = draft.values.whitelist;
   const check = useCheck(saved.data ? shown : null, address);
-  if (!saved.data)
-    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
-
-  const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && theirs !== null;
+  if (!saved.data) return <WhenLoaded of={saved} rows={6} />;
   const save = async (keepMyAccess: boolean) => {
-    const etag = isStale ? theirs.etag : draft.base.etag;
     const { answer, etag: next } = await callWithEtag('setWhitelist', {
       query: { keepMyAccess },
       body: { whitelist: shown },
-      etag,
+      etag: (theirs ?? draft.base).etag,
     });
     notify(t('whitelist.saved'));
     saved.put(answer, next);
     draft.reset();
   };
   const trySave = () =>
-    run(async () => {
-      try {
-        await save(true);
-      } catch (failure) {
-        if (!(failure instanceof ApiError)) throw failure;
-        if (failure.code === 'changed-meanwhile') {
-          const { answer, etag } = await callWithEtag('getWhitelist');
-          setTheirs({ whitelist: answer.whitelist, etag });
-        }
-        if (failure.code !== 'would-lock-you-out') throw failure;
-        setLocking(true);
-      }
+    save(true).catch((failure: unknown) => {
+      if (!(failure instanceof ApiError) || failure.code !== 'would-lock-you-out') throw failure;
+      setLocking(true);
     });
-  const undo = () => {
-    draft.reset();
-    clear();
-  };
   return (
     <div class="columns wide-first">
-      <form
-        class="card stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void trySave();
-        }}
+      <SettingsForm
+        draft={draft}
+        work={saving}
+        right="setWhitelist"
+        isValid={check?.valid !== false}
+        save={trySave}
+        conflict={
+          theirs && [
+            { label: t('whitelist.field'), theirs: theirs.answer.whitelist || '—', mine: shown || '—' },
+          ]
+        }
+        look="card stack"
       >
         <h2>{t('settings.whitelist')}</h2>
         <p class="soft">{t('whitelist.text')}</p>
@@ -88,22 +77,7 @@ export function WhitelistSettings() {
             </State>
           </p>
         )}
-        {isStale ? (
-          <Conflict
-            fields={[{ label: t('whitelist.field'), theirs: theirs.whitelist || '—', mine: shown || '—' }]}
-          />
-        ) : error ? (
-          <Failure error={error} />
-        ) : null}
-        <div class="row">
-          <Permitted to="setWhitelist">
-            <Button type="submit" kind="primary" disabled={!draft.isDirty || busy || check?.valid === false}>
-              {t(isStale ? 'account.saveAnyway' : 'settings.save')}
-            </Button>
-          </Permitted>
-          {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
-        </div>
-      </form>
+      </SettingsForm>
       <section class="card stack">
         <h2>{t('whitelist.entries')}</h2>
         {check ? <Entries check={check} /> : <Skeleton rows={3} />}

@@ -2,8 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../../../lib/i18n.js';
-import { Button } from '../../../ui/basics.js';
-import { Dialog, useAction } from '../../../ui/dialog.js';
+import { FormDialog } from '../../../ui/dialog.js';
 import { Field, Input } from '../../../ui/form.js';
 
 interface CodeDialogProps {
@@ -16,7 +15,6 @@ interface CodeDialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** When the action fails, the dialog stays open and shows the reason. */
 export function CodeDialog({
   title,
   action,
@@ -26,26 +24,14 @@ export function CodeDialog({
   children,
 }: CodeDialogProps) {
   const [code, setCode] = useState('');
-  const { busy, error, run } = useAction();
   const isRecovery = acceptsRecovery && code.replace(/[^a-z2-7]/gi, '').length === 10;
-  const ready = (/^\d{6}$/.test(code) || isRecovery) && !busy;
-  const submit = () => {
-    if (ready) void run(async () => act(code).then(onClose));
-  };
   return (
-    <Dialog
+    <FormDialog
       title={title}
       onClose={onClose}
-      error={error}
-      onSubmit={submit}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready}>
-            {action}
-          </Button>
-        </>
-      )}
+      action={action}
+      isReady={/^\d{6}$/.test(code) || isRecovery}
+      send={() => act(code).then(onClose)}
     >
       {children}
       <Field
@@ -61,6 +47,6 @@ export function CodeDialog({
           autoFocus
         />
       </Field>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -5,8 +5,7 @@ import { call } from '../../../lib/api.js';
 import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
-import { Button } from '../../../ui/basics.js';
-import { Dialog, useAction } from '../../../ui/dialog.js';
+import { FormDialog } from '../../../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../../../ui/form.js';
 import { RevokeTokens } from './revoke-tokens.js';
 
@@ -59,39 +58,27 @@ export function OperatorDialog({
   const [saved] = useState(() => fieldsOf(operator));
   const [fields, setFields] = useState(saved);
   const set = (patch: Partial<Fields>) => setFields((before) => ({ ...before, ...patch }));
-  const { busy, error, run } = useAction();
   const budget = Object.fromEntries(BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]));
   const isSeller = fields.role === 'seller';
   const isBudgetRead = !isSeller || BOUND_NAMES.every((name) => budget[name] !== undefined);
   const changes = changesOf(saved, fields, budget as Record<BoundName, number | null>);
   const isReady =
     isBudgetRead &&
-    !busy &&
     fields.name.trim() !== '' &&
     (operator ? Object.keys(changes).length > 0 : fields.password !== '');
-  const submit = () => {
-    if (!isReady) return;
-    void run(async () => {
-      if (operator) await call('changeOperator', { params: { id: operator.id }, body: changes });
-      else await create(fields, isSeller ? (budget as Record<BoundName, number | null>) : undefined);
-      onSaved();
-    });
+  const save = async () => {
+    if (operator) await call('changeOperator', { params: { id: operator.id }, body: changes });
+    else await create(fields, isSeller ? (budget as Record<BoundName, number | null>) : undefined);
+    onSaved();
   };
   return (
-    <Dialog
+    <FormDialog
       title={operator ? t('operators.edit', { name: operator.name }) : t('operators.new')}
       onClose={onClose}
-      error={error}
-      onSubmit={submit}
       unsaved={Object.keys(changes).length > 0 ? 'typed' : null}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!isReady}>
-            {t(operator ? 'settings.save' : 'operators.create')}
-          </Button>
-        </>
-      )}
+      action={t(operator ? 'settings.save' : 'operators.create')}
+      isReady={isReady}
+      send={save}
     >
       <Field path="name" label={t('operators.name')}>
         <Input value={fields.name} onInput={(name) => set({ name })} autoFocus={!operator} />
@@ -135,7 +122,7 @@ export function OperatorDialog({
           onInput={(bounds) => set({ bounds })}
         />
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -5,10 +5,11 @@ import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href } from '../../../lib/router.js';
-import { Button, State, useWidth } from '../../../ui/basics.js';
+import { State } from '../../../ui/basics.js';
 import { Confirm } from '../../../ui/dialog.js';
-import { Empty, Failure, Skeleton } from '../../../ui/states.js';
-import { type Column, Table } from '../../../ui/table.js';
+import { ShortList } from '../../../ui/list.js';
+import { Empty } from '../../../ui/states.js';
+import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 import { amount, OperatorDialog } from './operator-dialog.js';
 
@@ -19,9 +20,9 @@ interface Open {
 }
 
 export function OperatorSettings() {
-  const { data, error, reload } = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
+  const operators = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
   const [open, setOpen] = useState<Open | null>(null);
-  const narrow = useWidth() < 640;
+  const { reload } = operators;
   const close = () => setOpen(null);
   const saved = () => {
     close();
@@ -30,28 +31,25 @@ export function OperatorSettings() {
   };
   return (
     <>
-      <div class="row wrap">
-        <p class="soft grow">{t('operators.text')}</p>
-        <Button kind="primary" icon="plus" onClick={() => setOpen({ what: 'new', operator: null })}>
-          {t('operators.new')}
-        </Button>
-      </div>
-      {error && !data && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={4} />}
-      {data?.items.length === 0 && (
-        <Empty icon="accounts" title={t('operators.empty')}>
-          {t('operators.empty.text')}
-        </Empty>
-      )}
-      {data && data.items.length > 0 && (
-        <Table
-          label={t('operators.title')}
-          rows={data.items}
-          columns={columns((what, operator) => setOpen({ what, operator }), narrow)}
-          rowHeight={narrow ? 76 : 36}
-          id={(one) => one.id}
-        />
-      )}
+      <ShortList
+        of={operators}
+        rowsOf={({ items }) => items}
+        skeleton={4}
+        text={t('operators.text')}
+        add={t('operators.new')}
+        onAdd={() => setOpen({ what: 'new', operator: null })}
+        empty={
+          <Empty icon="accounts" title={t('operators.empty')}>
+            {t('operators.empty.text')}
+          </Empty>
+        }
+        table={{
+          label: t('operators.title'),
+          columns: columns((what, operator) => setOpen({ what, operator })),
+          phoneRowHeight: 76,
+          id: (one) => one.id,
+        }}
+      />
       {(open?.what === 'new' || open?.what === 'edit') && (
         <OperatorDialog operator={open.operator} onClose={close} onSaved={saved} />
       )}
@@ -119,7 +117,6 @@ const BUDGETS = ['accounts', 'days', 'bytes'] as const;
 
 function columns(
   open: (what: 'edit' | 'factor' | 'remove', operator: Operator) => void,
-  narrow: boolean,
 ): readonly Column<Operator>[] {
   const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
     key: name,
@@ -128,34 +125,42 @@ function columns(
     from,
     cell: (one) => <Budget of={one} name={name} />,
   });
+  const edit = (one: Operator) => (
+    <button type="button" class="link name" onClick={() => open('edit', one)}>
+      {one.name}
+    </button>
+  );
   return [
     {
       key: 'name',
       head: t('operators.name'),
-      cell: (one) => (
-        <div class={narrow ? 'two-lines' : ''}>
-          <button type="button" class="link name" onClick={() => open('edit', one)}>
-            {one.name}
-          </button>
-          {narrow &&
-            one.role === 'seller' &&
-            BUDGETS.map((name) => (
-              <span key={name} class="soft number">
-                {t('bulk.field', { field: t(`budget.${name}`) })}
-                <Budget of={one} name={name} />
-              </span>
-            ))}
-        </div>
-      ),
+      cell: (one) => <div>{edit(one)}</div>,
+      phone: {
+        cell: (one) => (
+          <div class="two-lines">
+            {edit(one)}
+            {one.role === 'seller' &&
+              BUDGETS.map((name) => (
+                <span key={name} class="soft number">
+                  {t('bulk.field', { field: t(`budget.${name}`) })}
+                  <Budget of={one} name={name} />
+                </span>
+              ))}
+          </div>
+        ),
+      },
     },
     {
       key: 'role',
       head: t('operators.role'),
-      width: narrow ? '72px' : '104px',
+      width: '104px',
       cell: (one) =>
         one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
+      phone: { width: '72px' },
     },
-    ...(narrow ? [] : [budget('accounts', 800), budget('days', 1000), budget('bytes', 1200)]),
+    budget('accounts', 800),
+    budget('days', 1000),
+    budget('bytes', 1200),
     {
       key: 'factor',
       head: t('operators.factor'),
@@ -175,6 +180,7 @@ function columns(
         ) : (
           <span class="soft">{t('operators.factor.off')}</span>
         ),
+      phone: { from: 560 },
     },
     {
       key: 'remove',
@@ -186,6 +192,7 @@ function columns(
           {t('operators.remove')}
         </button>
       ),
+      phone: {},
     },
   ];
 }

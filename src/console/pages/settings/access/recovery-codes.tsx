@@ -4,7 +4,7 @@ import { call, me } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
 import { t } from '../../../lib/i18n.js';
 import { Button, CopyButton } from '../../../ui/basics.js';
-import { Dialog } from '../../../ui/dialog.js';
+import { SecretDialog } from '../../../ui/dialog.js';
 import { CodeDialog } from './code-dialog.js';
 
 /** @param show shows codes that were made */
@@ -42,17 +42,7 @@ export function RecoveryCodes({ show }: { show: (codes: readonly string[]) => vo
 /** Shows new codes. */
 export function NewRecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   return (
-    <Dialog
-      title={t('recovery.title')}
-      unsaved="secret"
-      onClose={onClose}
-      onSubmit={onClose}
-      footer={
-        <Button type="submit" kind="primary">
-          {t('credentials.kept')}
-        </Button>
-      }
-    >
+    <SecretDialog title={t('recovery.title')} onClose={onClose}>
       <p class="warn-text">{t('recovery.once')}</p>
       <ul class="recovery-codes">
         {codes.map((code) => (
@@ -62,6 +52,6 @@ export function NewRecoveryCodes({ codes, onClose }: { codes: readonly string[];
         ))}
       </ul>
       <CopyButton text={codes.join('\n')} label={t('credentials.copyAll')} />
-    </Dialog>
+    </SecretDialog>
   );
 }

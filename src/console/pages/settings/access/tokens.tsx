@@ -5,42 +5,37 @@ import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { may } from '../../../lib/rights.js';
-import { Ago, Button, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
-import { Confirm, Dialog, useAction } from '../../../ui/dialog.js';
+import { Ago, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
+import { Confirm, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, Field, Input } from '../../../ui/form.js';
-import { Empty, Failure, Skeleton } from '../../../ui/states.js';
-import { type Column, Table } from '../../../ui/table.js';
+import { ShortList } from '../../../ui/list.js';
+import { Empty } from '../../../ui/states.js';
+import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 
 export function TokenSettings() {
-  const { data, error, reload } = useLoad('listTokens', {}, { topics: ['tokens'] });
+  const tokens = useLoad('listTokens', {}, { topics: ['tokens'] });
+  const { reload } = tokens;
   const [creating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const [revoking, setRevoking] = useState<Token | null>(null);
   return (
     <>
-      <div class="row wrap">
-        <p class="soft grow">{t('tokens.text')}</p>
-        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-          {t('tokens.new')}
-        </Button>
-      </div>
-      {error && !data && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={4} />}
-      {data?.items.length === 0 && (
-        <Empty icon="keyboard" title={t('tokens.empty')}>
-          {t('tokens.empty.text')}
-        </Empty>
-      )}
-      {data && data.items.length > 0 && (
-        <Table
-          label={t('settings.tokens')}
-          rows={data.items}
-          columns={columns(setRevoking)}
-          id={(one) => one.id}
-        />
-      )}
+      <ShortList
+        of={tokens}
+        rowsOf={({ items }) => items}
+        skeleton={4}
+        text={t('tokens.text')}
+        add={t('tokens.new')}
+        onAdd={() => setCreating(true)}
+        empty={
+          <Empty icon="keyboard" title={t('tokens.empty')}>
+            {t('tokens.empty.text')}
+          </Empty>
+        }
+        table={{ label: t('settings.tokens'), columns: columns(setRevoking), id: (one) => one.id }}
+      />
       {creating && (
         <CreateDialog
           onClose={() => setCreating(false)}
@@ -52,22 +47,13 @@ export function TokenSettings() {
         />
       )}
       {secret !== null && (
-        <Dialog
-          title={t('tokens.created')}
-          onClose={() => setSecret(null)}
-          unsaved="secret"
-          footer={
-            <Button kind="primary" onClick={() => setSecret(null)}>
-              {t('credentials.kept')}
-            </Button>
-          }
-        >
+        <SecretDialog title={t('tokens.created')} onClose={() => setSecret(null)}>
           <p class="warn-text">{t('tokens.once')}</p>
           <p class="row">
             <code class="break">{secret}</code> <CopyButton text={secret} />
           </p>
           <pre>{`curl -H "Authorization: Bearer ${secret}" \\\n  ${location.origin}/api/v1/accounts`}</pre>
-        </Dialog>
+        </SecretDialog>
       )}
       {revoking && (
         <Confirm
@@ -147,30 +133,18 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set());
   const [preset] = useState(() => expiryInDays(90));
   const [expiry, setExpiry] = useState(preset);
-  const { busy, error, run } = useAction();
   const expiresAt = readExpiry(expiry);
-  const ready = name.trim() !== '' && scopes.size > 0 && !busy && expiresAt !== undefined;
-  const submit = () => {
-    if (!ready) return;
-    void run(async () =>
-      onCreated((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret),
-    );
-  };
+  const ready = name.trim() !== '' && scopes.size > 0 && expiresAt !== undefined;
+  const create = async () =>
+    onCreated((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret);
   return (
-    <Dialog
+    <FormDialog
       title={t('tokens.new')}
       onClose={onClose}
-      error={error}
-      onSubmit={submit}
       unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready}>
-            {t('tokens.create')}
-          </Button>
-        </>
-      )}
+      action={t('tokens.create')}
+      isReady={ready}
+      send={create}
     >
       <Field path="name" label={t('tokens.name')}>
         <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
@@ -195,6 +169,6 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
         </div>
       </fieldset>
       <ExpiryField value={expiry} onChange={setExpiry} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -5,13 +5,12 @@ import { call } from '../../../lib/api.js';
 import { isTextKey, t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href, usePlace } from '../../../lib/router.js';
-import { Ago, Button, State, type Tone, useWidth } from '../../../ui/basics.js';
-import { ColumnChooser } from '../../../ui/columns.js';
+import { Ago, Button, State, type Tone } from '../../../ui/basics.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
-import { FilterChip, Pager } from '../../../ui/list.js';
+import { FilterChips, List } from '../../../ui/list.js';
 import { Permitted } from '../../../ui/permitted.js';
-import { Empty, Failure, Skeleton } from '../../../ui/states.js';
-import { type Column, Table } from '../../../ui/table.js';
+import { Empty, Failure } from '../../../ui/states.js';
+import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 
 const TONES: Readonly<Record<NoticeState, Tone>> = {
@@ -45,31 +44,19 @@ export function NoticeHistory() {
       notify(t('notices.retried'));
       list.reload();
     });
-  const page = list.data;
-  const narrow = useWidth() < 640;
-  const columns = narrow ? narrowColumns((one) => void retry(one)) : noticeColumns((one) => void retry(one));
+  const waiting = list.data?.waiting ?? 0;
   return (
-    <>
-      <div class="toolbar">
-        <fieldset class="chips" aria-label={t('list.filters')}>
-          {STATES.map((state) => (
-            <FilterChip key={state} name="state" value={state}>
-              {t(`notices.state.${state}`)}
-            </FilterChip>
-          ))}
-          {CHANNELS.map((channel) => (
-            <FilterChip key={channel} name="channel" value={channel}>
-              {t(`notices.channel.${channel}`)}
-            </FilterChip>
-          ))}
-        </fieldset>
-        {page && page.waiting > 0 && <DiscardWaiting waiting={page.waiting} done={list.reload} />}
-        {!narrow && <ColumnChooser table="notices" columns={columns} />}
-      </div>
-      {error ? <Failure error={error} /> : null}
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={10} />}
-      {page?.items.length === 0 && (
+    <List
+      list={list}
+      chips={
+        <>
+          <FilterChips name="state" values={STATES} text={(state) => t(`notices.state.${state}`)} />
+          <FilterChips name="channel" values={CHANNELS} text={(channel) => t(`notices.channel.${channel}`)} />
+        </>
+      }
+      tools={waiting > 0 && <DiscardWaiting waiting={waiting} done={list.reload} />}
+      skeleton={10}
+      empty={() => (
         <Empty icon="search" title={t('notices.empty')}>
           <p>{t('notices.empty.text')}</p>
           <a class="button primary" href={href(['settings', 'reminders'])}>
@@ -77,33 +64,56 @@ export function NoticeHistory() {
           </a>
         </Empty>
       )}
-      {page && page.items.length > 0 && (
-        <>
-          <Table
-            label={t('settings.notices')}
-            rows={page.items}
-            columns={columns}
-            table="notices"
-            rowHeight={narrow ? 56 : 36}
-            id={(one) => one.id}
-            pending={list.pending}
-          />
-          <Pager nextCursor={page.nextCursor} shown={page.items.length} />
-        </>
-      )}
-    </>
+      table={{
+        label: t('settings.notices'),
+        columns: columns((one) => void retry(one)),
+        table: 'notices',
+        id: (one) => one.id,
+      }}
+    >
+      {error ? <Failure error={error} /> : null}
+    </List>
   );
 }
 
-function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+  const state = (one: Notice) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>;
   return [
     {
       key: 'state',
       head: t('account.state'),
       width: '104px',
-      cell: (one) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>,
+      cell: state,
+      phone: {
+        width: '148px',
+        align: 'end',
+        cell: (one) => (
+          <div class="two-lines end">
+            {state(one)}
+            {one.state === 'failed' ? (
+              <Retry notice={one} retry={retry} />
+            ) : (
+              <span class="soft">
+                {t(`notices.channel.${one.channel}`)} <Ago at={one.at} />
+              </span>
+            )}
+          </div>
+        ),
+      },
     },
-    { key: 'about', head: t('notices.about'), cell: (one) => <About notice={one} /> },
+    {
+      key: 'about',
+      head: t('notices.about'),
+      cell: (one) => <About notice={one} />,
+      phone: {
+        isFirst: true,
+        cell: (one) => (
+          <div class="over-two-lines">
+            <About notice={one} />
+          </div>
+        ),
+      },
+    },
     {
       key: 'channel',
       head: t('notices.channel'),
@@ -145,39 +155,6 @@ function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
       cell: (one) => <Ago at={one.at} />,
     },
     { key: 'retry', head: '', width: '88px', cell: (one) => <Retry notice={one} retry={retry} /> },
-  ];
-}
-
-/** For narrow screens: two lines per row. */
-function narrowColumns(retry: (one: Notice) => void): readonly Column<Notice>[] {
-  return [
-    {
-      key: 'about',
-      head: t('notices.about'),
-      cell: (one) => (
-        <div class="over-two-lines">
-          <About notice={one} />
-        </div>
-      ),
-    },
-    {
-      key: 'state',
-      head: t('account.state'),
-      width: '148px',
-      align: 'end',
-      cell: (one) => (
-        <div class="two-lines end">
-          <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>
-          {one.state === 'failed' ? (
-            <Retry notice={one} retry={retry} />
-          ) : (
-            <span class="soft">
-              {t(`notices.channel.${one.channel}`)} <Ago at={one.at} />
-            </span>
-          )}
-        </div>
-      ),
-    },
   ];
 }
 

@@ -5,11 +5,10 @@ import { call, callWithEtag } from '../../../lib/api.js';
 import { type Draft, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { Button } from '../../../ui/basics.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
 import { Area, Checkbox, Field, Segments, Select } from '../../../ui/form.js';
-import { Permitted } from '../../../ui/permitted.js';
-import { Failure, FormErrors, Skeleton } from '../../../ui/states.js';
+import { SettingsForm } from '../../../ui/settings-form.js';
+import { WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
 import { EmailFields, TelegramFields, WebhookFields, WecomFields } from './channels.js';
 import { NoticeText } from './fields.js';
@@ -26,12 +25,14 @@ import {
 
 export function NoticeSettingsPage() {
   const saved = useLoad('getNoticeSettings', {}, { topics: ['settings'] });
-  if (!saved.data)
-    return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={12} />;
-  return <SettingsForm saved={saved.data} put={saved.put} />;
+  return (
+    <WhenLoaded of={saved} rows={12} keeps>
+      {(data) => <NoticesForm saved={data} put={saved.put} />}
+    </WhenLoaded>
+  );
 }
 
-function SettingsForm({
+function NoticesForm({
   saved,
   put,
 }: {
@@ -39,7 +40,7 @@ function SettingsForm({
   put: (saved: NoticeSettings, etag: string | null) => void;
 }) {
   const draft = useDraft(fieldsOf(saved));
-  const { busy, error, run } = useAction();
+  const work = useAction();
   const isValid = readFields(draft.values) !== undefined;
   const [asked, setAsked] = useState<Asked | null>(null);
   const send = async ({ body, etag }: Omit<Asked, 'counts'>) => {
@@ -48,44 +49,34 @@ function SettingsForm({
     put(sent.answer, sent.etag);
     draft.reset();
   };
-  const save = () =>
-    run(async () => {
-      // Reads the current values first, so that another user's changes to other fields stay.
-      const now = await callWithEtag('getNoticeSettings');
-      const body = readFields(withChanges(fieldsOf(now.answer), draft));
-      if (!body) return;
-      const counts = await call('previewNoticeSettings', { body });
-      const { before, after, discarded } = counts;
-      const isQuiet = JSON.stringify(before) === JSON.stringify(after) && discarded === 0;
-      if (isQuiet) await send({ body, etag: now.etag });
-      else setAsked({ body, etag: now.etag, counts });
-    });
+  const save = async () => {
+    // Reads the current values first, so that another user's changes to other fields stay.
+    const now = await callWithEtag('getNoticeSettings');
+    const body = readFields(withChanges(fieldsOf(now.answer), draft));
+    if (!body) return;
+    const counts = await call('previewNoticeSettings', { body });
+    const { before, after, discarded } = counts;
+    const isQuiet = JSON.stringify(before) === JSON.stringify(after) && discarded === 0;
+    if (isQuiet) await send({ body, etag: now.etag });
+    else setAsked({ body, etag: now.etag, counts });
+  };
   return (
     <>
-      <form
-        class="stack narrow"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (draft.isDirty && isValid) void save();
-        }}
+      <SettingsForm
+        draft={draft}
+        work={work}
+        right="setNoticeSettings"
+        isValid={isValid}
+        save={save}
+        look="stack narrow"
       >
-        <FormErrors error={error}>
-          <Common draft={draft} />
-          <EmailFields draft={draft} saved={saved} />
-          <TelegramFields draft={draft} saved={saved} />
-          <WecomFields draft={draft} saved={saved} />
-          <WebhookFields draft={draft} saved={saved} />
-          <TemplateFields draft={draft} saved={saved} />
-        </FormErrors>
-        <div class="row">
-          <Permitted to="setNoticeSettings">
-            <Button type="submit" kind="primary" disabled={!draft.isDirty || !isValid || busy}>
-              {t('settings.save')}
-            </Button>
-          </Permitted>
-          {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
-        </div>
-      </form>
+        <Common draft={draft} />
+        <EmailFields draft={draft} saved={saved} />
+        <TelegramFields draft={draft} saved={saved} />
+        <WecomFields draft={draft} saved={saved} />
+        <WebhookFields draft={draft} saved={saved} />
+        <TemplateFields draft={draft} saved={saved} />
+      </SettingsForm>
       {asked && (
         <Confirm
           title={t('notices.save.title')}
