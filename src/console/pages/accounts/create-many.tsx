@@ -15,6 +15,7 @@ import { ScrollBox, useSettled } from '../../ui/basics.js';
 import { Area, Checkbox, Field, Input, Segments } from '../../ui/form.js';
 import { Failure } from '../../ui/states.js';
 import { Skipped } from './bulk/bulk-preview.js';
+import { fieldLabel } from './fields/field-words.js';
 
 export interface ManyTexts {
   readonly source: 'pattern' | 'list';
@@ -100,14 +101,6 @@ export function accountsOf({ lines }: Pasted): NonNullable<NewAccounts['list']> 
     }));
 }
 
-const FIELD_LABELS = {
-  username: 'account.username',
-  password: 'account.password',
-  remarks: 'account.remarks',
-  email: 'contacts.email',
-  telegram: 'contacts.telegram',
-} as const satisfies Record<(typeof FIELD_NAMES)[number], TextKey>;
-
 const SEPARATOR_TEXTS = {
   '\t': 'create.separator.tab',
   ',': 'create.separator.comma',
@@ -187,7 +180,7 @@ function HowRead({
             <tr>
               {names.map((name) => (
                 <th key={name} scope="col">
-                  {t(FIELD_LABELS[name])}
+                  {fieldLabel(name)}
                 </th>
               ))}
             </tr>

@@ -8,17 +8,21 @@ import { expiry } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useUser } from '../../lib/rights.js';
 import { patchQuery } from '../../lib/router.js';
-import { Button } from '../../ui/basics.js';
-import { Confirm, Dialog, useAction } from '../../ui/dialog.js';
-import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../../ui/expiry-field.js';
-import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
+import { Confirm, FormDialog } from '../../ui/dialog.js';
+import { Field, Input, Segments } from '../../ui/form.js';
 import { accountsOf, ManyNames, type ManyTexts, readList, usePreview } from './create-many.js';
-import { AllowedClientsField, readAddresses, ScheduleField } from './fields/access-fields.js';
+import {
+  ACCESS_NAMES,
+  AccountFields,
+  CONTACT_NAMES,
+  type FieldName,
+  type FieldTexts,
+  LIMIT_NAMES,
+  NO_FIELD_TEXTS,
+  readFields,
+} from './fields/account-fields.js';
 import { BudgetWords } from './fields/budget.js';
-import { ContactFields, type ContactTexts, NO_CONTACT_TEXTS, readContacts } from './fields/contact-fields.js';
-import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './fields/limits.js';
 import { PlanChoice } from './fields/plan-choice.js';
-import { readTags, TagField } from './fields/tag-field.js';
 
 /** The credentials that the console shows once, after it created the accounts. */
 export type Created = { readonly one: CredentialsInFormats } | { readonly many: readonly Credentials[] };
@@ -29,64 +33,40 @@ interface CreateProps {
   readonly onCreated: (credentials: Created) => void;
 }
 
-interface NewFields extends LimitTexts, ContactTexts, ManyTexts {
-  readonly username: string;
+interface NewFields extends FieldTexts, ManyTexts {
   readonly password: string;
-  readonly remarks: string;
-  readonly tags: string;
   /** The plan's name; '' is no plan. */
   readonly plan: string;
-  readonly expiry: ExpiryText;
-  readonly isEnabled: boolean;
-  readonly allowedClients: string;
-  readonly schedule: string;
 }
 
 const NOTHING_TYPED: NewFields = {
-  username: '',
+  ...NO_FIELD_TEXTS,
   password: '',
-  remarks: '',
-  tags: '',
   plan: '',
-  expiry: NEVER,
-  isEnabled: true,
-  allowedClients: '',
-  schedule: '',
   source: 'pattern',
   pattern: 'player{001-020}',
   list: '',
   separator: '',
   heading: '',
-  ...NO_LIMIT_TEXTS,
-  ...NO_CONTACT_TEXTS,
 };
+
+/** The fields of every new account. A plan sets the expiry and the limits. */
+const COMMON = ['isEnabled', 'remarks', 'tags', ...ACCESS_NAMES, ...CONTACT_NAMES] as const;
+const TERMS = ['expiresAt', ...LIMIT_NAMES] as const;
 
 export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const draft = useDraft(NOTHING_TYPED, { guard: false });
   const { values, set } = draft;
-  const { username, password, remarks, isEnabled, source, pattern } = values;
-  const { busy, error, run } = useAction();
+  const { username, password, plan, source, pattern } = values;
   const [asking, setAsking] = useState(false);
-  const expiresAt = readExpiry(values.expiry);
-  const limits = readLimits(values);
-  const tags = readTags(values.tags);
-  const common =
-    expiresAt === undefined || limits === undefined || tags === undefined
-      ? null
-      : {
-          isEnabled,
-          remarks: remarks.trim() === '' ? null : remarks,
-          tags,
-          allowedClients: readAddresses(values.allowedClients),
-          contacts: readContacts(values),
-          schedule: values.schedule.trim() || null,
-          // A plan sets the expiry and the limits.
-          ...(values.plan === '' ? { expiresAt, limits } : { plan: values.plan }),
-        };
-  const many: NewAccounts | null = common && {
-    ...common,
-    ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }),
-  };
+  const change = readFields(values, plan === '' ? [...COMMON, ...TERMS] : COMMON);
+  const common = change && (plan === '' ? change : { ...change, plan });
+  const many: NewAccounts | null = common
+    ? {
+        ...common,
+        ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }),
+      }
+    : null;
   // One account is previewed only for what it takes of a budget.
   const hasBudget = (useUser()?.budget ?? null) !== null;
   const one: NewAccounts | null =
@@ -106,28 +86,18 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       onCreated({ one: created.credentials });
     } else onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
   };
-  const submit = () => {
-    if (!ready || busy || !common) return;
-    const isPast = values.plan === '' && expiresAt != null && Date.parse(expiresAt) <= Date.now();
-    if (isPast) setAsking(true);
-    else void run(create);
-  };
+  const expiresAt = change?.expiresAt ?? null;
+  const isPast = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  const fields = (...names: FieldName[]) => <AccountFields names={names} texts={values} onChange={set} />;
   return (
-    <Dialog
+    <FormDialog
       title={t('accounts.new')}
       wide
       onClose={onClose}
-      error={error}
-      onSubmit={submit}
       unsaved={draft.isDirty ? 'typed' : null}
-      footer={(close) => (
-        <>
-          <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={!ready || busy || !common}>
-            {mode === 'one' ? t('create.submit') : t('create.submitMany', { n: preview.result?.count ?? 0 })}
-          </Button>
-        </>
-      )}
+      action={mode === 'one' ? t('create.submit') : t('create.submitMany', { n: preview.result?.count ?? 0 })}
+      isReady={ready && common !== undefined}
+      send={async () => (isPast ? setAsking(true) : create())}
     >
       <Segments
         value={mode}
@@ -154,32 +124,22 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
         </div>
       )}
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
-      <PlanChoice value={values.plan} onChange={(plan) => set({ plan })} />
-      {values.plan === '' && <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />}
-      <Field path="remarks" label={t('account.remarks')}>
-        <Input value={remarks} onInput={(text) => set({ remarks: text })} />
-      </Field>
-      <TagField label={t('tags.title')} value={values.tags} onInput={(text) => set({ tags: text })} />
-      <Checkbox checked={isEnabled} onChange={(on) => set({ isEnabled: on })}>
-        {t('create.enabled')}
-      </Checkbox>
+      <PlanChoice value={plan} onChange={(next) => set({ plan: next })} />
+      {plan === '' && fields('expiresAt')}
+      {fields('remarks', 'tags', 'isEnabled')}
       <details>
         <summary>{t('account.access')}</summary>
-        <AllowedClientsField
-          value={values.allowedClients}
-          onInput={(allowedClients) => set({ allowedClients })}
-        />
-        <ScheduleField value={values.schedule} onInput={(schedule) => set({ schedule })} />
+        {fields(...ACCESS_NAMES)}
       </details>
       <details>
         <summary>{t('contacts.title')}</summary>
         <p class="soft">{t(mode === 'many' ? 'contacts.many' : 'contacts.text')}</p>
-        <ContactFields texts={values} onChange={set} />
+        <div class="limit-fields">{fields(...CONTACT_NAMES)}</div>
       </details>
-      {values.plan === '' && (
+      {plan === '' && (
         <details>
           <summary>{t('limits.title')}</summary>
-          <LimitFields texts={values} onChange={set} />
+          <div class="limit-fields">{fields(...LIMIT_NAMES)}</div>
         </details>
       )}
       <BudgetWords budget={budget} />
@@ -190,9 +150,9 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           onClose={() => setAsking(false)}
           act={create}
         >
-          <p>{t('create.past.text', { time: expiry(expiresAt ?? null) })}</p>
+          <p>{t('create.past.text', { time: expiry(expiresAt) })}</p>
         </Confirm>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -14,16 +14,19 @@ import { Empty } from '../../ui/states.js';
 import type { Column } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 import {
-  LimitFields,
-  type LimitTexts,
-  limitTexts,
-  NO_LIMIT_TEXTS,
-  readLimits,
-} from '../accounts/fields/limits.js';
+  AccountFields,
+  type FieldTexts,
+  LIMIT_NAMES,
+  NO_FIELD_TEXTS,
+  readFields,
+  textsOf,
+} from '../accounts/fields/account-fields.js';
 import { daysWords, planLimitList, planLimitWords } from '../accounts/fields/plans.js';
 
 /** The longest duration of a plan, in days. */
 const MAX_DAYS = 3_650;
+/** A plan sets all limits except the egress class. */
+const LIMITS = LIMIT_NAMES.filter((name) => name !== 'egressClass');
 
 export function PlanSettings() {
   const saved = useLoad('getPlans', {}, { topics: ['settings'] });
@@ -146,20 +149,20 @@ function columns(remove: (plan: Plan) => void): readonly Column<Plan>[] {
   ];
 }
 
-interface Fields extends LimitTexts {
+interface Fields extends FieldTexts {
   readonly name: string;
   readonly days: string;
   readonly startsAtFirstLogin: boolean;
 }
 
 function fieldsOf(plan: Plan | null): Fields {
-  if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...NO_LIMIT_TEXTS };
+  if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...NO_FIELD_TEXTS };
   const { name, days, startsAtFirstLogin, limits } = plan;
   return {
+    ...textsOf({ limits }),
     name,
     days: numberText(days),
     startsAtFirstLogin,
-    ...limitTexts({ ...limits, egressClass: null }),
   };
 }
 
@@ -218,18 +221,17 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
         {t('plans.startsAtFirstLogin')}
       </Checkbox>
       <h3>{t('limits.title')}</h3>
-      <LimitFields texts={values} onChange={set} withoutEgress />
+      <div class="limit-fields">
+        <AccountFields names={LIMITS} texts={values} onChange={set} />
+      </div>
     </FormDialog>
   );
 }
 
 /** Returns the plan that the fields describe; null while they are invalid. */
-function planOf(
-  { name, startsAtFirstLogin, ...texts }: Fields,
-  days: number | null | undefined,
-): Plan | null {
-  const read = readLimits(texts);
-  if (days === undefined || !read || name.trim() === '') return null;
-  const { egressClass: _, ...limits } = read;
-  return { name: name.trim(), days, startsAtFirstLogin, limits };
+function planOf(fields: Fields, days: number | null | undefined): Plan | null {
+  const limits = readFields(fields, LIMITS)?.limits as Plan['limits'] | undefined;
+  const name = fields.name.trim();
+  if (days === undefined || !limits || name === '') return null;
+  return { name, days, startsAtFirstLogin: fields.startsAtFirstLogin, limits };
 }

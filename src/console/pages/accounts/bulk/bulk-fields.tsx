@@ -1,31 +1,19 @@
 // The fields of a bulk action, and the request that they describe.
 import type { BulkRequest } from '../../../api-types.js';
-import { t } from '../../../lib/i18n.js';
+import { type TextKey, t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../../../ui/expiry-field.js';
 import { Field, Input, Segments, Select } from '../../../ui/form.js';
 import {
-  AccessChoices,
-  type AccessName,
-  type AccessTexts,
-  NO_ACCESS_TEXTS,
-  readAccess,
-} from '../fields/access-fields.js';
-import {
-  ContactChoices,
-  type ContactName,
-  type ContactTexts,
-  NO_CONTACT_TEXTS,
-  readContacts,
-} from '../fields/contact-fields.js';
-import {
+  ACCESS_NAMES,
+  AccountFieldChoices,
+  CONTACT_NAMES,
+  type FieldName,
+  type FieldTexts,
   LIMIT_NAMES,
-  LimitChoices,
-  type LimitName,
-  type LimitTexts,
-  NO_LIMIT_TEXTS,
-  readLimits,
-} from '../fields/limits.js';
+  NO_FIELD_TEXTS,
+  readFields,
+} from '../fields/account-fields.js';
 import { OwnerChoice } from '../fields/owner-choice.js';
 import { daysWords, planLimitWords, usePlans } from '../fields/plans.js';
 import { readTags, TagField } from '../fields/tag-field.js';
@@ -39,12 +27,9 @@ export interface Given {
   readonly days: string;
   readonly from: ExtendFrom;
   readonly expiry: ExpiryText;
-  readonly limits: LimitTexts;
-  readonly chosen: ReadonlySet<LimitName>;
-  readonly contacts: ContactTexts;
-  readonly chosenContacts: ReadonlySet<ContactName>;
-  readonly access: AccessTexts;
-  readonly chosenAccess: ReadonlySet<AccessName>;
+  readonly texts: FieldTexts;
+  /** The fields that the action sets. */
+  readonly chosen: ReadonlySet<FieldName>;
   readonly addTags: string;
   readonly removeTags: string;
   /** The plan's name; '' means that each account keeps its own plan. */
@@ -58,12 +43,8 @@ export const NOTHING_GIVEN: Given = {
   days: '30',
   from: 'later',
   expiry: '',
-  limits: NO_LIMIT_TEXTS,
+  texts: NO_FIELD_TEXTS,
   chosen: new Set(),
-  contacts: NO_CONTACT_TEXTS,
-  chosenContacts: new Set(),
-  access: NO_ACCESS_TEXTS,
-  chosenAccess: new Set(),
   addTags: '',
   removeTags: '',
   plan: '',
@@ -81,18 +62,13 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     const expiresAt = readExpiry(given.expiry);
     return expiresAt === undefined ? null : { type, expiresAt };
   }
-  if (type === 'set-limits') {
-    const chosen = LIMIT_NAMES.filter((name) => given.chosen.has(name));
-    const limits = readLimits(Object.fromEntries(chosen.map((name) => [name, given.limits[name]])));
-    return limits && chosen.length > 0 ? { type, limits } : null;
-  }
-  if (type === 'set-contacts') {
-    const ticked = tickedOf(given.contacts, given.chosenContacts);
-    return ticked && { type, contacts: readContacts(ticked) };
-  }
-  if (type === 'set-access') {
-    const ticked = tickedOf(given.access, given.chosenAccess);
-    return ticked && { type, access: readAccess(ticked) };
+  if (type === 'set-limits' || type === 'set-contacts' || type === 'set-access') {
+    const change = readFields(given.texts, given.chosen);
+    if (!change || given.chosen.size === 0) return null;
+    if (type === 'set-access') return { type, access: change };
+    return type === 'set-limits'
+      ? { type, limits: change.limits ?? {} }
+      : { type, contacts: change.contacts ?? {} };
   }
   if (type === 'hand-over') return { type, owner: given.owner || null };
   if (type === 'plan') return { type, plan: given.plan || null, use: given.use };
@@ -101,15 +77,6 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     return add && remove && add.length + remove.length > 0 ? { type, add, remove } : null;
   }
   return { type };
-}
-
-/** Returns the texts that are ticked; null: none is. */
-function tickedOf<Texts extends object>(
-  texts: Texts,
-  chosen: ReadonlySet<keyof Texts>,
-): Partial<Texts> | null {
-  const ticked = Object.entries(texts).filter(([name]) => chosen.has(name as keyof Texts));
-  return ticked.length > 0 ? (Object.fromEntries(ticked) as Partial<Texts>) : null;
 }
 
 interface Props {
@@ -127,41 +94,11 @@ export function BulkFields({ type, given, set }: Props) {
     case 'set-expiry':
       return <ExpiryField value={given.expiry} onChange={(expiry) => set({ expiry })} optional />;
     case 'set-limits':
-      return (
-        <>
-          <p class="soft">{t('bulk.limits.text')}</p>
-          <LimitChoices
-            texts={given.limits}
-            onChange={(patch) => set({ limits: { ...given.limits, ...patch } })}
-            chosen={given.chosen}
-            onChoose={(chosen) => set({ chosen })}
-          />
-        </>
-      );
+      return <ChosenFields text="bulk.limits.text" names={LIMIT_NAMES} given={given} set={set} />;
     case 'set-contacts':
-      return (
-        <>
-          <p class="soft">{t('contacts.bulk.text')}</p>
-          <ContactChoices
-            texts={given.contacts}
-            onChange={(patch) => set({ contacts: { ...given.contacts, ...patch } })}
-            chosen={given.chosenContacts}
-            onChoose={(chosenContacts) => set({ chosenContacts })}
-          />
-        </>
-      );
+      return <ChosenFields text="contacts.bulk.text" names={CONTACT_NAMES} given={given} set={set} />;
     case 'set-access':
-      return (
-        <>
-          <p class="soft">{t('bulk.access.text')}</p>
-          <AccessChoices
-            texts={given.access}
-            onChange={(patch) => set({ access: { ...given.access, ...patch } })}
-            chosen={given.chosenAccess}
-            onChoose={(chosenAccess) => set({ chosenAccess })}
-          />
-        </>
-      );
+      return <ChosenFields text="bulk.access.text" names={ACCESS_NAMES} given={given} set={set} />;
     case 'hand-over':
       return <OwnerChoice value={given.owner} onChange={(owner) => set({ owner })} />;
     case 'plan':
@@ -187,6 +124,29 @@ export function BulkFields({ type, given, set }: Props) {
     default:
       return null;
   }
+}
+
+/** Only ticked fields are set. */
+function ChosenFields({
+  text,
+  names,
+  given: { texts, chosen },
+  set,
+}: Omit<Props, 'type'> & { readonly text: TextKey; readonly names: readonly FieldName[] }) {
+  return (
+    <>
+      <p class="soft">{t(text)}</p>
+      <div class={names === ACCESS_NAMES ? 'contents' : 'limit-fields'}>
+        <AccountFieldChoices
+          names={names}
+          texts={texts}
+          onChange={(patch) => set({ texts: { ...texts, ...patch } })}
+          chosen={chosen}
+          onChoose={(next) => set({ chosen: next })}
+        />
+      </div>
+    </>
+  );
 }
 
 function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly isWrong: boolean }) {

@@ -3,11 +3,10 @@ import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } 
 import { expiry, expiryShort, localTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
-import { ACCESS_NAMES, accessWords } from '../fields/access-fields.js';
+import { ACCESS_NAMES, LIMIT_NAMES } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
-import { showField } from '../fields/field-words.js';
-import { LIMIT_NAMES, limitWords } from '../fields/limits.js';
-import { expiryOf } from '../fields/plans.js';
+import { fieldValue, showField } from '../fields/field-words.js';
+import { expiryOf, limitWords } from '../fields/plans.js';
 
 export type BulkActionType = BulkRequest['action']['type'];
 
@@ -168,7 +167,7 @@ function AccessChange({ before, after }: Record<'before' | 'after', Terms>) {
   return (
     <div class="changes">
       {ACCESS_NAMES.map((name) => {
-        const [old, now] = [accessWords(name, before), accessWords(name, after)];
+        const [old, now] = [accessWords(name, before[name]), accessWords(name, after[name])];
         return (
           <span key={name} class={old === now ? 'soft' : 'break'}>
             {t('bulk.field', { field: t(`account.${name}`) })}
@@ -178,6 +177,12 @@ function AccessChange({ before, after }: Record<'before' | 'after', Terms>) {
       })}
     </div>
   );
+}
+
+/** What a field allows, in words. */
+function accessWords(name: (typeof ACCESS_NAMES)[number], value: Terms[typeof name]): string {
+  if (name === 'schedule') return value === null ? t('account.schedule.always') : fieldValue(name, value);
+  return value?.length === 0 ? t('account.allowedClients.all') : fieldValue(name, value);
 }
 
 /** Lists the skipped accounts, grouped by the reason. */

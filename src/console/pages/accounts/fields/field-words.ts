@@ -1,30 +1,14 @@
 // Describes changed fields in words, for previews and for the audit log.
 import type { Plan } from '../../../api-types.js';
-import { bytes, count, expiry, localTime, rate } from '../../../lib/format.js';
+import { bytes, count, rate } from '../../../lib/format.js';
 import { isTextKey, type TextKey, t } from '../../../lib/i18n.js';
-import { scheduleWords } from '../../../lib/schedule.js';
+import { accountField, isAccountField } from './account-fields.js';
 import { daysWords, planLimitWords } from './plans.js';
 
+/** The fields that accounts do not have. */
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
-  maxSessions: 'limits.maxSessions',
-  maxClientAddresses: 'limits.maxClientAddresses',
-  bytesPerSecondUp: 'limits.bytesPerSecondUp',
-  bytesPerSecondDown: 'limits.bytesPerSecondDown',
-  quotaBytes: 'limits.quotaBytes',
-  quotaPeriod: 'limits.quotaPeriod',
-  egressClass: 'limits.egressClass',
-  isEnabled: 'account.state',
-  expiresAt: 'account.expiresAt',
-  remarks: 'account.remarks',
-  tags: 'tags.title',
-  authorizedAddresses: 'account.authorizedAddresses',
-  allowedClients: 'account.allowedClients',
-  schedule: 'account.schedule',
   plan: 'plans.choose',
   contacts: 'contacts.title',
-  email: 'contacts.email',
-  telegram: 'contacts.telegram',
-  language: 'contacts.language',
   daysFromFirstLogin: 'plans.daysField',
   owner: 'operators.owner',
   gameId: 'account.game',
@@ -55,7 +39,6 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   en: 'contacts.language.en',
   current: 'admin.current',
   next: 'admin.next',
-  username: 'account.username',
   whitelist: 'settings.whitelist',
   password: 'account.password',
   secondFactor: 'totp.title',
@@ -95,12 +78,6 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
 
 /** By field, then by value. */
 const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
-  quotaPeriod: {
-    day: 'limits.period.day',
-    week: 'limits.period.week',
-    month: 'limits.period.month',
-    never: 'limits.period.never',
-  },
   role: {
     viewer: 'operators.role.viewer',
     seller: 'operators.role.seller',
@@ -136,7 +113,6 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
 function wordFor(name: string, value: unknown): TextKey | undefined {
   const known = WORDS[name]?.[String(value)];
   if (known) return known;
-  if (name === 'language' && (value === 'zh' || value === 'en')) return `contacts.language.${value}`;
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
   if (name === 'owner' && value === null) return 'operators.administrator';
   // The audit log never contains a password, only the fact that it changed, or that there is one.
@@ -164,19 +140,15 @@ export function fieldLabel(name: string): string {
     const label = field === 'host' ? t('notices.host') : fieldLabel(field);
     return `${t(channelText)} · ${label}`;
   }
-  const known = FIELD_TEXTS[name];
+  const known = isAccountField(name) ? accountField(name).label : FIELD_TEXTS[name];
   return known ? t(known) : name;
 }
 
 export function fieldValue(path: string, value: unknown): string {
   const name = path.split('.').at(-1) ?? path;
-  if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
+  const own = isAccountField(name) ? accountField(name).words?.(value) : undefined;
+  if (own !== undefined) return own;
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
-  if (name === 'expiresAt')
-    return typeof value === 'string'
-      ? t('unit.note', { text: localTime(value), note: expiry(value) })
-      : expiry(null);
-  if (name === 'schedule' && typeof value === 'string' && value !== '') return scheduleWords(value);
   const word = wordFor(name, value);
   if (word) return t(word);
   if (value === null || value === '') return '—';

@@ -1,9 +1,9 @@
-// Descriptions of plans, and the list of plans.
-import type { Account, Plan } from '../../../api-types.js';
+// Plans and limits in words, and the list of plans.
+import type { Account, AccountLimits, Plan } from '../../../api-types.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { limitWords } from './limits.js';
+import { accountField, LIMIT_NAMES } from './account-fields.js';
 
 export function usePlans(): readonly Plan[] {
   return useLoad('getPlans', {}, { topics: ['settings'] }).data?.plans ?? [];
@@ -23,6 +23,30 @@ export function planLimitList(limits: Plan['limits']): readonly string[] {
   const words = limitWords({ ...limits, egressClass: null }, new Set());
   if (words.length === 0) return [t('plans.noLimits')];
   return words.map(([name, word]) => t('audit.field', { field: t(`limits.${name}`), value: word }));
+}
+
+/** Describes the limits that are set and those in `always`. The quota includes its period. */
+export function limitWords(
+  limits: AccountLimits,
+  always: ReadonlySet<keyof AccountLimits>,
+): [keyof AccountLimits, string][] {
+  // The period has its own entry only when there is no quota.
+  const shown = LIMIT_NAMES.filter((name) =>
+    name === 'quotaPeriod'
+      ? limits.quotaBytes === null && always.has(name)
+      : limits[name] !== null || always.has(name),
+  );
+  return shown.map((name) => [name, limitWord(limits, name)]);
+}
+
+/** Shows the exact number as the form does, without the rounding used elsewhere. */
+function limitWord(limits: AccountLimits, name: keyof AccountLimits): string {
+  const period = t(`limits.period.${limits.quotaPeriod}`);
+  if (name === 'quotaPeriod') return period;
+  if (limits[name] === null) return t(name === 'egressClass' ? 'limits.egressClass.none' : 'limits.none');
+  const { text, unit } = accountField(name);
+  const amount = `${text(limits[name])}${unit ? ` ${unit}` : ''}`;
+  return name === 'quotaBytes' ? `${amount} ${period}` : amount;
 }
 
 /** Describes when an account expires, or that it waits for its first login. */

@@ -1,0 +1,295 @@
+// The fields of an account, each described once: its label, its text in a form, how that text is read, its input, and its words.
+// What forms, previews and lists of changes show of a field comes from here.
+import type { ComponentChildren } from 'preact';
+import type { Account, AccountChange, AccountLimits } from '../../../api-types.js';
+import { expiry, localTime } from '../../../lib/format.js';
+import { type TextKey, t } from '../../../lib/i18n.js';
+import { numberText, readNumber } from '../../../lib/number-text.js';
+import { may, useUser } from '../../../lib/rights.js';
+import { scheduleWords } from '../../../lib/schedule.js';
+import { Choices } from '../../../ui/choices.js';
+import { ExpiryField, expiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
+import { Area, Checkbox, Field, Input, Select } from '../../../ui/form.js';
+import { readTags, TagField, tagsText } from './tag-field.js';
+
+type Own = 'username' | 'remarks' | 'tags' | 'expiresAt' | 'isEnabled';
+type Access = 'authorizedAddresses' | 'allowedClients' | 'schedule';
+type Values = Pick<Account, Own | Access> & Account['contacts'] & AccountLimits;
+export type FieldName = keyof Values;
+/** The fields as typed. */
+export type FieldTexts = Readonly<Record<FieldName, string>>;
+
+interface InputProps {
+  readonly value: string;
+  readonly onInput: (text: string) => void;
+  /** Lines of a text; left out: a text of one line. */
+  readonly rows?: number | undefined;
+}
+
+interface AccountField<Value> {
+  readonly label: TextKey;
+  /** The part of the account that holds the field; left out: the account itself. */
+  readonly part?: 'contacts' | 'limits';
+  /** The value as the form holds it. */
+  text(value: Value): string;
+  /** Returns undefined for an invalid text. */
+  read(text: string): Value | undefined;
+  readonly Input: (props: InputProps) => ComponentChildren;
+  /** The input shows the label and the error itself. */
+  readonly isWhole?: boolean;
+  readonly unit?: string;
+  readonly hint?: () => string;
+  /** Says what is wrong with a text that cannot be read. */
+  readonly wrong?: TextKey;
+  /** The value in words; left out or undefined: those of any value of its type. */
+  words?(value: Value): string | undefined;
+}
+
+/** A text; an empty one is null. */
+const text = (label: TextKey, maxLength?: number) => ({
+  label,
+  text: (value: string | null) => value ?? '',
+  read: (typed: string) => typed.trim() || null,
+  Input: ({ rows, ...props }: InputProps) =>
+    rows === undefined ? <Input {...props} maxLength={maxLength} /> : <Area {...props} rows={rows} />,
+});
+
+/** Addresses, one a line. A text may separate them as files of accounts do: by commas, semicolons or white space. */
+const addresses = (label: 'account.authorizedAddresses' | 'account.allowedClients', maxRows: number) => ({
+  label,
+  text: (list: readonly string[]) => list.join('\n'),
+  read: (typed: string) => typed.split(/[\s,;，；、]+/).filter((entry) => entry !== ''),
+  hint: () => t(`${label}.hint`),
+  Input: ({ value, onInput }: InputProps) => {
+    const rows = Math.min(maxRows, Math.max(2, value.split('\n').length));
+    return <Area mono value={value} onInput={onInput} rows={rows} />;
+  },
+});
+
+/** A number above zero; an empty text is no limit. @param scale how many of the stored unit are one of the form's */
+const limit = (label: TextKey, scale = 1, unit = ''): AccountField<number | null> => ({
+  label,
+  part: 'limits',
+  unit,
+  text: (value) => numberText(value, scale),
+  read: (typed) => readNumber(typed, { scale, min: 1, max: Number.MAX_SAFE_INTEGER, whole: scale === 1 }),
+  wrong: scale === 1 ? 'limits.wrongWhole' : 'limits.wrong',
+  Input: (props) => (
+    <Input {...props} inputMode={scale === 1 ? 'numeric' : 'decimal'} placeholder={t('limits.none')} />
+  ),
+});
+
+/** One of the options. `''` stands for null. */
+const choice = <Value extends string | null>(
+  useOptions: (value: string) => readonly { readonly value: string; readonly label: string }[],
+) => ({
+  text: (value: Value) => value ?? '',
+  read: (typed: string) => (typed || null) as Value,
+  Input: ({ value, onInput }: InputProps) => (
+    <Select value={value} onChange={onInput} options={useOptions(value)} />
+  ),
+});
+
+const MEGA = 1_000_000;
+const GIGA = 1_000_000_000;
+
+const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
+  username: { ...text('account.username'), read: (typed) => (typed.trim() === '' ? undefined : typed) },
+  remarks: { ...text('account.remarks'), read: (typed) => (typed.trim() === '' ? null : typed) },
+  tags: {
+    label: 'tags.title',
+    text: tagsText,
+    read: readTags,
+    isWhole: true,
+    Input: ({ value, onInput }) => <TagField label={t('tags.title')} value={value} onInput={onInput} />,
+  },
+  authorizedAddresses: addresses('account.authorizedAddresses', 2),
+  allowedClients: addresses('account.allowedClients', 6),
+  schedule: {
+    ...text('account.schedule', 255),
+    hint: () => t('account.schedule.hint', { zone: useUser()?.timeZone ?? '' }),
+    words: (schedule) => (schedule ? scheduleWords(schedule) : undefined),
+  },
+  expiresAt: {
+    label: 'account.expiresAt',
+    text: expiryText,
+    read: readExpiry,
+    isWhole: true,
+    Input: ({ value, onInput }) => <ExpiryField value={value} onChange={onInput} />,
+    words: (at) => (at === null ? expiry(at) : t('unit.note', { text: localTime(at), note: expiry(at) })),
+  },
+  isEnabled: {
+    label: 'account.state',
+    text: String,
+    read: (typed) => typed === 'true',
+    isWhole: true,
+    Input: ({ value, onInput }) => (
+      <Checkbox checked={value === 'true'} onChange={(on) => onInput(String(on))}>
+        {t('create.enabled')}
+      </Checkbox>
+    ),
+    words: (isEnabled) => t(isEnabled ? 'account.state.enabled' : 'account.state.disabled'),
+  },
+  email: { ...text('contacts.email', 254), part: 'contacts' },
+  telegram: { ...text('contacts.telegram', 64), part: 'contacts' },
+  language: {
+    label: 'contacts.language',
+    part: 'contacts',
+    ...choice<Values['language']>(() =>
+      (['', 'zh', 'en'] as const).map((value) => ({
+        value,
+        label: t(`contacts.language.${value || 'none'}`),
+      })),
+    ),
+    words: (language) => (language ? t(`contacts.language.${language}`) : undefined),
+  },
+  maxSessions: limit('limits.maxSessions'),
+  maxClientAddresses: limit('limits.maxClientAddresses'),
+  bytesPerSecondDown: limit('limits.bytesPerSecondDown', MEGA, 'MB/s'),
+  bytesPerSecondUp: limit('limits.bytesPerSecondUp', MEGA, 'MB/s'),
+  quotaBytes: limit('limits.quotaBytes', GIGA, 'GB'),
+  quotaPeriod: {
+    label: 'limits.quotaPeriod',
+    part: 'limits',
+    ...choice<Values['quotaPeriod']>(() =>
+      (['day', 'week', 'month', 'never'] as const).map((value) => ({
+        value,
+        label: t(`limits.period.${value}`),
+      })),
+    ),
+    words: (period) => t(`limits.period.${period}`),
+  },
+  egressClass: {
+    label: 'limits.egressClass',
+    part: 'limits',
+    ...choice<string | null>((own) => [
+      { value: '', label: t('limits.egressClass.none') },
+      ...useEgressClasses(own).map((value) => ({ value, label: value })),
+    ]),
+  },
+};
+
+/** The egress classes that the user may choose: those of the configuration and the account's own class. */
+function useEgressClasses(own: string): readonly string[] {
+  const known = useUser()?.egressClasses ?? [];
+  if (!may('egress:write')) return [];
+  return own === '' || known.includes(own) ? known : [...known, own];
+}
+
+/** All fields, in the order in which they are shown. */
+export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
+export const LIMIT_NAMES = FIELD_NAMES.filter(
+  (name): name is keyof AccountLimits => FIELDS[name].part === 'limits',
+);
+export const CONTACT_NAMES = FIELD_NAMES.filter((name) => FIELDS[name].part === 'contacts');
+export const ACCESS_NAMES = ['allowedClients', 'schedule'] as const;
+
+export const isAccountField = (name: string): name is FieldName => name in FIELDS;
+export const accountField = (name: FieldName): AccountField<unknown> => FIELDS[name];
+
+/** The fields of a form that nobody has filled in. */
+export const NO_FIELD_TEXTS: FieldTexts = {
+  ...(Object.fromEntries(FIELD_NAMES.map((name) => [name, ''])) as FieldTexts),
+  expiresAt: NEVER,
+  isEnabled: 'true',
+  quotaPeriod: 'month',
+};
+
+/** An account, or a change of one. */
+type Fields = Omit<AccountChange, 'owner'>;
+
+/** Returns the value of a field; undefined: the change leaves it out. */
+export function valueIn(of: Fields, name: FieldName): unknown {
+  const { part } = FIELDS[name];
+  return ((part ? of[part] : of) as Readonly<Record<string, unknown>> | undefined)?.[name];
+}
+
+/** Returns the texts of the fields that `of` has. */
+export function textsOf(of: Fields): FieldTexts {
+  const has = FIELD_NAMES.filter((name) => valueIn(of, name) !== undefined);
+  const texts = has.map((name) => [name, accountField(name).text(valueIn(of, name))]);
+  return { ...NO_FIELD_TEXTS, ...Object.fromEntries(texts) };
+}
+
+/** Returns the change that these texts describe; undefined when one of them is invalid. */
+export function readFields(
+  texts: Partial<FieldTexts>,
+  names: Iterable<FieldName> = FIELD_NAMES,
+): AccountChange | undefined {
+  const change: Record<string, unknown> = {};
+  for (const name of names) {
+    const typed = texts[name];
+    if (typed === undefined) continue;
+    const { part, read } = accountField(name);
+    const value = read(typed);
+    if (value === undefined) return undefined;
+    if (part) change[part] = { ...(change[part] as object), [name]: value };
+    else change[name] = value;
+  }
+  return change;
+}
+
+interface FieldsProps<Name extends FieldName = FieldName> {
+  readonly names: readonly Name[];
+  readonly texts: Readonly<Record<Name, string>>;
+  readonly onChange: (patch: Partial<FieldTexts>) => void;
+}
+
+/** The inputs of these fields. @param rows as in `InputProps` */
+export function AccountFields({ names, texts, onChange, rows }: FieldsProps & { readonly rows?: number }) {
+  return (
+    <>
+      {useShown(names, texts.egressClass).map((name) => (
+        <FieldInput key={name} name={name} value={texts[name]} onChange={onChange} rows={rows} />
+      ))}
+    </>
+  );
+}
+
+interface ChoicesProps extends FieldsProps {
+  readonly chosen: ReadonlySet<FieldName>;
+  readonly onChoose: (chosen: ReadonlySet<FieldName>) => void;
+}
+
+/** Fields that may stay unchanged: only a ticked one has an input. */
+export function AccountFieldChoices({ names, texts, onChange, chosen, onChoose }: ChoicesProps) {
+  return (
+    <Choices
+      names={useShown(names, '')}
+      labelOf={labelOf}
+      chosen={chosen}
+      onChoose={onChoose}
+      fieldOf={(name) => <FieldInput name={name} value={texts[name]} onChange={onChange} hideLabel />}
+    />
+  );
+}
+
+/** Without egress classes there is nothing to choose. */
+function useShown(names: readonly FieldName[], egressClass: string): readonly FieldName[] {
+  const hasClasses = useEgressClasses(egressClass).length > 0;
+  return names.filter((name) => name !== 'egressClass' || hasClasses);
+}
+
+interface FieldInputProps extends Pick<FieldsProps, 'onChange'> {
+  readonly name: FieldName;
+  readonly value: string;
+  readonly rows?: number | undefined;
+  readonly hideLabel?: boolean;
+}
+
+function FieldInput({ name, value, onChange, rows, hideLabel = false }: FieldInputProps) {
+  const { read, Input: Control, isWhole, hint, wrong } = accountField(name);
+  const input = <Control value={value} onInput={(typed) => onChange({ [name]: typed })} rows={rows} />;
+  if (isWhole) return input;
+  const error = wrong && read(value) === undefined ? t(wrong) : undefined;
+  return (
+    <Field path={name} label={labelOf(name)} hint={hint?.()} error={error} hideLabel={hideLabel}>
+      {input}
+    </Field>
+  );
+}
+
+function labelOf(name: FieldName): string {
+  const { label, unit } = FIELDS[name];
+  return unit ? t('unit.note', { text: t(label), note: unit }) : t(label);
+}
