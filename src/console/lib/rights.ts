@@ -22,9 +22,9 @@ function isScope(right: Right, scopes: readonly Scope[] | null): boolean {
 }
 
 /** Like `may`, and renders the component again when somebody else signs in. */
-export function useMay(right: Right): boolean {
+export function useMay(right?: Right): boolean {
   useUser();
-  return may(right);
+  return right === undefined || may(right);
 }
 
 /** Returns the signed-in user; after a session ended, the user of that session. */

@@ -2,7 +2,7 @@
 import { bytes, DAY, duration, localTime, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { scheduleWords } from '../lib/schedule.js';
-import { Meter } from '../ui/basics.js';
+import { Fact, Meter } from '../ui/basics.js';
 import type { Status } from './api.js';
 
 export function Left({ status }: { status: Status }) {
@@ -14,29 +14,19 @@ export function Left({ status }: { status: Status }) {
         <Traffic status={status} />
       </div>
       <dl class="facts">
-        {plan !== null && (
-          <>
-            <dt>{t('player.plan')}</dt>
-            <dd>{plan}</dd>
-          </>
-        )}
-        <dt>{t('player.speed')}</dt>
-        <dd class="number">
+        {plan !== null && <Fact label={t('player.plan')}>{plan}</Fact>}
+        <Fact label={t('player.speed')} look="number">
           ↓ {speed(limits.bytesPerSecondDown)} · ↑ {speed(limits.bytesPerSecondUp)}
-        </dd>
+        </Fact>
         {status.schedule !== null && (
-          <>
-            <dt>{t('player.schedule')}</dt>
-            <dd class="break">
-              {t('unit.note', { text: scheduleWords(status.schedule), note: status.timeZone })}
-            </dd>
-          </>
+          <Fact label={t('player.schedule')} look="break">
+            {t('unit.note', { text: scheduleWords(status.schedule), note: status.timeZone })}
+          </Fact>
         )}
         {limits.maxSessions !== null && (
-          <>
-            <dt>{t('player.maxSessions')}</dt>
-            <dd class="number">{limits.maxSessions}</dd>
-          </>
+          <Fact label={t('player.maxSessions')} look="number">
+            {limits.maxSessions}
+          </Fact>
         )}
       </dl>
     </section>

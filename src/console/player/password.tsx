@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
-import { Button, CopyButton } from '../ui/basics.js';
+import { Button, CopyButton, Fact } from '../ui/basics.js';
 import { Field, Input } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
@@ -30,13 +30,12 @@ export function NewPassword({ min }: { min: number }) {
         <h2>{t('player.password.made')}</h2>
         <p class="warn-text">{t('player.password.once')}</p>
         <dl class="facts">
-          <dt>{t('player.password')}</dt>
-          <dd>
+          <Fact label={t('player.password')}>
             <code class="whole" data-password>
               {made.password}
             </code>{' '}
             <CopyButton text={made.password} />
-          </dd>
+          </Fact>
         </dl>
         <ClientFormats formats={made.formats} />
         <div class="row">

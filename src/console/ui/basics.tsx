@@ -1,6 +1,7 @@
 // The small components of every page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { listAddress } from '../lib/arrival.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { Icon, type IconName } from './icons.js';
@@ -92,6 +93,33 @@ export function Meter({ value, max, label }: { value: number; max: number; label
     >
       <span style={{ width: `${share * 100}%` }} />
     </span>
+  );
+}
+
+/** Leads from an object back to its list. */
+export function BackLink({ to, label }: { to: readonly string[]; label: string }) {
+  return (
+    <a class="button quiet icon-only" href={listAddress(to)} aria-label={label}>
+      <Icon name="back" />
+    </a>
+  );
+}
+
+/** A line of a list of facts. */
+export function Fact({
+  label,
+  look,
+  children,
+}: {
+  label: string;
+  look?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd class={look}>{children}</dd>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { ApiError, online } from '../lib/api.js';
 import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
+import { type Right, useMay } from '../lib/rights.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved.js';
 import { Button } from './basics.js';
 import { FormErrors } from './states.js';
@@ -263,6 +264,47 @@ export function Confirm({ children, typed, act, ...dialog }: ConfirmProps) {
         </label>
       )}
     </FormDialog>
+  );
+}
+
+interface AskButtonProps extends Omit<ConfirmProps, 'title' | 'action' | 'onClose'> {
+  readonly text: string;
+  /** The title of the question; left out: the text of the button. */
+  readonly title?: string;
+  /** The right that shows the button; left out: everybody sees it. */
+  readonly right?: Right;
+  readonly kind?: 'plain' | 'danger' | 'quiet' | 'link' | 'link danger';
+  /** What the button does, when its text says something else. */
+  readonly label?: string;
+}
+
+/** A button that asks before it acts. */
+export function AskButton({
+  text,
+  label,
+  title = label ?? text,
+  right,
+  kind = 'plain',
+  ...confirm
+}: AskButtonProps) {
+  const [isAsking, setAsking] = useState(false);
+  const mayAct = useMay(right);
+  if (!mayAct) return null;
+  return (
+    <>
+      <button
+        type="button"
+        class={kind.startsWith('link') ? kind : `button ${kind}`}
+        title={label}
+        aria-label={label}
+        onClick={() => setAsking(true)}
+      >
+        {text}
+      </button>
+      {isAsking && (
+        <Confirm title={title} action={label ?? text} onClose={() => setAsking(false)} {...confirm} />
+      )}
+    </>
   );
 }
 

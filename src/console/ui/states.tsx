@@ -153,14 +153,18 @@ export function WhenLoaded<T>({
   of: { data, error, reload },
   rows,
   keeps = false,
+  gone,
   children,
 }: {
   of: Pick<Loaded<T>, 'data' | 'error' | 'reload'>;
   rows: number;
   /** Does not show that data which is here could not be read again. */
   keeps?: boolean;
+  /** Stands for an object that there is not. */
+  gone?: ComponentChildren;
   children?: (data: T) => ComponentChildren;
 }) {
+  if (gone && !data && error?.code === 'not-found') return <>{gone}</>;
   return (
     <>
       {error && !(keeps && data) && <Failure error={error} retry={reload} />}

@@ -1,17 +1,14 @@
 // One account. Its first part explains why a player cannot connect.
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats } from '../../api-types.js';
-import { ApiError, call } from '../../lib/api.js';
-import { listAddress } from '../../lib/arrival.js';
-import { bytes } from '../../lib/format.js';
+import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { Button, State } from '../../ui/basics.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Icon } from '../../ui/icons.js';
+import { BackLink, Button, State } from '../../ui/basics.js';
+import { AskButton } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { AccountActivity } from './activity.js';
 import { BulkDialog } from './bulk/bulk-dialog.js';
@@ -24,21 +21,19 @@ import { usePlans } from './fields/plans.js';
 import { PasswordDialog } from './password-dialog.js';
 import { PlayerLinks } from './player-link.js';
 
-type Asking = 'edit' | 'extend' | 'plan' | 'enable' | 'disable' | 'password' | 'usage' | 'delete' | null;
+type Asking = 'edit' | 'extend' | 'plan' | 'enable' | 'disable' | 'password' | null;
 
 export function AccountPage({ id }: { id: string }) {
-  const {
-    data: account,
-    error,
-    reload,
-  } = useLoad('getAccount', { params: { id } }, { topics: ['accounts', 'sessions'], everyMs: 5_000 });
+  const loaded = useLoad(
+    'getAccount',
+    { params: { id } },
+    { topics: ['accounts', 'sessions'], everyMs: 5_000 },
+  );
+  const { data: account, error, reload } = loaded;
   const [asking, setAsking] = useState<Asking>(null);
   const plans = usePlans();
   const [credentials, setCredentials] = useState<CredentialsInFormats | null>(null);
-  if (!account) {
-    if (error instanceof ApiError && error.code === 'not-found') return <Gone />;
-    return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
-  }
+  if (!account) return <WhenLoaded of={loaded} rows={12} gone={<Gone />} />;
   const state = accountState(account);
   const done = () => {
     setAsking(null);
@@ -47,9 +42,7 @@ export function AccountPage({ id }: { id: string }) {
   return (
     <>
       <header class="page-head with-actions">
-        <a class="button quiet icon-only" href={listAddress(['accounts'])} aria-label={t('nav.accounts')}>
-          <Icon name="back" />
-        </a>
+        <BackLink to={['accounts']} label={t('nav.accounts')} />
         <h1 class="whole">{account.username}</h1>
         <State tone={state.tone}>{state.text}</State>
         <span class="grow" />
@@ -71,7 +64,7 @@ export function AccountPage({ id }: { id: string }) {
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns wide-last">
-        <Diagnosis account={account} onReset={() => setAsking('usage')} />
+        <Diagnosis account={account} onReset={reload} />
         <Facts account={account} />
       </div>
       <AccountActivity account={account} />
@@ -81,9 +74,7 @@ export function AccountPage({ id }: { id: string }) {
           <h2>{t('account.dangerZone')}</h2>
           <div class="row wrap">
             <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
-            <Button kind="danger" onClick={() => setAsking('delete')}>
-              {t('account.delete')}
-            </Button>
+            <DeleteButton account={account} />
           </div>
         </section>
       </Permitted>
@@ -106,27 +97,6 @@ export function AccountPage({ id }: { id: string }) {
           }}
         />
       )}
-      {asking === 'usage' && (
-        <Confirm
-          title={t('account.resetUsage')}
-          action={t('account.resetUsage')}
-          onClose={() => setAsking(null)}
-          act={async () => {
-            await call('resetAccountUsage', { params: { id } });
-            notify(t('account.usageReset'));
-            reload();
-          }}
-        >
-          <p>
-            {t('account.resetUsage.text', {
-              name: account.username,
-              used: bytes(account.usage.periodBytes),
-              period: t(`limits.period.${account.limits.quotaPeriod}`),
-            })}
-          </p>
-        </Confirm>
-      )}
-      {asking === 'delete' && <DeleteDialog account={account} onClose={() => setAsking(null)} />}
       {credentials && (
         <CredentialsDialog
           title={t('credentials.of', { name: credentials.username })}
@@ -154,14 +124,13 @@ function Gone() {
   );
 }
 
-function DeleteDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+function DeleteButton({ account }: { account: Account }) {
   return (
-    <Confirm
-      title={t('account.delete')}
-      action={t('account.delete')}
+    <AskButton
+      kind="danger"
+      text={t('account.delete')}
       danger
       typed={account.username}
-      onClose={onClose}
       act={async () => {
         await call('deleteAccount', { params: { id: account.id }, etag: account.etag });
         notify(t('account.deleted', { name: account.username }));
@@ -174,6 +143,6 @@ function DeleteDialog({ account, onClose }: { account: Account; onClose: () => v
         <li>{t('account.delete.sessions', { n: account.usage.sessions })}</li>
         <li>{t('account.delete.history')}</li>
       </ul>
-    </Confirm>
+    </AskButton>
   );
 }

@@ -1,17 +1,15 @@
 // What an account did: live sessions, games over time, traffic per day, logins, and who changed it.
-import { useState } from 'preact/hooks';
 import type { Account, Range } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { bytes, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { Ago, Button } from '../../ui/basics.js';
+import { Ago } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Permitted } from '../../ui/permitted.js';
+import { AskButton } from '../../ui/dialog.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
-import { Failure, Skeleton } from '../../ui/states.js';
+import { Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 import { Outcome } from '../sessions/logins.js';
@@ -36,12 +34,12 @@ export function AccountActivity({ account }: { account: Account }) {
 }
 
 function LiveSessions({ account }: { account: Account }) {
-  const [asking, setAsking] = useState(false);
-  const { data, error, reload } = useLoad(
+  const live = useLoad(
     'listSessions',
     { query: { accountId: account.id, limit: 200 } },
     { topics: ['sessions'], everyMs: 3_000 },
   );
+  const { data, reload } = live;
   const endAll = async () => {
     const { ended } = await call('endSessions', { body: { accountId: account.id } });
     notify(t('sessions.ended', { n: ended }));
@@ -53,40 +51,35 @@ function LiveSessions({ account }: { account: Account }) {
         <h2>{t('account.liveSessions', { n: data?.matched ?? account.usage.sessions })}</h2>
         <span class="grow" />
         {(data?.items.length ?? 0) > 0 && (
-          <Permitted to="endSessions">
-            <Button kind="danger" onClick={() => setAsking(true)}>
-              {t('sessions.endAll')}
-            </Button>
-          </Permitted>
+          <AskButton
+            right="endSessions"
+            kind="danger"
+            text={t('sessions.endAll')}
+            title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
+            danger
+            act={endAll}
+          >
+            <p>{t('sessions.endText')}</p>
+          </AskButton>
         )}
       </header>
-      {error && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={2} />}
-      {data?.items.length === 0 && (
-        <p class="soft pad">
-          {account.lastLoginAt === null ? t('account.neverOnline') : t('account.notOnline')}{' '}
-          {account.lastLoginAt !== null && <Ago at={account.lastLoginAt} />}
-        </p>
-      )}
-      {data && data.items.length > 0 && (
-        <Table
-          label={t('nav.sessions')}
-          rows={data.items}
-          columns={sessionColumns(reload, { account: false, node: areAtSeveralNodes(data.items) })}
-          id={(one) => one.id}
-        />
-      )}
-      {asking && (
-        <Confirm
-          title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
-          action={t('sessions.endAll')}
-          danger
-          onClose={() => setAsking(false)}
-          act={endAll}
-        >
-          <p>{t('sessions.endText')}</p>
-        </Confirm>
-      )}
+      <WhenLoaded of={live} rows={2}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="soft pad">
+              {account.lastLoginAt === null ? t('account.neverOnline') : t('account.notOnline')}{' '}
+              {account.lastLoginAt !== null && <Ago at={account.lastLoginAt} />}
+            </p>
+          ) : (
+            <Table
+              label={t('nav.sessions')}
+              rows={items}
+              columns={sessionColumns(reload, { account: false, node: areAtSeveralNodes(items) })}
+              id={(one) => one.id}
+            />
+          )
+        }
+      </WhenLoaded>
     </section>
   );
 }
@@ -189,7 +182,7 @@ function zoneOf(days: readonly { readonly day: string; readonly zone: string }[]
 }
 
 function Logins({ account }: { account: Account }) {
-  const { data, error, reload } = useLoad(
+  const logins = useLoad(
     'listLogins',
     { query: { accountId: account.id, limit: 8 } },
     { topics: ['accounts', 'sessions'] },
@@ -201,28 +194,31 @@ function Logins({ account }: { account: Account }) {
         <span class="grow" />
         <a href={href(['sessions', 'logins'], { account: account.id })}>{t('list.more')}</a>
       </header>
-      {error && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={4} />}
-      {data?.items.length === 0 && <p class="soft">{t('logins.empty')}</p>}
-      {data && data.items.length > 0 && (
-        <table class="small">
-          <tbody>
-            {data.items.map((one) => (
-              <tr key={`${one.at}${one.client}`}>
-                <td>
-                  <Outcome login={one} />
-                </td>
-                <td>
-                  <code>{one.client}</code>
-                </td>
-                <td class="end soft">
-                  <Ago at={one.at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <WhenLoaded of={logins} rows={4}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="soft">{t('logins.empty')}</p>
+          ) : (
+            <table class="small">
+              <tbody>
+                {items.map((one) => (
+                  <tr key={`${one.at}${one.client}`}>
+                    <td>
+                      <Outcome login={one} />
+                    </td>
+                    <td>
+                      <code>{one.client}</code>
+                    </td>
+                    <td class="end soft">
+                      <Ago at={one.at} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </WhenLoaded>
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import type { Credentials, CredentialsInFormats } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { saveFile } from '../../lib/save.js';
-import { Button, CopyButton, ScrollBox } from '../../ui/basics.js';
+import { Button, CopyButton, Fact, ScrollBox } from '../../ui/basics.js';
 import { SecretDialog } from '../../ui/dialog.js';
 import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
@@ -23,17 +23,15 @@ export function CredentialsDialog({
       <p class="warn-text">{t('credentials.once')}</p>
       <LinkNotice />
       <dl class="facts">
-        <dt>{t('account.username')}</dt>
-        <dd>
+        <Fact label={t('account.username')}>
           <code class="whole">{username}</code> <CopyButton text={username} />
-        </dd>
-        <dt>{t('account.password')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('account.password')}>
           <code class="whole" data-password>
             {password}
           </code>{' '}
           <CopyButton text={password} />
-        </dd>
+        </Fact>
       </dl>
       <ClientFormats formats={formats} />
     </SecretDialog>

@@ -1,13 +1,15 @@
 // Explains why a player cannot connect: lists every condition of a successful login, and whether it holds.
 import type { ComponentChildren } from 'preact';
 import type { Account, Login } from '../../api-types.js';
+import { call } from '../../lib/api.js';
 import { bytes, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { scheduleWords } from '../../lib/schedule.js';
 import { Ago, At, Meter, State } from '../../ui/basics.js';
+import { AskButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
-import { Permitted } from '../../ui/permitted.js';
+import { notify } from '../../ui/toast.js';
 import { expiryOf } from './fields/plans.js';
 
 export function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
@@ -130,7 +132,7 @@ function ScheduleCheck({ account, schedule }: { account: Account; schedule: stri
 
 /** The line of a quota, with the button that sets its use to zero. */
 function QuotaCheck({
-  account: { limits, usage },
+  account: { id, username, limits, usage },
   ok,
   onReset,
 }: {
@@ -139,6 +141,7 @@ function QuotaCheck({
   onReset: () => void;
 }) {
   const { quotaBytes } = limits;
+  const period = t(`limits.period.${limits.quotaPeriod}`);
   if (quotaBytes === null) return <Check ok>{t('diagnosis.noQuota')}</Check>;
   return (
     <Check ok={ok}>
@@ -146,7 +149,7 @@ function QuotaCheck({
         used: bytes(usage.periodBytes),
         quota: bytes(quotaBytes),
         share: percent(usage.periodBytes, quotaBytes),
-        period: t(`limits.period.${limits.quotaPeriod}`),
+        period,
       })}
       <Meter value={usage.periodBytes} max={quotaBytes} label={t('account.quota')} />
       {!ok && usage.periodEndsAt !== null && (
@@ -155,11 +158,18 @@ function QuotaCheck({
         </span>
       )}
       {usage.periodBytes > 0 && (
-        <Permitted to="resetAccountUsage">
-          <button type="button" class="link" onClick={onReset}>
-            {t('account.resetUsage')}
-          </button>
-        </Permitted>
+        <AskButton
+          right="resetAccountUsage"
+          kind="link"
+          text={t('account.resetUsage')}
+          act={async () => {
+            await call('resetAccountUsage', { params: { id } });
+            notify(t('account.usageReset'));
+            onReset();
+          }}
+        >
+          <p>{t('account.resetUsage.text', { name: username, used: bytes(usage.periodBytes), period })}</p>
+        </AskButton>
       )}
     </Check>
   );

@@ -4,7 +4,7 @@ import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
 import { scheduleEntries } from '../../lib/schedule.js';
-import { At, CopyButton, Pieces } from '../../ui/basics.js';
+import { At, CopyButton, Fact, Pieces } from '../../ui/basics.js';
 import { UnconfirmedContacts } from './contacts.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -16,57 +16,47 @@ export function Facts({ account }: { account: Account }) {
     <section class="card">
       <h2>{t('account.facts')}</h2>
       <dl class="facts">
-        <dt>{t('account.remarks')}</dt>
-        <dd>{account.remarks ?? <span class="faint">—</span>}</dd>
-        <dt>{t('tags.title')}</dt>
-        <dd>
+        <Fact label={t('account.remarks')}>{account.remarks ?? <span class="faint">—</span>}</Fact>
+        <Fact label={t('tags.title')}>
           {account.tags.length === 0 && <span class="faint">—</span>}
           {account.tags.map((tag) => (
             <a key={tag} class="tag" href={href(['accounts'], { tag })}>
               {tag}
             </a>
           ))}
-        </dd>
+        </Fact>
         {account.owner && (
-          <>
-            <dt>{t('operators.owner')}</dt>
-            <dd>
-              <a href={href(['accounts'], { owner: account.owner.id })}>{account.owner.name}</a>
-            </dd>
-          </>
+          <Fact label={t('operators.owner')}>
+            <a href={href(['accounts'], { owner: account.owner.id })}>{account.owner.name}</a>
+          </Fact>
         )}
-        <dt>{t('account.authorizedAddresses')}</dt>
-        <dd>{account.authorizedAddresses.join(', ') || <span class="faint">—</span>}</dd>
-        <dt>{t('account.allowedClients')}</dt>
-        <dd class="break">
+        <Fact label={t('account.authorizedAddresses')}>
+          {account.authorizedAddresses.join(', ') || <span class="faint">—</span>}
+        </Fact>
+        <Fact label={t('account.allowedClients')} look="break">
           {account.allowedClients.join(', ') || <span class="soft">{t('account.allowedClients.all')}</span>}
-        </dd>
-        <dt>{t('account.schedule')}</dt>
-        <dd class="break">
+        </Fact>
+        <Fact label={t('account.schedule')} look="break">
           {account.schedule === null ? (
             <span class="soft">{t('account.schedule.always')}</span>
           ) : (
             <Pieces of={scheduleEntries(account.schedule)} between={t('schedule.entries')} />
           )}
-        </dd>
-        <dt>{t('contacts.title')}</dt>
-        <dd class="break">
+        </Fact>
+        <Fact label={t('contacts.title')} look="break">
           {contacts.length === 0 ? <span class="faint">—</span> : <Pieces of={contacts} between=" · " />}
-        </dd>
-        <dt>{t('account.createdAt')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('account.createdAt')}>
           <At at={account.createdAt} />
-        </dd>
-        <dt>{t('account.expiresAt')}</dt>
-        <dd>{account.expiresAt === null ? expiryOf(account) : <At at={account.expiresAt} />}</dd>
-        <dt>{t('plans.choose')}</dt>
-        <dd>{account.plan ?? <span class="faint">—</span>}</dd>
-        <dt>{t('account.lastLoginAt')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('account.expiresAt')}>
+          {account.expiresAt === null ? expiryOf(account) : <At at={account.expiresAt} />}
+        </Fact>
+        <Fact label={t('plans.choose')}>{account.plan ?? <span class="faint">—</span>}</Fact>
+        <Fact label={t('account.lastLoginAt')}>
           <At at={account.lastLoginAt} />
-        </dd>
-        <dt>{t('account.dataCount')}</dt>
-        <dd class="number">
+        </Fact>
+        <Fact label={t('account.dataCount')} look="number">
           {count(account.dataCount)}
           {account.latestGameId !== null && (
             <>
@@ -74,21 +64,19 @@ export function Facts({ account }: { account: Account }) {
               <a href={href(['accounts'], { game: account.latestGameId })}>{account.latestGameId}</a>
             </>
           )}
-        </dd>
-        <dt>{t('account.total')}</dt>
-        <dd class="number">
+        </Fact>
+        <Fact label={t('account.total')} look="number">
           ↓ {bytes(usage.totalBytesDown)} ↑ {bytes(usage.totalBytesUp)}
-        </dd>
-        <dt>{t('limits.speed')}</dt>
-        <dd class="number">
+        </Fact>
+        <Fact label={t('limits.speed')} look="number">
           ↓ {speed(limits.bytesPerSecondDown)} ↑ {speed(limits.bytesPerSecondUp)}
-        </dd>
-        <dt>{t('limits.egressClass')}</dt>
-        <dd>{limits.egressClass ?? <span class="soft">{t('limits.egressClass.none')}</span>}</dd>
-        <dt>{t('account.id')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('limits.egressClass')}>
+          {limits.egressClass ?? <span class="soft">{t('limits.egressClass.none')}</span>}
+        </Fact>
+        <Fact label={t('account.id')}>
           <code class="break">{account.id}</code> <CopyButton text={account.id} />
-        </dd>
+        </Fact>
       </dl>
       {(account.contacts.email ?? account.contacts.telegram) !== null && (
         <UnconfirmedContacts account={account} />

@@ -6,8 +6,7 @@ import { ago } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, CopyButton } from '../../ui/basics.js';
-import { Confirm, Dialog } from '../../ui/dialog.js';
-import { Permitted } from '../../ui/permitted.js';
+import { AskButton, Dialog } from '../../ui/dialog.js';
 import { QrCode } from '../../ui/qr.js';
 import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -30,7 +29,6 @@ export function PlayerLinks({ account }: { account: Account }) {
 function LinkCard({ kind, id }: { kind: Kind; id: string }) {
   const { get, create, revoke } = OPERATIONS[kind];
   const { data, error, reload } = useLoad(get, { params: { id } }, { topics: ['accounts'] });
-  const [asking, setAsking] = useState<'create' | 'revoke' | null>(null);
   const [made, setMade] = useState<NewPlayerLink | null>(null);
   const createdAt = data?.createdAt ?? null;
   const createText = t(createdAt === null ? 'playerLink.create' : 'playerLink.renew');
@@ -52,44 +50,32 @@ function LinkCard({ kind, id }: { kind: Kind; id: string }) {
             {createdAt === null ? t('playerLink.none') : t('playerLink.since', { time: ago(createdAt) })}
           </span>
           {createdAt !== null && (
-            <Permitted to={revoke}>
-              <Button onClick={() => setAsking('revoke')}>{t('playerLink.revoke')}</Button>
-            </Permitted>
+            <AskButton
+              right={revoke}
+              text={t('playerLink.revoke')}
+              danger
+              act={async () => {
+                await call(revoke, { params: { id } });
+                notify(t('playerLink.revoked'));
+                reload();
+              }}
+            >
+              <p>{t('playerLink.revoke.text')}</p>
+            </AskButton>
           )}
           {data.isServed && (
-            <Permitted to={create}>
-              <Button onClick={() => setAsking('create')}>{createText}</Button>
-            </Permitted>
+            <AskButton
+              right={create}
+              text={createText}
+              act={async () => {
+                setMade(await call(create, { params: { id } }));
+                reload();
+              }}
+            >
+              <p>{createdAt === null ? t(`playerLink.text.${kind}`) : t('playerLink.renew.text')}</p>
+            </AskButton>
           )}
         </div>
-      )}
-      {asking === 'create' && (
-        <Confirm
-          title={createText}
-          action={createText}
-          onClose={() => setAsking(null)}
-          act={async () => {
-            setMade(await call(create, { params: { id } }));
-            reload();
-          }}
-        >
-          <p>{createdAt === null ? t(`playerLink.text.${kind}`) : t('playerLink.renew.text')}</p>
-        </Confirm>
-      )}
-      {asking === 'revoke' && (
-        <Confirm
-          title={t('playerLink.revoke')}
-          action={t('playerLink.revoke')}
-          danger
-          onClose={() => setAsking(null)}
-          act={async () => {
-            await call(revoke, { params: { id } });
-            notify(t('playerLink.revoked'));
-            reload();
-          }}
-        >
-          <p>{t('playerLink.revoke.text')}</p>
-        </Confirm>
       )}
       {made && <MadeDialog kind={kind} link={made} onClose={() => setMade(null)} />}
     </section>

@@ -1,45 +1,21 @@
 // One run: the request, the answer, and the state of its delivery.
-import { useState } from 'preact/hooks';
 import type { RunDetail } from '../../api-types.js';
-import { ApiError, call } from '../../lib/api.js';
-import { listAddress } from '../../lib/arrival.js';
+import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, Button, CopyButton, State, Tag } from '../../ui/basics.js';
-import { Confirm, useAction } from '../../ui/dialog.js';
-import { Icon } from '../../ui/icons.js';
+import { At, BackLink, Button, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
+import { AskButton, useAction } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RunState, tookText } from './runs.js';
 
 export function RunPage({ id }: { id: string }) {
-  const {
-    data: run,
-    error,
-    reload,
-  } = useLoad('getRun', { params: { id } }, { topics: ['runs'], everyMs: 5_000 });
-  const [cancelling, setCancelling] = useState(false);
+  const loaded = useLoad('getRun', { params: { id } }, { topics: ['runs'], everyMs: 5_000 });
+  const run = loaded.data;
   const again = useAction();
-  if (!run) {
-    if (error instanceof ApiError && error.code === 'not-found') {
-      return (
-        <Empty
-          icon="agents"
-          title={t('run.gone')}
-          action={
-            <a class="button" href={href(['agents'])}>
-              {t('nav.agents')}
-            </a>
-          }
-        >
-          {t('run.gone.text')}
-        </Empty>
-      );
-    }
-    return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={10} />;
-  }
+  if (!run) return <WhenLoaded of={loaded} rows={10} gone={<Gone />} />;
   const isOver = run.status !== 'queued' && run.status !== 'running';
   const rerun = () =>
     again.run(async () => {
@@ -50,18 +26,23 @@ export function RunPage({ id }: { id: string }) {
   return (
     <>
       <header class="page-head">
-        <a class="button quiet icon-only" href={listAddress(['agents'])} aria-label={t('nav.agents')}>
-          <Icon name="back" />
-        </a>
+        <BackLink to={['agents']} label={t('nav.agents')} />
         <h1>{run.agent}</h1>
         <RunState status={run.status} />
         <span class="grow" />
         {!isOver && (
-          <Permitted to="cancelRun">
-            <Button kind="danger" onClick={() => setCancelling(true)}>
-              {t('run.cancel')}
-            </Button>
-          </Permitted>
+          <AskButton
+            right="cancelRun"
+            kind="danger"
+            text={t('run.cancel')}
+            danger
+            act={async () => {
+              await call('cancelRun', { params: { id } });
+              loaded.reload();
+            }}
+          >
+            <p>{t('run.cancel.text')}</p>
+          </AskButton>
         )}
         <Permitted to="rerunRun">
           <Button icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
@@ -79,21 +60,23 @@ export function RunPage({ id }: { id: string }) {
         <Facts run={run} />
       </div>
       <Deliveries run={run} />
-      {cancelling && (
-        <Confirm
-          title={t('run.cancel')}
-          action={t('run.cancel')}
-          danger
-          onClose={() => setCancelling(false)}
-          act={async () => {
-            await call('cancelRun', { params: { id } });
-            reload();
-          }}
-        >
-          <p>{t('run.cancel.text')}</p>
-        </Confirm>
-      )}
     </>
+  );
+}
+
+function Gone() {
+  return (
+    <Empty
+      icon="agents"
+      title={t('run.gone')}
+      action={
+        <a class="button" href={href(['agents'])}>
+          {t('nav.agents')}
+        </a>
+      }
+    >
+      {t('run.gone.text')}
+    </Empty>
   );
 }
 
@@ -129,46 +112,39 @@ function Facts({ run }: { run: RunDetail }) {
     <section class="card">
       <h2>{t('run.facts')}</h2>
       <dl class="facts">
-        <dt>{t('run.session')}</dt>
-        <dd>
+        <Fact label={t('run.session')}>
           {run.session === null ? (
             <span class="faint">—</span>
           ) : (
             <a href={href(['agents', 'sessions', run.session])}>{run.session}</a>
           )}
-        </dd>
-        <dt>{t('run.origin')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('run.origin')}>
           <Tag>{t(`run.origin.${run.origin}`)}</Tag>
-        </dd>
-        <dt>{t('run.attempt')}</dt>
-        <dd class="number">{run.attempt}</dd>
-        <dt>{t('run.acceptedAt')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('run.attempt')} look="number">
+          {run.attempt}
+        </Fact>
+        <Fact label={t('run.acceptedAt')}>
           <At at={run.acceptedAt} />
-        </dd>
-        <dt>{t('run.startedAt')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('run.startedAt')}>
           <At at={run.startedAt} />
-        </dd>
-        <dt>{t('run.finishedAt')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('run.finishedAt')}>
           <At at={run.finishedAt} />
-        </dd>
-        <dt>{t('run.took')}</dt>
-        <dd class="number">{tookText(run)}</dd>
+        </Fact>
+        <Fact label={t('run.took')} look="number">
+          {tookText(run)}
+        </Fact>
         {run.rerunOf !== null && (
-          <>
-            <dt>{t('run.rerunOf')}</dt>
-            <dd>
-              <a href={href(['agents', 'runs', run.rerunOf])}>{run.rerunOf.slice(0, 8)}</a>
-            </dd>
-          </>
+          <Fact label={t('run.rerunOf')}>
+            <a href={href(['agents', 'runs', run.rerunOf])}>{run.rerunOf.slice(0, 8)}</a>
+          </Fact>
         )}
-        <dt>{t('run.id')}</dt>
-        <dd>
+        <Fact label={t('run.id')}>
           <code class="break">{run.id}</code>
-        </dd>
+        </Fact>
       </dl>
     </section>
   );

@@ -1,14 +1,13 @@
 // The columns of live sessions, for the page of sessions and for an account's page.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { LiveSession } from '../../api-types.js';
 import { ApiError, call } from '../../lib/api.js';
 import { clock, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { may } from '../../lib/rights.js';
 import { href } from '../../lib/router.js';
-import { Button, Traffic } from '../../ui/basics.js';
-import { Confirm } from '../../ui/dialog.js';
+import { Traffic } from '../../ui/basics.js';
+import { AskButton } from '../../ui/dialog.js';
 import type { Column } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 
@@ -33,27 +32,19 @@ export const areAtSeveralNodes = (sessions: readonly LiveSession[]): boolean =>
   sessions.some(({ node }) => node !== sessions[0]?.node);
 
 function EndButton({ session, reload }: { session: LiveSession; reload: () => void }) {
-  const [asking, setAsking] = useState(false);
   return (
-    <>
-      <Button kind="quiet" onClick={() => setAsking(true)}>
-        {t('sessions.end')}
-      </Button>
-      {asking && (
-        <Confirm
-          title={t('sessions.endTitle', { n: 1 })}
-          action={t('sessions.end')}
-          danger
-          onClose={() => setAsking(false)}
-          act={() => endOne(session).finally(reload)}
-        >
-          <p>
-            {session.username} → {session.destination.host}:{session.destination.port}
-          </p>
-          <p class="soft">{t('sessions.endText')}</p>
-        </Confirm>
-      )}
-    </>
+    <AskButton
+      kind="quiet"
+      text={t('sessions.end')}
+      title={t('sessions.endTitle', { n: 1 })}
+      danger
+      act={() => endOne(session).finally(reload)}
+    >
+      <p>
+        {session.username} → {session.destination.host}:{session.destination.port}
+      </p>
+      <p class="soft">{t('sessions.endText')}</p>
+    </AskButton>
   );
 }
 

@@ -7,7 +7,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, Tag } from '../../ui/basics.js';
 import { Conflict, useSaving } from '../../ui/conflict.js';
-import { Confirm } from '../../ui/dialog.js';
+import { AskButton } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -27,7 +27,6 @@ export function GameSettings() {
   });
   const added = useRef(0);
   const [isStrict, setStrict] = useState(false);
-  const [forgetting, setForgetting] = useState(false);
   const { theirs, busy, error, run, clear } = useSaving(() => callWithEtag('getGameRules'));
   if (!saved.data) return <WhenLoaded of={saved} rows={6} />;
 
@@ -110,9 +109,17 @@ export function GameSettings() {
           </Button>
           <span class="grow" />
           {saved.data.source === 'console' && (
-            <Permitted to="forgetGameRules">
-              <Button onClick={() => setForgetting(true)}>{t('games.forget')}</Button>
-            </Permitted>
+            <AskButton
+              right="forgetGameRules"
+              text={t('games.forget')}
+              act={async () => {
+                const done = await callWithEtag('forgetGameRules');
+                saved.put(done.answer, done.etag);
+                undo();
+              }}
+            >
+              <p>{t('games.forget.text')}</p>
+            </AskButton>
           )}
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
           <Permitted to="setGameRules">
@@ -123,20 +130,6 @@ export function GameSettings() {
         </div>
       </section>
       <RuleTester rules={rules} />
-      {forgetting && (
-        <Confirm
-          title={t('games.forget')}
-          action={t('games.forget')}
-          onClose={() => setForgetting(false)}
-          act={async () => {
-            const done = await callWithEtag('forgetGameRules');
-            saved.put(done.answer, done.etag);
-            undo();
-          }}
-        >
-          <p>{t('games.forget.text')}</p>
-        </Confirm>
-      )}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { Tag } from '../../ui/basics.js';
+import { Fact, Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
@@ -108,22 +108,19 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
         />
       </Field>
       <dl class="facts">
-        <dt>{t('publicAddress.inUse')}</dt>
-        <dd>
+        <Fact label={t('publicAddress.inUse')}>
           <code data-link>socks5h://…@{hostPort(link)}</code>
-        </dd>
-        <dt>{t('publicAddress.hostFrom')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('publicAddress.hostFrom')}>
           <Tag>
             {t(link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed')}
           </Tag>
-        </dd>
-        <dt>{t('publicAddress.portFrom')}</dt>
-        <dd>
+        </Fact>
+        <Fact label={t('publicAddress.portFrom')}>
           <Tag>
             {t(saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`)}
           </Tag>
-        </dd>
+        </Fact>
       </dl>
     </SettingsForm>
   );

@@ -1,6 +1,6 @@
 // The fields of a bulk action, and the request that they describe.
 import type { BulkRequest } from '../../../api-types.js';
-import { type TextKey, t } from '../../../lib/i18n.js';
+import { t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../../../ui/expiry-field.js';
 import { Field, Input, Segments, Select } from '../../../ui/form.js';
@@ -94,11 +94,11 @@ export function BulkFields({ type, given, set }: Props) {
     case 'set-expiry':
       return <ExpiryField value={given.expiry} onChange={(expiry) => set({ expiry })} optional />;
     case 'set-limits':
-      return <ChosenFields text="bulk.limits.text" names={LIMIT_NAMES} given={given} set={set} />;
+      return <ChosenFields text={t('bulk.limits.text')} names={LIMIT_NAMES} given={given} set={set} />;
     case 'set-contacts':
-      return <ChosenFields text="contacts.bulk.text" names={CONTACT_NAMES} given={given} set={set} />;
+      return <ChosenFields text={t('contacts.bulk.text')} names={CONTACT_NAMES} given={given} set={set} />;
     case 'set-access':
-      return <ChosenFields text="bulk.access.text" names={ACCESS_NAMES} given={given} set={set} />;
+      return <ChosenFields text={t('bulk.access.text')} names={ACCESS_NAMES} given={given} set={set} />;
     case 'hand-over':
       return <OwnerChoice value={given.owner} onChange={(owner) => set({ owner })} />;
     case 'plan':
@@ -132,10 +132,10 @@ function ChosenFields({
   names,
   given: { texts, chosen },
   set,
-}: Omit<Props, 'type'> & { readonly text: TextKey; readonly names: readonly FieldName[] }) {
+}: Omit<Props, 'type'> & { readonly text: string; readonly names: readonly FieldName[] }) {
   return (
     <>
-      <p class="soft">{t(text)}</p>
+      <p class="soft">{text}</p>
       <div class={names === ACCESS_NAMES ? 'contents' : 'limit-fields'}>
         <AccountFieldChoices
           names={names}

@@ -6,22 +6,16 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href } from '../../../lib/router.js';
 import { State } from '../../../ui/basics.js';
-import { Confirm } from '../../../ui/dialog.js';
+import { AskButton } from '../../../ui/dialog.js';
 import { ShortList } from '../../../ui/list.js';
 import { Empty } from '../../../ui/states.js';
 import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 import { amount, OperatorDialog } from './operator-dialog.js';
 
-/** What is open over the page. */
-interface Open {
-  readonly what: 'new' | 'edit' | 'factor' | 'remove';
-  readonly operator: Operator | null;
-}
-
 export function OperatorSettings() {
   const operators = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useState<Operator | 'new' | null>(null);
   const { reload } = operators;
   const close = () => setOpen(null);
   const saved = () => {
@@ -37,7 +31,7 @@ export function OperatorSettings() {
         skeleton={4}
         text={t('operators.text')}
         add={t('operators.new')}
-        onAdd={() => setOpen({ what: 'new', operator: null })}
+        onAdd={() => setOpen('new')}
         empty={
           <Empty icon="accounts" title={t('operators.empty')}>
             {t('operators.empty.text')}
@@ -45,63 +39,13 @@ export function OperatorSettings() {
         }
         table={{
           label: t('operators.title'),
-          columns: columns((what, operator) => setOpen({ what, operator })),
+          columns: columns(setOpen, reload),
           phoneRowHeight: 76,
           id: (one) => one.id,
         }}
       />
-      {(open?.what === 'new' || open?.what === 'edit') && (
-        <OperatorDialog operator={open.operator} onClose={close} onSaved={saved} />
-      )}
-      {open?.what === 'factor' && open.operator && (
-        <ResetFactor operator={open.operator} onClose={close} onDone={reload} />
-      )}
-      {open?.what === 'remove' && open.operator && (
-        <Remove operator={open.operator} onClose={close} onDone={reload} />
-      )}
+      {open && <OperatorDialog operator={open === 'new' ? null : open} onClose={close} onSaved={saved} />}
     </>
-  );
-}
-
-interface ConfirmProps {
-  readonly operator: Operator;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function ResetFactor({ operator: { id, name }, onClose, onDone }: ConfirmProps) {
-  return (
-    <Confirm
-      title={t('operators.factor.reset')}
-      action={t('operators.factor.reset')}
-      danger
-      onClose={onClose}
-      act={async () => {
-        await call('resetOperatorTotp', { params: { id } });
-        notify(t('operators.factor.resetDone'));
-        onDone();
-      }}
-    >
-      <p>{t('operators.factor.reset.text', { name })}</p>
-    </Confirm>
-  );
-}
-
-function Remove({ operator: { id, name }, onClose, onDone }: ConfirmProps) {
-  return (
-    <Confirm
-      title={t('operators.remove.title', { name })}
-      action={t('operators.remove')}
-      danger
-      onClose={onClose}
-      act={async () => {
-        await call('deleteOperator', { params: { id } });
-        notify(t('operators.removed'));
-        onDone();
-      }}
-    >
-      <p>{t('operators.remove.text')}</p>
-    </Confirm>
   );
 }
 
@@ -115,9 +59,7 @@ function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: 
 
 const BUDGETS = ['accounts', 'days', 'bytes'] as const;
 
-function columns(
-  open: (what: 'edit' | 'factor' | 'remove', operator: Operator) => void,
-): readonly Column<Operator>[] {
+function columns(edit: (operator: Operator) => void, reload: () => void): readonly Column<Operator>[] {
   const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
     key: name,
     head: t(`audit.budget.${name}`),
@@ -125,8 +67,8 @@ function columns(
     from,
     cell: (one) => <Budget of={one} name={name} />,
   });
-  const edit = (one: Operator) => (
-    <button type="button" class="link name" onClick={() => open('edit', one)}>
+  const name = (one: Operator) => (
+    <button type="button" class="link name" onClick={() => edit(one)}>
       {one.name}
     </button>
   );
@@ -134,11 +76,11 @@ function columns(
     {
       key: 'name',
       head: t('operators.name'),
-      cell: (one) => <div>{edit(one)}</div>,
+      cell: (one) => <div>{name(one)}</div>,
       phone: {
         cell: (one) => (
           <div class="two-lines">
-            {edit(one)}
+            {name(one)}
             {one.role === 'seller' &&
               BUDGETS.map((name) => (
                 <span key={name} class="soft number">
@@ -168,15 +110,19 @@ function columns(
       from: 560,
       cell: (one) =>
         one.totpEnabled ? (
-          <button
-            type="button"
-            class="link"
-            title={t('operators.factor.reset')}
-            aria-label={t('operators.factor.reset')}
-            onClick={() => open('factor', one)}
+          <AskButton
+            kind="link"
+            text={t('operators.factor.on')}
+            label={t('operators.factor.reset')}
+            danger
+            act={async () => {
+              await call('resetOperatorTotp', { params: { id: one.id } });
+              notify(t('operators.factor.resetDone'));
+              reload();
+            }}
           >
-            {t('operators.factor.on')}
-          </button>
+            <p>{t('operators.factor.reset.text', { name: one.name })}</p>
+          </AskButton>
         ) : (
           <span class="soft">{t('operators.factor.off')}</span>
         ),
@@ -188,9 +134,19 @@ function columns(
       width: '80px',
       align: 'end',
       cell: (one) => (
-        <button type="button" class="link danger" onClick={() => open('remove', one)}>
-          {t('operators.remove')}
-        </button>
+        <AskButton
+          kind="link danger"
+          text={t('operators.remove')}
+          title={t('operators.remove.title', { name: one.name })}
+          danger
+          act={async () => {
+            await call('deleteOperator', { params: { id: one.id } });
+            notify(t('operators.removed'));
+            reload();
+          }}
+        >
+          <p>{t('operators.remove.text')}</p>
+        </AskButton>
       ),
       phone: {},
     },

@@ -6,7 +6,7 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { may } from '../../../lib/rights.js';
 import { Ago, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
-import { Confirm, FormDialog, SecretDialog } from '../../../ui/dialog.js';
+import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, Field, Input } from '../../../ui/form.js';
 import { ShortList } from '../../../ui/list.js';
@@ -19,7 +19,6 @@ export function TokenSettings() {
   const { reload } = tokens;
   const [creating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const [revoking, setRevoking] = useState<Token | null>(null);
   return (
     <>
       <ShortList
@@ -34,7 +33,7 @@ export function TokenSettings() {
             {t('tokens.empty.text')}
           </Empty>
         }
-        table={{ label: t('settings.tokens'), columns: columns(setRevoking), id: (one) => one.id }}
+        table={{ label: t('settings.tokens'), columns: columns(reload), id: (one) => one.id }}
       />
       {creating && (
         <CreateDialog
@@ -55,26 +54,11 @@ export function TokenSettings() {
           <pre>{`curl -H "Authorization: Bearer ${secret}" \\\n  ${location.origin}/api/v1/accounts`}</pre>
         </SecretDialog>
       )}
-      {revoking && (
-        <Confirm
-          title={t('tokens.revoke')}
-          action={t('tokens.revoke')}
-          danger
-          onClose={() => setRevoking(null)}
-          act={async () => {
-            await call('revokeToken', { params: { id: revoking.id } });
-            notify(t('tokens.revoked'));
-            reload();
-          }}
-        >
-          <p>{t('tokens.revoke.text', { name: revoking.name })}</p>
-        </Confirm>
-      )}
     </>
   );
 }
 
-function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
+function columns(reload: () => void): readonly Column<Token>[] {
   return [
     { key: 'name', head: t('tokens.name'), cell: (one) => <span class="strong">{one.name}</span> },
     {
@@ -120,9 +104,18 @@ function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
       width: '80px',
       align: 'end',
       cell: (one) => (
-        <button type="button" class="link danger" onClick={() => revoke(one)}>
-          {t('tokens.revoke')}
-        </button>
+        <AskButton
+          kind="link danger"
+          text={t('tokens.revoke')}
+          danger
+          act={async () => {
+            await call('revokeToken', { params: { id: one.id } });
+            notify(t('tokens.revoked'));
+            reload();
+          }}
+        >
+          <p>{t('tokens.revoke.text', { name: one.name })}</p>
+        </AskButton>
       ),
     },
   ];

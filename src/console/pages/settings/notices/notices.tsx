@@ -1,12 +1,11 @@
 // The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
-import { useState } from 'preact/hooks';
 import type { Notice, NoticeChannel, NoticeState } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { isTextKey, t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href, usePlace } from '../../../lib/router.js';
 import { Ago, Button, State, type Tone } from '../../../ui/basics.js';
-import { Confirm, useAction } from '../../../ui/dialog.js';
+import { AskButton, useAction } from '../../../ui/dialog.js';
 import { FilterChips, List } from '../../../ui/list.js';
 import { Permitted } from '../../../ui/permitted.js';
 import { Empty, Failure } from '../../../ui/states.js';
@@ -160,7 +159,6 @@ function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
 
 /** Discards what waits in the chosen channel, or in all. */
 function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }) {
-  const [isOpen, setOpen] = useState(false);
   const chosen = usePlace().query.get('channel');
   const discard = async () => {
     const channel = CHANNELS.find((each) => each === chosen);
@@ -169,22 +167,15 @@ function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }
     done();
   };
   return (
-    <>
-      <Permitted to="discardNotices">
-        <Button onClick={() => setOpen(true)}>{t('notices.discard', { n: waiting })}</Button>
-      </Permitted>
-      {isOpen && (
-        <Confirm
-          title={t('notices.discard.title')}
-          action={t('notices.discard', { n: waiting })}
-          danger
-          act={discard}
-          onClose={() => setOpen(false)}
-        >
-          <p>{t('notices.discard.text', { n: waiting })}</p>
-        </Confirm>
-      )}
-    </>
+    <AskButton
+      right="discardNotices"
+      text={t('notices.discard', { n: waiting })}
+      title={t('notices.discard.title')}
+      danger
+      act={discard}
+    >
+      <p>{t('notices.discard.text', { n: waiting })}</p>
+    </AskButton>
   );
 }
 
