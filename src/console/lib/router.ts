@@ -107,6 +107,15 @@ function queryText(base: URLSearchParams, patch: QueryPatch): string {
   return text === '' ? '' : `?${text}`;
 }
 
+/** Returns these parts of the query; undefined for one that there is not. */
+export function partsOf<Name extends string>(
+  query: URLSearchParams,
+  ...names: readonly Name[]
+): Record<Name, string | undefined> {
+  const parts = names.map((name) => [name, query.get(name) ?? undefined]);
+  return Object.fromEntries(parts) as Record<Name, string | undefined>;
+}
+
 export function usePlace(): Place {
   return useCell(place);
 }

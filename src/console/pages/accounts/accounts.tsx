@@ -8,18 +8,21 @@ import { go, patchQuery, usePlace } from '../../lib/router.js';
 import { Button, useWidth } from '../../ui/basics.js';
 import { ColumnChooser } from '../../ui/columns.js';
 import { DayRange } from '../../ui/day-range.js';
-import { Counts, Pager, SearchBox } from '../../ui/list.js';
+import { Counts, Paged, SearchBox } from '../../ui/list.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
+import { Empty, WhenLoaded } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
-import { accountColumns, narrowAccountColumns, wordsOf } from './columns.js';
+import { accountColumns, wordsOf } from './columns.js';
 import { AccountDialogs } from './dialogs.js';
 import { OwnBudget } from './fields/budget.js';
 import { useSellers } from './fields/owner-choice.js';
 import { AccountFilters, filterOf, OwnerFilter, PlanFilter, TagFilter } from './filters.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
+const FILES = [
+  { mode: 'import', icon: 'upload', right: 'importAccounts' },
+  { mode: 'export', icon: 'download', right: 'exportAccounts' },
+] as const;
 
 export function AccountsPage() {
   const { query } = usePlace();
@@ -63,6 +66,7 @@ export function AccountsPage() {
     owner: showsOwner && user?.role !== 'seller',
     words: wordsOf(filter.search),
   };
+  const columns = accountColumns(shown);
   const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
   return (
     <>
@@ -72,24 +76,17 @@ export function AccountsPage() {
           {page && <Counts matched={page.matched} total={page.total} />}
         </div>
         <span class="grow" />
-        <Permitted to="importAccounts">
-          <Button
-            icon="upload"
-            onClick={() => patchQuery({ new: 'import' }, 'push')}
-            {...(narrow ? { label: t('accounts.import') } : {})}
-          >
-            {narrow ? null : t('accounts.import')}
-          </Button>
-        </Permitted>
-        <Permitted to="exportAccounts">
-          <Button
-            icon="download"
-            onClick={() => patchQuery({ new: 'export' }, 'push')}
-            {...(narrow ? { label: t('accounts.export') } : {})}
-          >
-            {narrow ? null : t('accounts.export')}
-          </Button>
-        </Permitted>
+        {FILES.map(({ mode, icon, right }) => (
+          <Permitted key={mode} to={right}>
+            <Button
+              icon={icon}
+              onClick={() => patchQuery({ new: mode }, 'push')}
+              {...(narrow ? { label: t(`accounts.${mode}`) } : {})}
+            >
+              {narrow ? null : t(`accounts.${mode}`)}
+            </Button>
+          </Permitted>
+        ))}
         <Permitted to="createAccount">
           <Button icon="plus" kind="primary" onClick={() => patchQuery({ new: 'one' }, 'push')}>
             {t(narrow ? 'accounts.newShort' : 'accounts.new')}
@@ -106,7 +103,7 @@ export function AccountsPage() {
           <PlanFilter />
           <OwnerFilter />
         </div>
-        {!narrow && <ColumnChooser table="accounts" columns={accountColumns(shown)} />}
+        <ColumnChooser table="accounts" columns={columns} />
       </div>
       {canSelect && page && (
         <BulkBar
@@ -123,53 +120,57 @@ export function AccountsPage() {
           }}
         />
       )}
-      {list.error && <Failure error={list.error} retry={list.reload} />}
-      {!page && !list.error && <Skeleton rows={14} />}
-      {page && page.total === 0 && <NoAccounts />}
-      {page && page.total > 0 && page.matched === 0 && (
-        <Empty
-          icon="search"
-          title={t('accounts.noMatch')}
-          action={<Button onClick={() => go(['accounts'])}>{t('list.clearFilters')}</Button>}
-        >
-          {isFiltered && t('accounts.noMatch.text', { n: page.total })}
-        </Empty>
-      )}
-      {page && page.matched > 0 && (
-        <>
-          <Table
-            label={t('nav.accounts')}
-            rows={page.items}
-            columns={narrow ? narrowAccountColumns(shown.words) : accountColumns(shown)}
-            table="accounts"
-            rowHeight={narrow ? (shown.words.length > 0 ? 64 : 56) : 36}
-            id={(one) => one.id}
-            name={(one) => one.username}
-            open={(one) => go(['accounts', one.id])}
-            sort={sort}
-            {...(canSelect ? { selection: { ids, change: select } } : {})}
+      <WhenLoaded of={list} rows={14}>
+        {(answer) => (
+          <Paged
+            page={answer}
             pending={list.pending}
+            empty={({ total }) =>
+              total === 0 ? (
+                <NoAccounts />
+              ) : (
+                <Empty
+                  icon="search"
+                  title={t('accounts.noMatch')}
+                  action={<Button onClick={() => go(['accounts'])}>{t('list.clearFilters')}</Button>}
+                >
+                  {isFiltered && t('accounts.noMatch.text', { n: total })}
+                </Empty>
+              )
+            }
+            table={{
+              label: t('nav.accounts'),
+              columns,
+              table: 'accounts',
+              phoneRowHeight: shown.words.length > 0 ? 64 : 56,
+              id: (one) => one.id,
+              name: (one) => one.username,
+              open: (one) => go(['accounts', one.id]),
+              sort,
+              ...(canSelect ? { selection: { ids, change: select } } : {}),
+            }}
+            foot={<PageSize limit={limit} />}
           />
-          <div class="row wrap list-foot">
-            <label class="row soft">
-              {t('list.perPage')}
-              <select
-                value={String(limit)}
-                onChange={(event) =>
-                  patchQuery({ limit: event.currentTarget.value, cursor: null, back: null })
-                }
-              >
-                {PAGE_SIZES.map((size) => (
-                  <option key={size}>{size}</option>
-                ))}
-              </select>
-            </label>
-            <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />
-          </div>
-        </>
-      )}
+        )}
+      </WhenLoaded>
       <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
     </>
+  );
+}
+
+function PageSize({ limit }: { limit: number }) {
+  return (
+    <label class="row soft">
+      {t('list.perPage')}
+      <select
+        value={String(limit)}
+        onChange={(event) => patchQuery({ limit: event.currentTarget.value, cursor: null, back: null })}
+      >
+        {PAGE_SIZES.map((size) => (
+          <option key={size}>{size}</option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -22,6 +22,14 @@ export function accountState(account: Account): { tone: Tone; text: string } {
   };
 }
 
+function Name({ account: { id, username } }: { account: Account }) {
+  return (
+    <a class="strong" href={href(['accounts', id])} tabIndex={-1}>
+      {username}
+    </a>
+  );
+}
+
 function AccountState({ account }: { account: Account }) {
   const { tone, text } = accountState(account);
   return <State tone={tone}>{text}</State>;
@@ -103,12 +111,23 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
       sort: 'username',
       cell: (one) => (
         <div class="name-cell">
-          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
-            {one.username}
-          </a>
+          <Name account={one} />
           <FoundBy account={one} words={words} />
         </div>
       ),
+      phone: {
+        cell: (one) => (
+          <div class="two-lines">
+            <Name account={one} />
+            <span class="soft">
+              <AccountExpiry account={one} />
+              {one.latestGameId && ` · ${one.latestGameId}`}
+              {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
+            </span>
+            <FoundBy account={one} words={words} />
+          </div>
+        ),
+      },
     },
     {
       key: 'state',
@@ -117,6 +136,18 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
       largestFirst: true,
       width: '116px',
       cell: (one) => <AccountState account={one} />,
+      phone: {
+        width: '128px',
+        align: 'end',
+        cell: (one) => (
+          <div class="two-lines end">
+            <AccountState account={one} />
+            <span class="soft">
+              <Ago at={one.lastLoginAt} />
+            </span>
+          </div>
+        ),
+      },
     },
     {
       key: 'expires',
@@ -235,43 +266,3 @@ const OWNER = (): Column<Account> => ({
       </a>
     ),
 });
-
-/** For narrow screens: two lines per row. */
-export function narrowAccountColumns(words: readonly string[]): readonly Column<Account>[] {
-  return [
-    {
-      key: 'username',
-      head: t('account.username'),
-      sort: 'username',
-      cell: (one) => (
-        <div class="two-lines">
-          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
-            {one.username}
-          </a>
-          <span class="soft">
-            <AccountExpiry account={one} />
-            {one.latestGameId && ` · ${one.latestGameId}`}
-            {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
-          </span>
-          <FoundBy account={one} words={words} />
-        </div>
-      ),
-    },
-    {
-      key: 'state',
-      head: t('account.state'),
-      sort: 'sessions',
-      largestFirst: true,
-      width: '128px',
-      align: 'end',
-      cell: (one) => (
-        <div class="two-lines end">
-          <AccountState account={one} />
-          <span class="soft">
-            <Ago at={one.lastLoginAt} />
-          </span>
-        </div>
-      ),
-    },
-  ];
-}

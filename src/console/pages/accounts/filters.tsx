@@ -4,9 +4,9 @@ import type { AccountFilterBody } from '../../api-types.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { patchQuery, usePlace } from '../../lib/router.js';
+import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
 import { dayRangeOf } from '../../ui/day-range.js';
-import { FilterChip } from '../../ui/list.js';
+import { Chips, FilterChip, SetFilter } from '../../ui/list.js';
 import { useMenu } from '../../ui/menu.js';
 import { useSellers } from './fields/owner-choice.js';
 import { usePlans } from './fields/plans.js';
@@ -17,49 +17,37 @@ export function filterOf(query: URLSearchParams): AccountFilterBody {
   const { from, to } = dayRangeOf(query);
   const within = Number(query.get('within'));
   return {
-    search: query.get('search') ?? undefined,
+    ...partsOf(query, 'search', 'tag', 'game', 'plan', 'owner'),
     online: flag('online'),
     enabled: flag('enabled'),
     expired: flag('expired'),
     neverUsed: flag('unused'),
     overQuota: flag('over'),
-    tag: query.get('tag') ?? undefined,
-    game: query.get('game') ?? undefined,
-    plan: query.get('plan') ?? undefined,
-    owner: query.get('owner') ?? undefined,
     expiringWithinDays: within > 0 ? within : undefined,
     expiresFrom: from,
     expiresBefore: to,
   };
 }
 
+const CHIPS = [
+  ['online', 'true', 'account.state.online'],
+  ['within', '7', 'accounts.filter.within'],
+  ['expired', 'true', 'account.state.expired'],
+  ['enabled', 'false', 'account.state.disabled'],
+  ['over', 'true', 'account.state.overQuota'],
+  ['unused', 'true', 'accounts.filter.unused'],
+] as const;
+
 export function AccountFilters({ game }: { game: string | undefined }) {
   return (
-    <fieldset class="chips" aria-label={t('list.filters')}>
-      <FilterChip name="online" value="true">
-        {t('account.state.online')}
-      </FilterChip>
-      <FilterChip name="within" value="7">
-        {t('accounts.filter.within', { n: 7 })}
-      </FilterChip>
-      <FilterChip name="expired" value="true">
-        {t('account.state.expired')}
-      </FilterChip>
-      <FilterChip name="enabled" value="false">
-        {t('account.state.disabled')}
-      </FilterChip>
-      <FilterChip name="over" value="true">
-        {t('account.state.overQuota')}
-      </FilterChip>
-      <FilterChip name="unused" value="true">
-        {t('accounts.filter.unused')}
-      </FilterChip>
-      {game !== undefined && (
-        <FilterChip name="game" value={game}>
-          {t('accounts.filter.game', { game })} ×
+    <Chips>
+      {CHIPS.map(([name, value, key]) => (
+        <FilterChip key={name} name={name} value={value}>
+          {t(key, { n: value })}
         </FilterChip>
-      )}
-    </fieldset>
+      ))}
+      {game !== undefined && <SetFilter name="game" text={t('accounts.filter.game', { game })} />}
+    </Chips>
   );
 }
 

@@ -3,7 +3,7 @@ import type { AgentSession } from '../../api-types.js';
 import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { go, href, usePlace } from '../../lib/router.js';
+import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago } from '../../ui/basics.js';
 import { List } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
@@ -15,8 +15,7 @@ export function AgentSessionList() {
     'listAgentSessions',
     {
       query: {
-        search: query.get('search') ?? undefined,
-        cursor: query.get('cursor') ?? undefined,
+        ...partsOf(query, 'search', 'cursor'),
         limit: 100,
       },
     },

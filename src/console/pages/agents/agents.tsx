@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
 import { Ago, Button, State, Tag } from '../../ui/basics.js';
 import { Permitted } from '../../ui/permitted.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Empty, WhenLoaded } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { SendDialog } from './agent-send.js';
 import { AgentSessionList } from './agent-sessions.js';
@@ -29,21 +29,22 @@ export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
           ]}
         />
       </header>
-      {agents.error && !agents.data && <Failure error={agents.error} retry={agents.reload} />}
-      {!agents.data && !agents.error && <Skeleton rows={3} />}
-      {agents.data?.items.length === 0 && <NoAgents />}
-      {agents.data && agents.data.items.length > 0 && (
-        <>
-          {tab === 'runs' && (
-            <ul class="agent-cards">
-              {agents.data.items.map((agent) => (
-                <AgentCard key={agent.name} agent={agent} onSend={() => setSendTo(agent)} />
-              ))}
-            </ul>
-          )}
-          {tab === 'runs' ? <RunList /> : <AgentSessionList />}
-        </>
-      )}
+      <WhenLoaded of={agents} rows={3} keeps>
+        {({ items }) => {
+          if (items.length === 0) return <NoAgents />;
+          if (tab === 'sessions') return <AgentSessionList />;
+          return (
+            <>
+              <ul class="agent-cards">
+                {items.map((agent) => (
+                  <AgentCard key={agent.name} agent={agent} onSend={() => setSendTo(agent)} />
+                ))}
+              </ul>
+              <RunList />
+            </>
+          );
+        }}
+      </WhenLoaded>
       {sendTo && <SendDialog agent={sendTo} onClose={() => setSendTo(null)} />}
     </>
   );

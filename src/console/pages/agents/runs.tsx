@@ -3,7 +3,7 @@ import type { Run, RunStatus } from '../../api-types.js';
 import { clock } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { go, href, usePlace } from '../../lib/router.js';
+import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, State, type Tone } from '../../ui/basics.js';
 import { FilterChips, List, SetFilter } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
@@ -29,11 +29,8 @@ export function RunList() {
     'listRuns',
     {
       query: {
-        search: query.get('search') ?? undefined,
+        ...partsOf(query, 'search', 'agent', 'session', 'cursor'),
         status: STATUSES.find((status) => status === query.get('status')),
-        agent: query.get('agent') ?? undefined,
-        session: query.get('session') ?? undefined,
-        cursor: query.get('cursor') ?? undefined,
         limit: 100,
       },
     },

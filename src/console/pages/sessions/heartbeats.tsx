@@ -9,7 +9,7 @@ import { Chart } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { Permitted } from '../../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
-import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 
 type By = 'game' | 'account';
@@ -165,11 +165,7 @@ function Last({ at, stepMs }: { at: string; stepMs: number }) {
 
 /** The newest entries of one game, below the table. */
 function Newest({ game }: { game: string }) {
-  const { data, error, reload } = useLoad(
-    'listHeartbeats',
-    { query: { game, limit: 50 } },
-    { everyMs: 10_000 },
-  );
+  const newest = useLoad('listHeartbeats', { query: { game, limit: 50 } }, { everyMs: 10_000 });
   return (
     <section class="card flush">
       <header class="row">
@@ -179,16 +175,16 @@ function Newest({ game }: { game: string }) {
           {t('dialog.close')}
         </button>
       </header>
-      {error && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={6} />}
-      {data && (
-        <Table
-          label={t('nav.heartbeats')}
-          rows={data.items}
-          columns={entryColumns()}
-          id={(one) => `${one.at}${one.sessionId}${one.kind}`}
-        />
-      )}
+      <WhenLoaded of={newest} rows={6}>
+        {({ items }) => (
+          <Table
+            label={t('nav.heartbeats')}
+            rows={items}
+            columns={entryColumns()}
+            id={(one) => `${one.at}${one.sessionId}${one.kind}`}
+          />
+        )}
+      </WhenLoaded>
     </section>
   );
 }

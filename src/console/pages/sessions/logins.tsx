@@ -2,7 +2,7 @@
 import type { Login, LoginOutcome } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { href, usePlace } from '../../lib/router.js';
+import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, At, State, type Tone } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/day-range.js';
 import { FilterChip, List, SetFilter } from '../../ui/list.js';
@@ -36,11 +36,10 @@ export function LoginList() {
     'listLogins',
     {
       query: {
-        search: query.get('search') ?? undefined,
+        ...partsOf(query, 'search', 'cursor'),
         accountId: query.get('account') ?? undefined,
         failed: query.has('failed') ? query.get('failed') === 'true' : undefined,
         ...dayRangeOf(query),
-        cursor: query.get('cursor') ?? undefined,
         limit: 200,
       },
     },

@@ -5,7 +5,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { useMay } from '../../lib/rights.js';
-import { go, href, usePlace } from '../../lib/router.js';
+import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Button } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
 import { FilterChips, List, SetFilter } from '../../ui/list.js';
@@ -45,10 +45,8 @@ function LiveList() {
     'listSessions',
     {
       query: {
-        search: query.get('search') ?? undefined,
-        game: query.get('game') ?? undefined,
+        ...partsOf(query, 'search', 'game', 'cursor'),
         protocol: (query.get('protocol') ?? undefined) as Query['protocol'],
-        cursor: query.get('cursor') ?? undefined,
         sort,
         limit: 500,
       },

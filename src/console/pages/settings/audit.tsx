@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../../api-types.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { href, usePlace } from '../../lib/router.js';
+import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/day-range.js';
 import { FilterChips, List, SetFilter } from '../../ui/list.js';
@@ -19,11 +19,10 @@ export function AuditPage() {
     'listAudit',
     {
       query: {
-        search: query.get('search') ?? undefined,
+        ...partsOf(query, 'search', 'cursor'),
         via: VIAS.find((via) => via === query.get('via')),
         importId: query.get('import') ?? undefined,
         ...dayRangeOf(query),
-        cursor: query.get('cursor') ?? undefined,
         limit: 100,
       },
     },

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogLine, LogPage as Page } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { usePlace } from '../../lib/router.js';
+import { partsOf, usePlace } from '../../lib/router.js';
 import { At, Button, CopyButton, State, type Tone } from '../../ui/basics.js';
 import { FilterChips, List } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
@@ -23,9 +23,8 @@ const READ_EVERY_MS = 2_000;
 export function LogPage() {
   const { query } = usePlace();
   const asked = {
-    search: query.get('search') ?? undefined,
+    ...partsOf(query, 'search', 'cursor'),
     level: FROM_LEVELS.find((level) => level === query.get('level')),
-    cursor: query.get('cursor') ?? undefined,
     limit: LINES_PER_PAGE,
   };
   const list = useLoad('listLog', { query: asked }, { everyMs: READ_EVERY_MS });

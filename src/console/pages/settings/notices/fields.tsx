@@ -1,82 +1,45 @@
 // The fields of the form of notices.
+import type { NoticeSettings } from '../../../api-types.js';
 import type { Draft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { Checkbox, Field, Input } from '../../../ui/form.js';
-import type { NoticeFields } from './form.js';
+import { type NoticeFields, noticeField } from './form.js';
 
-type TextName = { [K in keyof NoticeFields]: NoticeFields[K] extends string ? K : never }[keyof NoticeFields];
+export interface Part {
+  readonly draft: Draft<NoticeFields>;
+  readonly saved: NoticeSettings;
+}
 
-/** The fields whose names differ from those of the request. */
-const PATHS: Partial<Record<TextName, string>> = {
-  mailTo: 'email.to',
-  telegramUrl: 'telegram.baseUrl',
-  wecomUrl: 'wecom.baseUrl',
-};
-
-/** A text of the form. */
-export function NoticeText({
-  draft,
-  name,
-  label,
-  placeholder,
-  error,
-  hint,
-}: {
-  draft: Draft<NoticeFields>;
-  name: Exclude<TextName, 'digestHour' | 'language' | 'security'>;
-  label: string;
-  placeholder?: string;
-  error?: string | undefined;
-  hint?: string;
-}) {
+/** A text, a number or a secret. What is stored of a secret is never shown, what is typed replaces it. */
+export function NoticeInput({ path, draft: { values, set }, saved }: Part & { readonly path: string }) {
+  const { label, hint, placeholder, read, wrong, isStored } = noticeField(path);
+  const typed = values[path] ?? '';
+  const isSaved = isStored?.(saved);
+  const hintOf = () => isStored && t(isSaved ? 'notices.secretKept' : 'notices.secretNone');
   return (
-    <Field path={PATHS[name] ?? name} label={label} error={error} hint={hint}>
+    <Field
+      path={path}
+      label={t(label)}
+      hint={hint ? t(hint) : hintOf()}
+      error={wrong && read(typed) === undefined ? wrong() : undefined}
+    >
       <Input
-        value={draft.values[name]}
-        onInput={(text) => draft.set({ [name]: text })}
-        placeholder={placeholder ?? ''}
+        value={typed}
+        onInput={(text) => set({ [path]: text })}
+        placeholder={isSaved ? '••••••••' : (placeholder ?? '')}
+        {...(isStored ? { type: 'password', autocomplete: 'new-password' } : {})}
       />
     </Field>
   );
 }
 
-/** A secret: what is saved is never shown, what is typed replaces it. */
-export function NoticeSecret({
-  draft,
-  name,
-  label,
-  isSaved,
-}: {
-  draft: Draft<NoticeFields>;
-  name: 'secret' | 'password' | 'token' | 'key';
-  label: string;
-  isSaved: boolean;
-}) {
+export function NoticeFlag({
+  path,
+  draft: { values, set },
+}: Pick<Part, 'draft'> & { readonly path: string }) {
   return (
-    <Field path={name} label={label} hint={t(isSaved ? 'notices.secretKept' : 'notices.secretNone')}>
-      <Input
-        type="password"
-        autocomplete="new-password"
-        value={draft.values[name]}
-        onInput={(text) => draft.set({ [name]: text })}
-        placeholder={isSaved ? '••••••••' : ''}
-      />
-    </Field>
-  );
-}
-
-type FlagName = {
-  [K in keyof NoticeFields]: NoticeFields[K] extends boolean ? K : never;
-}[keyof NoticeFields];
-
-export function Receivers({ draft, names }: { draft: Draft<NoticeFields>; names: readonly FlagName[] }) {
-  return (
-    <div class="row">
-      {names.map((name) => (
-        <Checkbox key={name} checked={draft.values[name]} onChange={(on) => draft.set({ [name]: on })}>
-          {t(name.endsWith('Players') ? 'notices.toPlayers' : 'notices.toOperator')}
-        </Checkbox>
-      ))}
-    </div>
+    <Checkbox checked={values[path] === 'true'} onChange={(on) => set({ [path]: String(on) })}>
+      {t(noticeField(path).label)}
+    </Checkbox>
   );
 }

@@ -1,173 +1,158 @@
-// The form of the notice settings: the texts of its fields, and the settings that they describe.
-
-import type { NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
-import type { Draft } from '../../../lib/draft.js';
+// The fields of the notice settings, each described once: how its value is a text, and how the text is read.
+import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
+import { type TextKey, t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { notices } from '../../../locales/notices.js';
 
-/** The value of a field that the operator empties. */
-const TELEGRAM = 'https://api.telegram.org';
-const WECOM = 'https://qyapi.weixin.qq.com';
+/** The fields as typed, by their path in the request. A secret's field is empty until the operator types one. */
+export type NoticeFields = Readonly<Record<string, string>>;
+
+interface Kind {
+  readonly text: (value: unknown) => string;
+  /** Returns undefined for an invalid text. */
+  readonly read: (text: string) => unknown;
+  /** Says what is wrong with a text that cannot be read. */
+  readonly wrong?: () => string;
+}
+
+interface NoticeField extends Kind {
+  readonly label: TextKey;
+  readonly hint?: TextKey;
+  readonly placeholder?: string;
+  /** Whether a secret is stored. Such a field is sent only when something was typed. */
+  readonly isStored?: (saved: NoticeSettings) => boolean;
+}
+
+const text: Kind = { text: (value) => String(value ?? ''), read: (typed) => typed.trim() || null };
+const given: Kind = { text: String, read: (typed) => typed.trim() };
+const flag: Kind = { text: String, read: (typed) => typed === 'true' };
+const secret: Kind = { text: () => '', read: (typed) => typed.trim() };
+/** An emptied address becomes that of the service. */
+const server = (standard: string): Kind => ({ text: String, read: (typed) => typed.trim() || standard });
+const whole = (max: number, min = 1): Kind => ({
+  text: String,
+  read: (typed) => readNumber(typed, { min, max, whole: true }) ?? undefined,
+  wrong: () => t('retention.wrong', { max }),
+});
+/** Whole numbers separated by commas. */
+const numbers = (min: number, max: number): Kind => ({
+  text: (list) => (list as readonly number[]).join(', '),
+  read(typed) {
+    const parts = typed.split(/[\s,，、]+/).filter((part) => part !== '');
+    const read = parts.map((part) => readNumber(part, { min, max, whole: true }) ?? undefined);
+    return parts.length <= 8 && read.every((each) => each !== undefined) ? read : undefined;
+  },
+  wrong: () => t('notices.numbersWrong', { min, max }),
+});
+
+const operator: NoticeField = { ...flag, label: 'notices.toOperator' };
+const players: NoticeField = { ...flag, label: 'notices.toPlayers' };
+const baseUrl = { label: 'notices.baseUrl', hint: 'notices.baseUrl.hint' } as const;
 
 export const TEMPLATES = ['expiring', 'expired', 'quota'] as const;
-type Template = (typeof TEMPLATES)[number];
+export const LANGUAGES = ['zh', 'en'] as const;
 
-/** The texts of the fields as typed. A secret's field is empty until the operator types one. */
-export interface NoticeFields {
-  readonly language: 'zh' | 'en';
-  readonly timeZone: string;
-  readonly expiryDays: string;
-  readonly quotaPercent: string;
-  readonly digestHour: string;
-  readonly trustSellers: boolean;
-  readonly perMinute: string;
-  readonly historyDays: string;
-  readonly templates: Readonly<Record<Template, Readonly<Record<'zh' | 'en', string>>>>;
-  readonly webhookOperator: boolean;
-  readonly url: string;
-  readonly secret: string;
-  readonly emailOperator: boolean;
-  readonly emailPlayers: boolean;
-  readonly host: string;
-  readonly port: string;
-  readonly security: 'tls' | 'starttls' | 'none';
-  readonly user: string;
-  readonly password: string;
-  readonly from: string;
-  readonly mailTo: string;
-  readonly telegramOperator: boolean;
-  readonly telegramPlayers: boolean;
-  readonly telegramUrl: string;
-  readonly token: string;
-  readonly chatId: string;
-  readonly wecomOperator: boolean;
-  readonly wecomUrl: string;
-  readonly key: string;
+const FIELDS: Readonly<Record<string, NoticeField>> = {
+  language: { ...given, label: 'notices.language' },
+  timeZone: {
+    ...given,
+    label: 'notices.timeZone',
+    placeholder: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  },
+  expiryDays: { ...numbers(0, 365), label: 'notices.expiryDays', hint: 'notices.expiryDays.hint' },
+  quotaPercent: { ...numbers(1, 100), label: 'notices.quotaPercent', hint: 'notices.quotaPercent.hint' },
+  digestHour: { ...whole(23, 0), label: 'notices.digestHour', hint: 'notices.digestHour.hint' },
+  trustSellers: { ...flag, label: 'notices.trustSellers' },
+  perMinute: { ...whole(600), label: 'notices.perMinute' },
+  historyDays: { ...whole(365), label: 'notices.historyDays' },
+  'email.host': { ...text, label: 'notices.host', placeholder: 'smtp.example.com' },
+  'email.port': { ...whole(65_535), label: 'notices.port' },
+  'email.security': { ...given, label: 'notices.security' },
+  'email.user': { ...text, label: 'notices.user' },
+  'email.password': {
+    ...secret,
+    label: 'notices.password',
+    isStored: ({ email }) => email.hasPassword,
+  },
+  'email.from': { ...given, label: 'notices.from', placeholder: 'gate@example.com' },
+  'email.to': { ...text, label: 'notices.mailTo', placeholder: 'me@example.com' },
+  'email.operator': operator,
+  'email.players': players,
+  'telegram.token': { ...secret, label: 'notices.token', isStored: ({ telegram }) => telegram.hasToken },
+  'telegram.chatId': { ...text, label: 'notices.chatId', placeholder: '123456789' },
+  'telegram.baseUrl': { ...server('https://api.telegram.org'), ...baseUrl },
+  'telegram.operator': operator,
+  'telegram.players': players,
+  'wecom.key': { ...secret, label: 'notices.key', isStored: ({ wecom }) => wecom.hasKey },
+  'wecom.baseUrl': { ...server('https://qyapi.weixin.qq.com'), ...baseUrl },
+  'wecom.operator': operator,
+  'webhook.url': { ...text, label: 'notices.url', placeholder: 'https://example.com/notices' },
+  'webhook.secret': { ...secret, label: 'notices.secret', isStored: ({ webhook }) => webhook.hasSecret },
+  'webhook.operator': operator,
+  ...Object.fromEntries(
+    TEMPLATES.flatMap((name) =>
+      LANGUAGES.map((language) => [
+        `templates.${name}.${language}`,
+        { ...text, label: `notices.template.${name}` } as const,
+      ]),
+    ),
+  ),
+};
+
+/** For each channel: the field whose emptying removes the channel and its secret, and the fields without which it cannot send. */
+export const CHANNELS: Readonly<
+  Record<NoticeChannel, { readonly target: string; readonly needs: readonly string[] }>
+> = {
+  email: { target: 'email.host', needs: ['email.host', 'email.from', 'email.to'] },
+  telegram: { target: 'telegram.baseUrl', needs: ['telegram.token', 'telegram.chatId'] },
+  wecom: { target: 'wecom.baseUrl', needs: ['wecom.key'] },
+  webhook: { target: 'webhook.url', needs: ['webhook.url'] },
+};
+
+export const pathsOf = (channel: NoticeChannel): readonly string[] =>
+  Object.keys(FIELDS).filter((path) => path.startsWith(`${channel}.`));
+
+export function noticeField(path: string): NoticeField {
+  const field = FIELDS[path];
+  if (!field) throw new Error(`no field ${path}`);
+  return field;
 }
 
-export function fieldsOf({
-  webhook,
-  email,
-  telegram,
-  wecom,
-  templates,
-  ...common
-}: NoticeSettings): NoticeFields {
-  const text = (of: string | null) => of ?? '';
-  return {
-    language: common.language,
-    timeZone: common.timeZone,
-    expiryDays: common.expiryDays.join(', '),
-    quotaPercent: common.quotaPercent.join(', '),
-    digestHour: String(common.digestHour),
-    trustSellers: common.trustSellers,
-    perMinute: String(common.perMinute),
-    historyDays: String(common.historyDays),
-    templates: {
-      expiring: { zh: text(templates.expiring.zh), en: text(templates.expiring.en) },
-      expired: { zh: text(templates.expired.zh), en: text(templates.expired.en) },
-      quota: { zh: text(templates.quota.zh), en: text(templates.quota.en) },
-    },
-    ...{ webhookOperator: webhook.operator, url: text(webhook.url), secret: '' },
-    ...{ emailOperator: email.operator, emailPlayers: email.players, host: text(email.host) },
-    ...{ port: String(email.port), security: email.security, user: text(email.user), password: '' },
-    ...{ from: email.from, mailTo: text(email.to) },
-    ...{ telegramOperator: telegram.operator, telegramPlayers: telegram.players },
-    ...{ telegramUrl: telegram.baseUrl, token: '', chatId: text(telegram.chatId) },
-    ...{ wecomOperator: wecom.operator, wecomUrl: wecom.baseUrl, key: '' },
-  };
+export function fieldsOf(saved: NoticeSettings): NoticeFields {
+  const valueAt = (path: string) =>
+    path.split('.').reduce<unknown>((of, name) => (of as Readonly<Record<string, unknown>>)[name], saved);
+  return Object.fromEntries(
+    Object.entries(FIELDS).map(([path, { isStored, text }]) => [path, isStored ? '' : text(valueAt(path))]),
+  );
 }
 
-/** Returns the newest fields with the operator's changes of them. */
-export function withChanges(
-  now: NoticeFields,
-  { base, changes }: Pick<Draft<NoticeFields>, 'base' | 'changes'>,
-): NoticeFields {
-  const { templates = base.templates, ...others } = changes;
-  const text = (name: Template, language: 'zh' | 'en') => {
-    const isChanged = templates[name][language] !== base.templates[name][language];
-    return (isChanged ? templates : now.templates)[name][language];
-  };
-  const both = (name: Template) => ({ zh: text(name, 'zh'), en: text(name, 'en') });
-  const merged = { expiring: both('expiring'), expired: both('expired'), quota: both('quota') };
-  return { ...now, ...others, templates: merged };
-}
-
-/** Reads whole numbers separated by commas; undefined while one is invalid. */
-export function readNumbers(text: string, min: number, max: number): number[] | undefined {
-  const parts = text.split(/[\s,，、]+/).filter((part) => part !== '');
-  const numbers = parts.map((part) => readNumber(part, { min, max, whole: true }) ?? undefined);
-  return parts.length <= 8 && numbers.every((each) => each !== undefined) ? numbers : undefined;
-}
-
-export const readWhole = (text: string, max: number): number | undefined =>
-  readNumber(text, { min: 1, max, whole: true }) ?? undefined;
-
-/** Returns the change to send; undefined while a number is invalid. */
-export function readFields(values: NoticeFields): NoticeSettingsChange | undefined {
-  const expiryDays = readNumbers(values.expiryDays, 0, 365);
-  const quotaPercent = readNumbers(values.quotaPercent, 1, 100);
-  const perMinute = readWhole(values.perMinute, 600);
-  const historyDays = readWhole(values.historyDays, 365);
-  const channels = readChannels(values);
-  if (!expiryDays || !quotaPercent || !perMinute || !historyDays || !channels) return undefined;
-  const both = ({ zh, en }: { readonly zh: string; readonly en: string }) => ({ zh: or(zh), en: or(en) });
-  return {
-    ...{ language: values.language, timeZone: values.timeZone.trim() },
-    ...{ expiryDays, quotaPercent, digestHour: Number(values.digestHour), perMinute, historyDays },
-    trustSellers: values.trustSellers,
-    templates: {
-      expiring: both(values.templates.expiring),
-      expired: both(values.templates.expired),
-      quota: both(values.templates.quota),
-    },
-    ...channels,
-  };
-}
-
-const or = (text: string) => text.trim() || null;
-
-/** Returns the channels of the change; undefined while the port is invalid. */
-export function readChannels(
+/** Returns the change of these fields; undefined while one of them is invalid. */
+export function readFields(
   values: NoticeFields,
-): Pick<NoticeSettingsChange, 'webhook' | 'email' | 'telegram' | 'wecom'> | undefined {
-  const port = readWhole(values.port, 65_535);
-  if (!port) return undefined;
-  return {
-    webhook: {
-      ...{ operator: values.webhookOperator, url: or(values.url) },
-      ...typed('secret', values.secret, values.url),
-    },
-    email: {
-      ...{ operator: values.emailOperator, players: values.emailPlayers, host: or(values.host), port },
-      ...{
-        security: values.security,
-        user: or(values.user),
-        from: values.from.trim(),
-        to: or(values.mailTo),
-      },
-      ...typed('password', values.password, values.host),
-    },
-    telegram: {
-      ...{ operator: values.telegramOperator, players: values.telegramPlayers },
-      ...{ baseUrl: values.telegramUrl.trim() || TELEGRAM, chatId: or(values.chatId) },
-      ...typed('token', values.token, values.telegramUrl),
-    },
-    wecom: {
-      ...{ operator: values.wecomOperator, baseUrl: values.wecomUrl.trim() || WECOM },
-      ...typed('key', values.key, values.wecomUrl),
-    },
-  };
+  paths: readonly string[] = Object.keys(FIELDS),
+): NoticeSettingsChange | undefined {
+  const change: Record<string, unknown> = {};
+  for (const path of paths) {
+    const { read, isStored } = noticeField(path);
+    const typed = values[path] ?? '';
+    const value = isStored && typed === '' ? keptSecret(path, values) : read(typed);
+    if (value === undefined && !isStored) return undefined;
+    const parts = path.split('.');
+    const name = parts.pop() ?? path;
+    let of = change;
+    for (const part of parts) {
+      of[part] ??= {};
+      of = of[part] as Record<string, unknown>;
+    }
+    if (value !== undefined) of[name] = value;
+  }
+  return change as NoticeSettingsChange;
 }
 
-/** Returns the change of a secret: the typed one, null for a channel that is removed, or no field, which keeps the saved one. */
-function typed<Name extends string>(
-  name: Name,
-  text: string,
-  target: string,
-): { [K in Name]?: string | null } {
-  if (text !== '') return { [name]: text.trim() } as { [K in Name]?: string };
-  return (target.trim() === '' ? { [name]: null } : {}) as { [K in Name]?: null };
+/** An untouched secret stays: undefined. That of a channel that is removed goes: null. */
+function keptSecret(path: string, values: NoticeFields): null | undefined {
+  const { target } = CHANNELS[path.split('.')[0] as NoticeChannel];
+  return values[target]?.trim() === '' ? null : undefined;
 }
 
 /** Returns a template as a player would read it, with example values. A placeholder that there is not stays in its braces. */

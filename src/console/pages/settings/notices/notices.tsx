@@ -3,7 +3,7 @@ import type { Notice, NoticeChannel, NoticeState } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { isTextKey, t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { href, usePlace } from '../../../lib/router.js';
+import { href, partsOf, usePlace } from '../../../lib/router.js';
 import { Ago, Button, State, type Tone } from '../../../ui/basics.js';
 import { AskButton, useAction } from '../../../ui/dialog.js';
 import { FilterChips, List } from '../../../ui/list.js';
@@ -29,8 +29,7 @@ export function NoticeHistory() {
       query: {
         state: STATES.find((state) => state === query.get('state')),
         channel: CHANNELS.find((channel) => channel === query.get('channel')),
-        account: query.get('account') ?? undefined,
-        cursor: query.get('cursor') ?? undefined,
+        ...partsOf(query, 'account', 'cursor'),
         limit: 100,
       },
     },

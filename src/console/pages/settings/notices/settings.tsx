@@ -2,26 +2,17 @@
 import { useState } from 'preact/hooks';
 import type { NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
 import { call, callWithEtag } from '../../../lib/api.js';
-import { type Draft, useDraft } from '../../../lib/draft.js';
+import { useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
-import { Area, Checkbox, Field, Segments, Select } from '../../../ui/form.js';
+import { Area, Field, Segments, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
 import { WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
-import { EmailFields, TelegramFields, WebhookFields, WecomFields } from './channels.js';
-import { NoticeText } from './fields.js';
-import {
-  exampleOf,
-  fieldsOf,
-  type NoticeFields,
-  readFields,
-  readNumbers,
-  readWhole,
-  TEMPLATES,
-  withChanges,
-} from './form.js';
+import { ChannelCard } from './channels.js';
+import { NoticeFlag, NoticeInput, type Part } from './fields.js';
+import { exampleOf, fieldsOf, LANGUAGES, type NoticeFields, readFields, TEMPLATES } from './form.js';
 
 export function NoticeSettingsPage() {
   const saved = useLoad('getNoticeSettings', {}, { topics: ['settings'] });
@@ -52,7 +43,7 @@ function NoticesForm({
   const save = async () => {
     // Reads the current values first, so that another user's changes to other fields stay.
     const now = await callWithEtag('getNoticeSettings');
-    const body = readFields(withChanges(fieldsOf(now.answer), draft));
+    const body = readFields({ ...fieldsOf(now.answer), ...(draft.changes as NoticeFields) });
     if (!body) return;
     const counts = await call('previewNoticeSettings', { body });
     const { before, after, discarded } = counts;
@@ -70,11 +61,10 @@ function NoticesForm({
         save={save}
         look="stack narrow"
       >
-        <Common draft={draft} />
-        <EmailFields draft={draft} saved={saved} />
-        <TelegramFields draft={draft} saved={saved} />
-        <WecomFields draft={draft} saved={saved} />
-        <WebhookFields draft={draft} saved={saved} />
+        <Common draft={draft} saved={saved} />
+        {CHANNEL_ORDER.map((channel) => (
+          <ChannelCard key={channel} channel={channel} draft={draft} saved={saved} />
+        ))}
         <TemplateFields draft={draft} saved={saved} />
       </SettingsForm>
       {asked && (
@@ -90,6 +80,8 @@ function NoticesForm({
     </>
   );
 }
+
+const CHANNEL_ORDER = ['email', 'telegram', 'wecom', 'webhook'] as const;
 
 /** What the operator is asked before it is saved, because it changes whom messages are sent to. */
 interface Asked {
@@ -116,71 +108,41 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => ({
   label: `${String(hour).padStart(2, '0')}:00`,
 }));
 
-function Common({ draft }: { draft: Draft<NoticeFields> }) {
+function Common({ draft, saved }: Part) {
   const { values, set } = draft;
-  const numbers = (name: 'expiryDays' | 'quotaPercent', min: number, max: number) => (
-    <NoticeText
-      draft={draft}
-      name={name}
-      label={t(`notices.${name}`)}
-      hint={t(`notices.${name}.hint`)}
-      error={readNumbers(values[name], min, max) ? undefined : t('notices.numbersWrong', { min, max })}
-    />
-  );
-  const whole = (name: 'perMinute' | 'historyDays', max: number) => (
-    <NoticeText
-      draft={draft}
-      name={name}
-      label={t(`notices.${name}`)}
-      error={readWhole(values[name], max) ? undefined : t('retention.wrong', { max })}
-    />
-  );
+  const input = (path: string) => <NoticeInput path={path} draft={draft} saved={saved} />;
   return (
     <section class="card stack">
       <h2>{t('notices.when')}</h2>
       <p class="soft">{t('notices.text')}</p>
       <div class="grid-2">
-        {numbers('expiryDays', 0, 365)}
-        {numbers('quotaPercent', 1, 100)}
+        {input('expiryDays')}
+        {input('quotaPercent')}
         <Field label={t('notices.language')}>
           <Segments
-            value={values.language}
+            value={values['language'] ?? ''}
             label={t('notices.language')}
             onChange={(language) => set({ language })}
-            options={[
-              { value: 'zh', label: t('contacts.language.zh') },
-              { value: 'en', label: t('contacts.language.en') },
-            ]}
+            options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}
           />
         </Field>
-        <NoticeText
-          draft={draft}
-          name="timeZone"
-          label={t('notices.timeZone')}
-          placeholder={Intl.DateTimeFormat().resolvedOptions().timeZone}
-        />
+        {input('timeZone')}
         <Field path="digestHour" label={t('notices.digestHour')} hint={t('notices.digestHour.hint')}>
-          <Select value={values.digestHour} onChange={(digestHour) => set({ digestHour })} options={HOURS} />
+          <Select
+            value={values['digestHour'] ?? ''}
+            onChange={(digestHour) => set({ digestHour })}
+            options={HOURS}
+          />
         </Field>
-        {whole('perMinute', 600)}
-        {whole('historyDays', 365)}
+        {input('perMinute')}
+        {input('historyDays')}
       </div>
-      <Checkbox checked={values.trustSellers} onChange={(trustSellers) => set({ trustSellers })}>
-        {t('notices.trustSellers')}
-      </Checkbox>
+      <NoticeFlag path="trustSellers" draft={draft} />
     </section>
   );
 }
 
-function TemplateFields({
-  draft,
-  saved: { builtIn },
-}: {
-  draft: Draft<NoticeFields>;
-  saved: NoticeSettings;
-}) {
-  const { values, set } = draft;
-  const { templates } = values;
+function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
   return (
     <section class="card stack">
       <h2>{t('notices.templates')}</h2>
@@ -189,25 +151,25 @@ function TemplateFields({
       </p>
       {TEMPLATES.map((name) => (
         <div key={name} class="grid-2">
-          {(['zh', 'en'] as const).map((language) => (
-            <Field
-              path={`templates.${name}.${language}`}
-              key={language}
-              label={`${t(`notices.template.${name}`)} · ${t(`contacts.language.${language}`)}`}
-              hint={t('notices.example', {
-                text: exampleOf(templates[name][language] || builtIn[name][language], language),
-              })}
-            >
-              <Area
-                rows={3}
-                value={templates[name][language]}
-                placeholder={builtIn[name][language]}
-                onInput={(text) =>
-                  set({ templates: { ...templates, [name]: { ...templates[name], [language]: text } } })
-                }
-              />
-            </Field>
-          ))}
+          {LANGUAGES.map((language) => {
+            const path = `templates.${name}.${language}`;
+            const typed = values[path] ?? '';
+            return (
+              <Field
+                path={path}
+                key={language}
+                label={`${t(`notices.template.${name}`)} · ${t(`contacts.language.${language}`)}`}
+                hint={t('notices.example', { text: exampleOf(typed || builtIn[name][language], language) })}
+              >
+                <Area
+                  rows={3}
+                  value={typed}
+                  placeholder={builtIn[name][language]}
+                  onInput={(text) => set({ [path]: text })}
+                />
+              </Field>
+            );
+          })}
         </div>
       ))}
     </section>
