@@ -4,19 +4,22 @@ import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
-import type { BuiltAgent } from './agent-list.js';
 import type { Intake } from './intake.js';
 import type { QueueLimit } from './queue-limit.js';
 import type { Runner } from './runner.js';
+import type { AgentSettings } from './settings.js';
 
 export function createControl(deps: {
   /** The agents that webhooks may trigger. */
   readonly webhooks: Readonly<Record<string, { readonly sessionKey: string | null }>>;
-  readonly agents: ReadonlyMap<string, BuiltAgent>;
+  readonly agents: ReadonlyMap<
+    string,
+    { readonly settings: Pick<AgentSettings, 'type' | 'idleAfterMs' | 'channel'> }
+  >;
   readonly lastActive: ReadonlyMap<string, number>;
   readonly queueLimit: QueueLimit;
-  readonly runner: Runner;
-  readonly intake: Intake;
+  readonly runner: Pick<Runner, 'running' | 'cancel'>;
+  readonly intake: Pick<Intake, 'accept'>;
   readonly store: Pick<RunStore, 'get'>;
   readonly now: Clock;
 }): AgentControl {
@@ -31,7 +34,7 @@ export function createControl(deps: {
 
   return {
     agents: () =>
-      [...deps.agents].map(([name, { settings, plan }]) => {
+      [...deps.agents].map(([name, { settings }]) => {
         const lastActiveAt = deps.lastActive.get(name) ?? null;
         const running = deps.runner.running(name);
         const isRecent = lastActiveAt !== null && deps.now() - lastActiveAt < settings.idleAfterMs;
@@ -40,7 +43,7 @@ export function createControl(deps: {
           type: settings.type,
           state: isRecent || running > 0 ? 'active' : 'idle',
           lastActiveAt,
-          channel: plan?.channel.type ?? 'none',
+          channel: settings.channel.type,
           webhook: Object.hasOwn(deps.webhooks, name),
           sessionKey: fixedKey(name),
           queued: deps.queueLimit.of(name),
@@ -48,12 +51,12 @@ export function createControl(deps: {
         };
       }),
 
-    async send(agent, message, sessionKey) {
+    async send(agent, message, sessionKey, origin) {
       if (!deps.agents.has(agent)) return { ok: false, reason: 'no-agent' };
       if (messageFault(message) !== null) return { ok: false, reason: 'bad-message' };
       const session = chooseSession(fixedKey(agent), sessionKey, randomUUID);
       if (session === null) return { ok: false, reason: 'key-conflict' };
-      return queue({ kind: 'message', agent, message, session, origin: 'api', rerunOf: null });
+      return queue({ kind: 'message', agent, message, session, origin, rerunOf: null });
     },
 
     async rerun(id) {

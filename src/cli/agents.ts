@@ -1,16 +1,12 @@
 // `pulsegate agent`: lists agents and sends them messages.
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
-import { isFinal, type Run } from '../core/agents/runs.js';
-import { chooseSession, messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
-import { isoOrNull } from '../core/clock.js';
-import { presentRun } from '../http/v1/agents/present.js';
-import type { Store } from '../store/store.js';
+import { isFinal } from '../core/agents/runs.js';
+import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
+import { type Answer, type Api, withApi, worded } from './api.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { withCore } from './store.js';
-import { formatTime, printTable } from './table.js';
+import { formatIso, printTable } from './table.js';
 
 /** How often `send --wait` reads the run from the database, in ms. */
 const POLL_MS = 200;
@@ -27,9 +23,8 @@ function addAgentList(agent: Command, io: CommandIo): void {
     .description('list agents with their state and queued runs')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, io);
-      await withCore(loaded, async ({ store }) => {
-        const rows = await agentRows(loaded.config, store);
+      await withApi(await load(command, io), async ({ call }) => {
+        const { items: rows } = await call('GET /agents');
         if (options.json) return printJson(io, rows);
         if (rows.length === 0) return printLine(io.stderr, 'No agents are configured.');
         printTable(
@@ -43,34 +38,11 @@ function addAgentList(agent: Command, io: CommandIo): void {
             row.webhook ? 'yes' : 'no',
             row.sessionKey ?? '-',
             row.channel,
-            formatTime(row.lastActiveAt === null ? null : Date.parse(row.lastActiveAt), 'never'),
+            formatIso(row.lastActiveAt, 'never'),
           ]),
         );
       });
     });
-}
-
-async function agentRows(config: Config, store: Store) {
-  const queued = await store.runs.countQueued();
-  const rows = [];
-  for (const [name, { type, idleAfterMs, channel }] of Object.entries(config.agents)) {
-    const at = await store.runs.lastActive(name);
-    rows.push({
-      name,
-      type,
-      state: at !== null && Date.now() - at < idleAfterMs ? 'active' : 'idle',
-      lastActiveAt: isoOrNull(at),
-      channel: channel.type,
-      webhook: Object.hasOwn(config.webhooks.agents, name),
-      sessionKey: fixedKey(config, name),
-      queued: queued.get(name) ?? 0,
-    });
-  }
-  return rows;
-}
-
-function fixedKey({ webhooks }: Config, name: string): string | null {
-  return Object.hasOwn(webhooks.agents, name) ? (webhooks.agents[name]?.sessionKey ?? null) : null;
 }
 
 interface SendOptions {
@@ -98,10 +70,10 @@ function addAgentSend(agent: Command, io: CommandIo): void {
     )
     .action(async (name: string, message: string, options: SendOptions, command) => {
       const loaded = await load(command, io);
-      await withCore(loaded, async ({ store }) => {
-        const run = await queueRun(loaded.config, store, name, message, options.session ?? null);
+      await withApi(loaded, async (api) => {
+        const run = await queueRun(api, loaded.config, name, message, options.session);
         if (!options.wait) return printQueued(io, run, options);
-        await printResult(io, await waitForRun(store, run.runId), options);
+        printResult(io, await waitForRun(api, run.runId), options);
       });
     });
 }
@@ -111,55 +83,40 @@ function parseSessionKey(text: string): string {
   throw new InvalidArgumentError(`Use ${SESSION_KEY_FORM}.`);
 }
 
-async function queueRun(config: Config, store: Store, agent: string, message: string, key: string | null) {
-  if (!Object.hasOwn(config.agents, agent)) {
-    const known = Object.keys(config.agents).join(', ') || 'none';
-    throw new CommandError(`Unknown agent ${JSON.stringify(agent)}. Configured agents: ${known}.`);
-  }
+async function queueRun({ call }: Api, config: Config, agent: string, message: string, key?: string) {
   const fault = messageFault(message);
   if (fault !== null) throw new CommandError(`Invalid message: ${fault}.`, 2);
-  const session = chooseSession(fixedKey(config, agent), key, randomUUID);
-  if (session === null) {
-    throw new CommandError(`${agent} has the fixed session ${fixedKey(config, agent)}; omit --session.`, 2);
-  }
-  const { perAgent, total } = config.webhooks.queue;
-  const queued = await store.runs.countQueued();
-  const all = [...queued.values()].reduce((sum, each) => sum + each, 0);
-  if (all >= total || (queued.get(agent) ?? 0) >= perAgent) {
-    throw new CommandError('The queue is full. Try again when some runs have finished (pulsegate run list).');
-  }
-  const now = Date.now();
-  const run = {
-    kind: 'message',
-    agent,
-    session,
-    message,
-    origin: 'cli',
-    rerunOf: null,
-    acceptedAt: now,
-  } as const;
-  const [stored] = await store.runs.add([{ run, owner: null, idempotency: null }], now);
-  if (stored?.outcome !== 'stored') throw new CommandError('The run was not stored.');
-  return { runId: stored.runId, session };
+  const known = Object.keys(config.agents).join(', ') || 'none';
+  const fixedKey = config.webhooks.agents[agent]?.sessionKey;
+  const body = { message, sessionKey: key };
+  return worded(call('POST /agents/{name}/messages', { params: { name: agent }, body }), {
+    'no-agent': `Unknown agent ${JSON.stringify(agent)}. Configured agents: ${known}.`,
+    'fixed-session-key': new CommandError(`${agent} has the fixed session ${fixedKey}; omit --session.`, 2),
+    'queue-full': 'The queue is full. Try again when some runs have finished (pulsegate run list).',
+  });
 }
 
-function printQueued(io: CommandIo, run: { runId: string; session: string }, { json }: SendOptions): void {
+type Queued = Answer<'POST /agents/{name}/messages'>;
+type Run = Answer<'GET /runs/{id}'>;
+
+function printQueued(io: CommandIo, run: Queued, { json }: SendOptions): void {
   if (json) return printJson(io, run);
   printLine(io.stdout, `Queued as ${run.runId} in session ${run.session}.`);
   printLine(io.stdout, `To see its status: pulsegate run show ${run.runId}`);
 }
 
-async function waitForRun(store: Store, id: string): Promise<Run> {
+async function waitForRun({ call }: Api, id: string): Promise<Run> {
   for (;;) {
-    const run = await store.runs.get(id);
-    if (!run) throw new CommandError(`The run ${id} no longer exists.`);
+    const run = await worded(call('GET /runs/{id}', { params: { id } }), {
+      'no-run': `The run ${id} no longer exists.`,
+    });
     if (isFinal(run.status)) return run;
     await pause(POLL_MS);
   }
 }
 
-async function printResult(io: CommandIo, run: Run, { json }: SendOptions): Promise<void> {
-  if (json) printJson(io, presentRun(run));
+function printResult(io: CommandIo, run: Run, { json }: SendOptions): void {
+  if (json) printJson(io, run);
   else if (run.status === 'succeeded') printLine(io.stdout, run.reply ?? '');
   else printLine(io.stderr, `Run ${run.status}${run.error === null ? '' : `: ${run.error}`}.`);
   if (run.status !== 'succeeded') process.exitCode = 1;

@@ -1,13 +1,12 @@
 // Calls operations of /api/v1: of the running daemon, over the control socket in its data folder, else in this process on the
 // opened database. Types of input and answer are those of the routes.
 import { type RequestOptions, request } from 'node:http';
-import { duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../config.js';
-import type { Log } from '../core/log.js';
 import type { Problem } from '../http/api/problem.js';
 import { IDENTITY_PATH, USER_HEADER } from '../http/caller.js';
+import type { Call } from '../http/in-process.js';
 import type { Operation } from '../parts/admin/command-api.js';
 import { controlSocketPath, identityOf } from '../parts/admin/control-socket.js';
 import { cliActor } from './actor.js';
@@ -93,25 +92,8 @@ export async function withApi<Result>(
   return withCore(
     loaded,
     async (core) => {
-      const { createCommandApi } = await import('../parts/admin/command-api.js');
-      let failure: unknown;
-      const keep: Log['error'] = ({ err }) => {
-        failure = err;
-      };
-      const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
-      const serverOf = createCommandApi(core, config, log);
-      const send: Send = async (path, rest) => {
-        const server = await serverOf(path);
-        const createConnection = () => {
-          const [here, there] = duplexPair();
-          server.emit('connection', there);
-          return here;
-        };
-        const response = await exchange({ createConnection, path: `/api/v1${path}` }, rest);
-        if (response.status >= 500 && failure) throw failure;
-        return response;
-      };
-      return work(apiOver(send));
+      const { openCommandApi } = await import('../parts/admin/command-api.js');
+      return work(apiOver(await openCommandApi(core, config, cliActor().name)));
     },
     options,
   );
@@ -119,17 +101,17 @@ export async function withApi<Result>(
 
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
 export function daemonApi({ dataDir }: Config): Api {
-  return apiOver((path, sent) => {
+  return apiOver(async ({ path, params, query, ...sent }) => {
     const socketPath = controlSocketPath(dataDir);
     if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
-    return exchange({ socketPath, path: `/api/v1${path}`, timeout: TIMEOUT_MS }, sent).catch(
-      ({ code, message }: NodeJS.ErrnoException) => {
-        if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
-          throw new CommandError(NOT_RUNNING(dataDir));
-        if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
-        throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
-      },
-    );
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
+    const to = { socketPath, path: `/api/v1${filled}?${query}`, timeout: TIMEOUT_MS };
+    return exchange(to, sent).catch(({ code, message }: NodeJS.ErrnoException) => {
+      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
+        throw new CommandError(NOT_RUNNING(dataDir));
+      if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
+      throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
+    });
   });
 }
 
@@ -152,37 +134,21 @@ async function isDaemonOf(config: Config): Promise<boolean> {
   return answer !== undefined && answer.body === identityOf(config);
 }
 
-interface Sent {
-  readonly method: string;
-  readonly body?: unknown;
-  readonly ifMatch?: string | undefined;
-}
-type Send = (path: string, sent: Sent) => Promise<{ status: number; body: unknown }>;
-
-function apiOver(send: Send): Api {
-  const call = async (
-    name: string,
-    input: Partial<Record<'params' | 'query' | 'body' | 'ifMatch', unknown>> = {},
-  ) => {
+function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }>): Api {
+  const call = async (name: string, input: Partial<Call> & { query?: object } = {}) => {
     const [method = '', path = ''] = name.split(' ');
-    const params = input.params as Record<string, string> | undefined;
-    const query = new URLSearchParams();
-    for (const [key, value] of Object.entries(input.query ?? {}))
-      if (value !== undefined) query.set(key, String(value));
-    const filled = path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(params?.[key] ?? ''));
-    const response = await send(query.size === 0 ? filled : `${filled}?${query}`, {
-      method,
-      body: input.body,
-      ifMatch: input.ifMatch as string | undefined,
-    });
-    if (response.status < 400) return response.body;
-    throw new Refused(Object(response.body) as Refused['problem'], response.status);
+    const { params = {}, query = {}, body, ifMatch } = input;
+    const search = new URLSearchParams();
+    for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
+    const answer = await send({ method, path, params, query: search, body, ifMatch });
+    if (answer.status < 400) return answer.body;
+    throw new Refused(Object(answer.body) as Refused['problem'], answer.status);
   };
   return { call: call as Api['call'] };
 }
 
 /** Sends a request, and reads the JSON of its response; '' without a body. */
-function exchange(to: RequestOptions, { method, body, ifMatch }: Sent) {
+function exchange(to: RequestOptions, { method, body, ifMatch }: Partial<Call>) {
   return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
     const headers = {
       [USER_HEADER]: encodeURIComponent(cliActor().name),

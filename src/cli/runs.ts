@@ -1,12 +1,10 @@
 // `pulsegate run`: lists and shows agent runs.
 import { type Command, Option } from 'commander';
-import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
-import { presentDelivery, presentRun } from '../http/v1/agents/present.js';
-import type { Store } from '../store/store.js';
+import { RUN_STATUSES, type RunStatus } from '../core/agents/runs.js';
+import { type Api, withApi, worded } from './api.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseLimit } from './options.js';
-import { withCore } from './store.js';
-import { formatTime, printFields, printTable } from './table.js';
+import { formatIso, printFields, printTable } from './table.js';
 
 const DEFAULT_LIMIT = 50;
 /** The number of runs listed when an id prefix is ambiguous. */
@@ -36,9 +34,9 @@ function addRunList(run: Command, io: CommandIo): void {
     .option('--limit <n>', 'maximum number of runs', parseLimit, DEFAULT_LIMIT)
     .option('--json', 'print JSON')
     .action(async ({ json, ...filter }: ListOptions, command) => {
-      await withCore(await load(command, io), async ({ store }) => {
-        const runs = await store.runs.list(filter);
-        if (json) return printJson(io, runs.map(presentRun));
+      await withApi(await load(command, io), async ({ call }) => {
+        const { items: runs } = await call('GET /runs', { query: { ...filter } });
+        if (json) return printJson(io, runs);
         if (runs.length === 0) return printLine(io.stderr, 'No runs found.');
         printTable(
           io,
@@ -49,7 +47,7 @@ function addRunList(run: Command, io: CommandIo): void {
             each.session ?? '-',
             each.status,
             String(each.attempt),
-            formatTime(each.acceptedAt, '-'),
+            formatIso(each.acceptedAt, '-'),
             each.delivery,
             each.kind === 'wake' ? '(wake)' : (each.message ?? ''),
           ]),
@@ -65,10 +63,9 @@ function addRunShow(run: Command, io: CommandIo): void {
     .description('show a run with its message, reply and deliveries')
     .option('--json', 'print JSON')
     .action(async (id: string, options: { json?: true }, command) => {
-      await withCore(await load(command, io), async ({ store }) => {
-        const found = await findRun(store, id.toLowerCase());
-        const deliveries = (await store.deliveries.ofRun(found.id)).map(presentDelivery);
-        if (options.json) return printJson(io, { ...presentRun(found), deliveries });
+      await withApi(await load(command, io), async (api) => {
+        const found = await findRun(api, id.toLowerCase());
+        if (options.json) return printJson(io, found);
         printFields(io, [
           ['id', found.id],
           ['kind', found.kind],
@@ -77,13 +74,13 @@ function addRunShow(run: Command, io: CommandIo): void {
           ['from', found.rerunOf === null ? found.origin : `${found.origin}, rerun of ${found.rerunOf}`],
           ['status', found.error === null ? found.status : `${found.status}: ${found.error}`],
           ['tries', String(found.attempt)],
-          ['accepted', formatTime(found.acceptedAt, '-')],
-          ['started', formatTime(found.startedAt, 'not yet')],
-          ['finished', formatTime(found.finishedAt, 'not yet')],
+          ['accepted', formatIso(found.acceptedAt, '-')],
+          ['started', formatIso(found.startedAt, 'not yet')],
+          ['finished', formatIso(found.finishedAt, 'not yet')],
           ['message', found.message ?? '-'],
           ['reply', found.reply ?? '-'],
           ['delivery', found.delivery],
-          ...deliveries.map(
+          ...found.deliveries.map(
             (each) =>
               [`  try ${each.attempt}`, `${each.channel} at ${each.finishedAt}: ${each.detail}`] as const,
           ),
@@ -93,20 +90,22 @@ function addRunShow(run: Command, io: CommandIo): void {
 }
 
 /** The run with this id or unique id prefix. */
-async function findRun({ runs }: Store, id: string): Promise<Run> {
-  const notFound = () => new CommandError(`No such run: ${JSON.stringify(id)}. See: pulsegate run list`);
-  if (!/^[0-9a-f-]{1,36}$/.test(id)) throw notFound();
-  const matching = await runs.list({ idPrefix: id, limit: SHOWN_MATCHES + 1 });
-  const [only] = matching;
-  if (only === undefined) throw notFound();
+async function findRun({ call }: Api, prefix: string) {
+  const notFound = () => new CommandError(`No such run: ${JSON.stringify(prefix)}. See: pulsegate run list`);
+  if (!/^[0-9a-f-]{1,36}$/.test(prefix)) throw notFound();
+  // Newest first, and ids ascend with time: the runs from the last one that the prefix could mean.
+  const cursor = prefix + LAST_ID.slice(prefix.length);
+  const listed = call('GET /runs', { query: { cursor, limit: SHOWN_MATCHES + 1 } });
+  const { items } = await worded(listed, { 'query.cursor': notFound() });
+  const matching = items.filter(({ id }) => id.startsWith(prefix));
+  const id = prefix.length === LAST_ID.length ? prefix : matching[0]?.id;
+  if (id === undefined) throw notFound();
   if (matching.length > 1) {
     const shown = matching.slice(0, SHOWN_MATCHES).map((run) => `  ${run.id}`);
     const more = matching.length > SHOWN_MATCHES ? ['  …'] : [];
-    const text = `Ambiguous id ${id}. Matching runs:`;
-    throw new CommandError([text, ...shown, ...more].join('\n'));
+    throw new CommandError([`Ambiguous id ${prefix}. Matching runs:`, ...shown, ...more].join('\n'));
   }
-  // Lists truncate long texts, so read the whole run.
-  const run = await runs.get(only.id);
-  if (!run) throw notFound();
-  return run;
+  return worded(call('GET /runs/{id}', { params: { id } }), { 'no-run': notFound(), 'path.id': notFound() });
 }
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -84,7 +84,7 @@ export const addTokenCommands: AddCommands = (program, io) => {
           options.yes ?? false,
           `The token ${found.name} (${found.prefix}…) will be revoked.`,
         );
-        await worded(call('DELETE /tokens/{id}', { params: found }), {
+        await worded(call('DELETE /tokens/{id}', { params: { id: found.id } }), {
           'no-token': `The token ${found.name} no longer exists.`,
         });
         printLine(io.stdout, `Revoked ${found.name}.`);

@@ -28,6 +28,16 @@ export interface Caller {
   readonly key: string | null;
 }
 
+/** Returns the caller of a command, with all rights. @param name of the system user */
+export const commandCaller = (name: string): Caller => ({
+  via: 'cli',
+  name,
+  operator: null,
+  scopes: null,
+  address: '',
+  key: null,
+});
+
 /** Makes a caller with the rights of its operator. A token has no more rights than its maker. @param tokenScopes null: no token */
 export function callerOf(
   operator: Operator | null,

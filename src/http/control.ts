@@ -1,17 +1,13 @@
 // /api/v1 for the command line on this machine, over a Unix socket. No credentials are needed: a user who may open the
 // socket owns the data folder, and could change the database directly.
 import { createServer, type Server } from 'node:http';
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import Koa from 'koa';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/text.js';
-import type { Route } from './api/route.js';
-import { serveRoutes } from './api/serve.js';
-import { createBodyReader } from './body.js';
-import { IDENTITY_PATH, USER_HEADER } from './caller.js';
+import { commandCaller, IDENTITY_PATH, USER_HEADER } from './caller.js';
 import { answerFailures } from './guards/failures.js';
 import { otherMethods, unknownPath } from './guards/routing.js';
-import type { Services } from './services.js';
 import type { AdminState } from './state.js';
 
 /** Most commands at the same time. A command sends one request after another. */
@@ -32,7 +28,7 @@ export function createControlServer(v1: Router<AdminState>, log: Log, identity: 
       client: '',
       isForwarded: false,
       hosts: [],
-      caller: { via: 'cli', name, operator: null, scopes: null, address: '', key: null },
+      caller: commandCaller(name),
     } satisfies AdminState);
     return next();
   });
@@ -43,23 +39,6 @@ export function createControlServer(v1: Router<AdminState>, log: Log, identity: 
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
   server.maxConnections = MAX_CONNECTIONS;
   return server;
-}
-
-/** Serves the routes in the process of a command that has opened the database: no daemon runs. */
-export function createCommandServer(
-  routes: readonly Route[],
-  services: Services,
-  limits: { readonly maxBodyBytes: number; readonly maxBulkBodyBytes: number },
-): Server {
-  const v1 = new Router<AdminState>();
-  serveRoutes(v1, routes, () => services, {
-    unknownFields: 'refused',
-    readJsonObject: createBodyReader(limits.maxBodyBytes),
-    readBulkJsonObject: createBodyReader(limits.maxBulkBodyBytes),
-    refuseNow: services.refuseNow,
-    isConfirmed: async () => true,
-  });
-  return createControlServer(v1, services.log, '');
 }
 
 function userOf(header: string): string {

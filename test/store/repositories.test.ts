@@ -93,7 +93,8 @@ onEachDatabase(
       found.map(({ id }) => id),
       ids.toReversed(),
     );
-    assert.equal((await runs.list({ search: '%', idPrefix: ids[0] ?? '', limit: 10 })).length, 1);
+    const literally = await runs.list({ search: '%', limit: 10 });
+    assert.equal(literally.filter(({ id }) => id === ids[0]).length, 1);
     assert.equal(await runs.trim(NOW + 10, NOW, 10), false, 'runs with undelivered replies are kept');
   },
 );

@@ -69,8 +69,6 @@ export interface RunFilter {
   readonly status?: RunStatus;
   /** Text in the message or the reply, ignoring case. */
   readonly search?: string;
-  /** Prefix of the run id, in lower case. */
-  readonly idPrefix?: string;
   /** Only runs with a smaller id. */
   readonly before?: string;
   readonly limit: number;

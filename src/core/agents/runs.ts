@@ -214,7 +214,12 @@ export interface AgentControl {
   /** In the order of the configuration. */
   agents(): AgentView[];
   /** Queues a message like the webhook; `sessionKey` null: the agent's fixed session, or a new one. */
-  send(agent: string, message: string, sessionKey: string | null): Promise<QueuedAnswer>;
+  send(
+    agent: string,
+    message: string,
+    sessionKey: string | null,
+    origin: 'api' | 'cli',
+  ): Promise<QueuedAnswer>;
   /** Queues a new run with the same agent, session and message. */
   rerun(id: string): Promise<QueuedAnswer>;
   /** Cancels a run, and resolves when it has ended. `elsewhere`: another daemon runs it. */

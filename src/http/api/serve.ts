@@ -31,25 +31,33 @@ export function serveRoutes<Deps>(
   router: Router<AdminState>,
   routes: readonly Route<Deps>[],
   depsFor: (caller: Caller | undefined) => Deps,
-  { readJsonObject, readBulkJsonObject, refuseNow, isConfirmed, unknownFields: unknown }: BodyReaders,
+  readers: BodyReaders,
 ): void {
-  const findUnknown = unknown === 'refused' ? unknownFields : () => [];
   for (const route of routes) {
-    const { method, path, request, bulkBody, handler } = route;
-    const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
-    router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
-      const { caller } = ctx.state;
-      const refused = refuseRoute(caller, route);
-      if (refused) return sendProblem(ctx, refused);
-      const deps = depsFor(caller);
-      if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
-      const input = await read(ctx, request, readBody, { refuseNow, findUnknown });
-      if ('problem' in input) return send(ctx, input);
-      if (needsConfirmation(route, input) && !(await isConfirmed(input.caller)))
-        return send(ctx, UNCONFIRMED);
-      send(ctx, await handler.handle(input, deps));
-    });
+    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
+    router.register(path, [route.method], (ctx) => answerRoute(ctx, route, depsFor, readers));
   }
+}
+
+/** Answers a request whose path and method are those of the route. */
+export async function answerRoute<Deps>(
+  ctx: ParameterizedContext<AdminState>,
+  route: Route<Deps>,
+  depsFor: (caller: Caller | undefined) => Deps,
+  { readJsonObject, readBulkJsonObject, refuseNow, isConfirmed, unknownFields: unknown }: BodyReaders,
+): Promise<void> {
+  const { request, bulkBody, handler } = route;
+  const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
+  const { caller } = ctx.state;
+  const refused = refuseRoute(caller, route);
+  if (refused) return sendProblem(ctx, refused);
+  const deps = depsFor(caller);
+  if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
+  const findUnknown = unknown === 'refused' ? unknownFields : () => [];
+  const input = await read(ctx, request, readBody, { refuseNow, findUnknown });
+  if ('problem' in input) return send(ctx, input);
+  if (needsConfirmation(route, input) && !(await isConfirmed(input.caller))) return send(ctx, UNCONFIRMED);
+  send(ctx, await handler.handle(input, deps));
 }
 
 const UNCONFIRMED: ProblemAnswer = { problem: 'confirmation-required', ...because('confirm') };

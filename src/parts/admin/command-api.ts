@@ -1,5 +1,7 @@
 // /api/v1 in the process of a command, on the database that the command opened: without a daemon.
-import type { Server } from 'node:http';
+import { createControl } from '../../agents/control.js';
+import type { Intake } from '../../agents/intake.js';
+import { createQueueLimit } from '../../agents/queue-limit.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import { createPublicAddressSetting } from '../../core/accounts/player/proxy-link.js';
@@ -8,11 +10,11 @@ import { operatorSettingsPrefix } from '../../core/auth/operator.js';
 import type { Operators } from '../../core/auth/operators.js';
 import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
 import { formatHostPort } from '../../core/ip.js';
-import type { Log } from '../../core/log.js';
 import { createChangeSignal } from '../../core/stats/change-signal.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { Route } from '../../http/api/route.js';
-import { createCommandServer } from '../../http/control.js';
+import { commandCaller } from '../../http/caller.js';
+import { type Call, callInProcess } from '../../http/in-process.js';
 import type { Services } from '../../http/services.js';
 import { operatorsOf, tokensOf } from '../auth.js';
 import type { Core } from '../core.js';
@@ -24,9 +26,11 @@ const GROUPS = {
     ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
     ...(await import('../../http/v1/accounts/limits.js')).limitRoutes,
   ],
+  '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
   '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
   '/operators': async () => (await import('../../http/v1/operators.js')).operatorRoutes,
+  '/runs': async () => (await import('../../http/v1/agents/runs.js')).runRoutes,
   '/settings/plans': async () => (await import('../../http/v1/settings/plans.js')).planRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
   '/tokens': async () => (await import('../../http/v1/tokens.js')).tokenRoutes,
@@ -38,24 +42,23 @@ export type Operation =
   | typeof import('../../http/v1/activity/sessions.js').liveSessionRoutes[number]
   | typeof import('../../http/v1/session.js').sessionRoutes[number];
 
-/** Returns the server that answers a path below /api/v1. @param log receives what failed */
-export function createCommandApi(core: Core, config: Config, log: Log): (path: string) => Promise<Server> {
-  const servers = new Map<string, Promise<Server>>();
-  const services = openServices(core, config, log);
-  async function open(group: keyof typeof GROUPS): Promise<Server> {
-    if (group === '/accounts') await core.usage.load();
-    return createCommandServer(await GROUPS[group](), await services, config.admin);
-  }
-  return (path) => {
-    const group = (Object.keys(GROUPS) as (keyof typeof GROUPS)[]).find((start) => path.startsWith(start));
-    if (group === undefined) throw new Error(`commands do not ask ${path}`);
-    const server = servers.get(group) ?? open(group);
-    servers.set(group, server);
-    return server;
+/** Returns the function that calls an operation. @param user the system user, for the audit log */
+export async function openCommandApi(core: Core, config: Config, user: string) {
+  const services = await openServices(core, config);
+  let usage: Promise<void> | undefined;
+  return async (call: Call) => {
+    const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
+    const group = groups.find((start) => call.path.startsWith(start));
+    if (group === undefined) throw new Error(`commands do not call ${call.path}`);
+    if (group === '/accounts') {
+      usage ??= core.usage.load();
+      await usage;
+    }
+    return callInProcess(await GROUPS[group](), services, commandCaller(user), call);
   };
 }
 
-async function openServices(core: Core, config: Config, log: Log): Promise<Services> {
+async function openServices(core: Core, config: Config): Promise<Services> {
   const { store, accounts, usage, sessions, plans, whitelist } = core;
   const now = Date.now;
   const operators = operatorsOf(core, now);
@@ -67,12 +70,13 @@ async function openServices(core: Core, config: Config, log: Log): Promise<Servi
   await publicAddress.reload();
   const listener = formatHostPort(config.socks.host[0] ?? 'localhost', config.socks.port);
   const services = {
-    ...{ accounts, usage, sessions, plans, whitelist, operators, apiTokens, publicAddress, log, now },
+    ...{ accounts, usage, sessions, plans, whitelist, operators, apiTokens, publicAddress, now },
     ...{ audit: store.audit, calendar: store.calendar, nodes: store.nodes },
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),
     socks: () => [listener],
     node: { nodeName: nodeNameOf(config), key: '', reload: async () => undefined },
+    agents: { control: await openAgents(core, config), runs: store.runs, deliveries: store.deliveries },
     principals: await openSecondFactors(core, operators),
     // The database ends the sessions of a changed operator, and a daemon those from before a second factor changed.
     consoleSessions: { keepOnly: async () => undefined },
@@ -95,4 +99,31 @@ async function openSecondFactors({ store: { settings } }: Core, operators: Opera
     factors.set(id, factor);
   }
   return { reload: operators.reload, secondFactorOf: (id: string) => factors.get(id) ?? null };
+}
+
+/** Queues runs for the daemon, or for its next start. */
+async function openAgents({ store: { runs } }: Core, { agents, webhooks }: Config) {
+  const queueLimit = createQueueLimit(webhooks.queue);
+  for (const [agent, count] of await runs.countQueued())
+    for (let queued = 0; queued < count; queued++) queueLimit.acquire(agent);
+  const lastActive = new Map<string, number>();
+  for (const name of Object.keys(agents)) {
+    const at = await runs.lastActive(name);
+    if (at !== null) lastActive.set(name, at);
+  }
+  const accept: Intake['accept'] = async ({ run, answer }) => {
+    if (!queueLimit.tryAcquire(run.agent)) return { outcome: 'full' };
+    const acceptedAt = Date.now();
+    const stored = await runs.add(
+      [{ run: { ...run, acceptedAt }, owner: null, idempotency: null }],
+      acceptedAt,
+    );
+    if (stored[0]?.outcome !== 'stored') throw new Error('the run was not stored');
+    return { ...stored[0], answer: answer(stored[0].runId) };
+  };
+  return createControl({
+    ...{ webhooks: webhooks.agents, lastActive, queueLimit, intake: { accept }, store: runs, now: Date.now },
+    agents: new Map(Object.entries(agents).map(([name, settings]) => [name, { settings }])),
+    runner: { running: () => 0, cancel: async () => 'elsewhere' },
+  });
 }

@@ -158,7 +158,7 @@ async function insertAll(trx: Knex.Transaction, items: readonly NumberedRun[]): 
 }
 
 function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
-  const { agent, session, status, search, idPrefix, before, limit } = filter;
+  const { agent, session, status, search, before, limit } = filter;
   const query = db('runs')
     .select(SHORT_COLUMNS)
     .select(db.raw('substr(message, 1, ?) as message', [SHOWN_CHARACTERS]))
@@ -168,8 +168,6 @@ function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
   if (agent !== undefined) query.where({ agent });
   if (session !== undefined) query.where({ session });
   if (status !== undefined) query.where({ status });
-  // 'g' sorts after the hexadecimal digits of an id, so that the index finds the range.
-  if (idPrefix !== undefined) query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}g`);
   if (before !== undefined) query.where('id', '<', before);
   if (search !== undefined) {
     query.where((either) =>

@@ -69,7 +69,8 @@ export const agentRoutes = [
       problems: [404, 409, 429],
     },
     async ({ params, body, caller }, { agents, audit }) => {
-      const answer = await agents.control.send(params.name, body.message, body.sessionKey ?? null);
+      const origin = caller.via === 'cli' ? 'cli' : 'api';
+      const answer = await agents.control.send(params.name, body.message, body.sessionKey ?? null, origin);
       if (answer.ok)
         await recordAction(audit, caller, 'agent.message', {
           type: 'run',
