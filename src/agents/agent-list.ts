@@ -4,21 +4,21 @@ import type { Agent, Channel } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createTurns } from '../core/turns.js';
+import type { AgentSettings, ChannelSettings, Hidden } from './agent-settings.js';
 import { createCommandAgent } from './backends/command.js';
 import { createHttpAgent } from './backends/http.js';
 import { createOpenAiAgent } from './backends/openai.js';
 import { createFileChannel } from './channels/file.js';
 import { createHttpChannel } from './channels/http.js';
 import { createLogChannel } from './channels/log.js';
-import type { DeliveryPlan } from './deliverer.js';
+import type { DeliverySchedule } from './deliverer.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
-import type { AgentSettings, ChannelSettings, Hidden } from './settings.js';
 
 export interface BuiltAgent {
   readonly settings: AgentSettings;
   readonly agent: Agent;
   /** Null when replies are stored but not delivered. */
-  readonly plan: DeliveryPlan | null;
+  readonly schedule: DeliverySchedule | null;
 }
 
 export interface AgentList {
@@ -85,7 +85,7 @@ export function buildAgents(deps: {
     }
   }
 
-  function planOf(settings: ChannelSettings): DeliveryPlan | null {
+  function scheduleOf(settings: ChannelSettings): DeliverySchedule | null {
     if (settings.type === 'none') return null;
     if (settings.type === 'http') {
       const { url, timeoutMs, maxTries, backoffMs } = settings;
@@ -103,7 +103,7 @@ export function buildAgents(deps: {
   const byName = new Map(
     Object.entries(deps.agents).map(([name, settings]) => [
       name,
-      { settings, agent: agentOf(name, settings), plan: planOf(settings.channel) },
+      { settings, agent: agentOf(name, settings), schedule: scheduleOf(settings.channel) },
     ]),
   );
   return {

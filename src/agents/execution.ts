@@ -29,7 +29,7 @@ const WRITE_RETRY_MS = 1000;
 
 export interface ExecutionDeps {
   readonly store: Pick<RunStore, 'finish'>;
-  readonly owner: string;
+  readonly node: string;
   readonly agents: ReadonlyMap<string, RunnableAgent>;
   readonly history: HistoryLimits;
   readonly now: Clock;
@@ -50,8 +50,8 @@ export interface Execution {
 type History = Parameters<Agent['run']>[0]['history'];
 
 export function createExecution(deps: ExecutionDeps): Execution {
-  const { store, owner, log, now } = deps;
-  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, deps.history));
+  const { store, node, log, now } = deps;
+  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, node, deps.history));
   const runningByAgent = new Map<string, number>();
 
   async function execute(run: Run, history: History, controller: AbortController): Promise<void> {

@@ -1,8 +1,6 @@
 // The agent gateway: webhooks, run queue and delivery as one object, which the daemon starts and stops.
 import { randomUUID } from 'node:crypto';
-import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
-import type { DeliveryStore } from '../core/agents/delivery-store.js';
-import type { RunStore } from '../core/agents/run-store.js';
+import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
 import type { AgentControl } from '../core/agents/runs.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
 import { createAttemptLimit } from '../core/auth/attempt-limit.js';
@@ -12,16 +10,16 @@ import { createOrderedIds } from '../core/ids.js';
 import type { Log } from '../core/log.js';
 import { everyStep } from '../core/turns.js';
 import { buildAgents } from './agent-list.js';
+import type { AgentSettings, HookSettings } from './agent-settings.js';
 import { createControl } from './control.js';
 import { createDeliverer } from './deliverer.js';
+import { createTokenCheck } from './hook-checks.js';
 import { createIntake } from './intake.js';
 import { createKeeper } from './keeper.js';
 import { signalGroup } from './processes.js';
 import { createQueueLimit } from './queue-limit.js';
 import { createRunner } from './runner.js';
 import { signingSecrets, webhookSecrets } from './secrets.js';
-import type { AgentSettings, HookSettings } from './settings.js';
-import { createTokenCheck } from './token.js';
 import { createWebhook } from './webhook.js';
 
 export interface AgentGatewayDeps {
@@ -75,7 +73,7 @@ const MAX_CONCURRENT_DELIVERIES = 8;
 /** @throws StartError `secret-missing`, `secret-file` */
 export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   const { webhooks, now, log } = deps;
-  const owner = randomUUID();
+  const node = randomUUID();
   const newId = createOrderedIds(now);
   const token = createTokenCheck(webhookSecrets(webhooks, log));
   const signing = new Map(signingSecrets(webhooks));
@@ -87,11 +85,13 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   );
   const touch = (agent: string) => lastActive.set(agent, now());
 
-  const plans = new Map([...agents.byName].flatMap(([name, { plan }]) => (plan ? [[name, plan]] : [])));
+  const schedules = new Map(
+    [...agents.byName].flatMap(([name, { schedule }]) => (schedule ? [[name, schedule]] : [])),
+  );
   const deliverer = createDeliverer({
     store: deps.deliveries,
-    owner,
-    plans,
+    node,
+    schedules,
     concurrency: MAX_CONCURRENT_DELIVERIES,
     now,
     random: Math.random,
@@ -100,14 +100,14 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   });
   const runner = createRunner({
     store: deps.runs,
-    owner,
+    node,
     isLeaseHeld: () => keeper.isHeld(),
     onDoubt: () => keeper.doubt(),
     queueLimit,
     agents: new Map(
-      [...agents.byName].map(([name, { agent, settings, plan }]) => [
+      [...agents.byName].map(([name, { agent, settings, schedule }]) => [
         name,
-        { agent, timeoutMs: settings.timeoutMs, hasChannel: plan !== null },
+        { agent, timeoutMs: settings.timeoutMs, hasChannel: schedule !== null },
       ]),
     ),
     concurrency: webhooks.concurrency,
@@ -121,7 +121,7 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   });
   const intake = createIntake({
     store: deps.runs,
-    owner,
+    node,
     otherNodesAgents,
     queueLimit,
     perAgent: webhooks.queue.perAgent,
@@ -136,7 +136,7 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   const keeper = createKeeper({
     store: deps.runs,
     sessions: deps.sessions,
-    owner,
+    node,
     queueLimit,
     maxAttempts: webhooks.maxAttempts,
     leaseMs: deps.leaseMs,

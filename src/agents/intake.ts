@@ -41,7 +41,7 @@ const MAX_ADOPTION_WAIT_MS = 5_000;
 
 export function createIntake(deps: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
-  readonly owner: string;
+  readonly node: string;
   /** Agents whose runs only other nodes execute. The daemon stores such runs, up to `perAgent` for each agent. */
   readonly otherNodesAgents: readonly string[];
   readonly queueLimit: QueueLimit;
@@ -54,7 +54,7 @@ export function createIntake(deps: {
   /** Called for every stored run of this daemon, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
-  const { store, owner, queueLimit, now } = deps;
+  const { store, node, queueLimit, now } = deps;
   let isStopping = false;
   const runsHere = (agent: string) => !deps.otherNodesAgents.includes(agent);
 
@@ -97,7 +97,7 @@ export function createIntake(deps: {
       try {
         const outcome = await batches.add({
           run,
-          owner: runsHere(run.agent) ? owner : null,
+          node: runsHere(run.agent) ? node : null,
           idempotency: idempotencyEntry,
         });
         if (outcome.outcome !== 'stored') return replayed(outcome);

@@ -1,7 +1,6 @@
 // Periodic maintenance of runs: renews the lease of this runner, adopts runs of dead runners, deletes old runs.
 
-import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
-import type { RunOwner, RunStore } from '../core/agents/run-store.js';
+import type { AgentSessionStore, RunNode, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -24,7 +23,7 @@ export interface Keeper {
   stop(): Promise<void>;
 }
 
-/** Interval between searches for dead runners, and for runs without an owner, such as runs from the command line. */
+/** Interval between searches for dead runners, and for runs without a node, such as runs from the command line. */
 const ADOPT_EVERY_MS = 1000;
 /** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
@@ -38,7 +37,7 @@ const MAX_AT_ONCE = 100;
 export function createKeeper(deps: {
   readonly store: RunStore;
   readonly sessions: Pick<AgentSessionStore, 'trim'>;
-  readonly owner: string;
+  readonly node: string;
   readonly queueLimit: QueueLimit;
   readonly maxAttempts: number;
   /** Other daemons adopt this runner's runs after this time without a renewal, in ms. */
@@ -62,7 +61,7 @@ export function createKeeper(deps: {
   /** Called about once a second. */
   readonly onTick: () => Promise<void>;
 }): Keeper {
-  const { store, owner, now, log, leaseMs } = deps;
+  const { store, node, now, log, leaseMs } = deps;
   const host = thisHost();
   const monotonicNow = () => performance.now();
   const watch = createLeaseWatch(leaseMs, monotonicNow);
@@ -92,7 +91,7 @@ export function createKeeper(deps: {
     if (ending) {
       await ending;
       // Releases only runs that no other daemon has adopted meanwhile.
-      await store.requeue(owner, now());
+      await store.requeue(node, now());
       return regain();
     }
     lease.renewed(startedAt);
@@ -109,7 +108,7 @@ export function createKeeper(deps: {
 
   const writeLease = () =>
     store.renewLease({
-      id: owner,
+      id: node,
       host,
       pid: process.pid,
       pidStart: processStart(process.pid),
@@ -117,15 +116,15 @@ export function createKeeper(deps: {
     });
 
   async function releaseDeadRunners(): Promise<void> {
-    const others = (await store.runners()).filter(({ id }) => id !== owner);
+    const others = (await store.runners()).filter(({ id }) => id !== node);
     const silent = watch.silent(others);
     // A process on this machine can be checked directly. A process on another machine is known only by its lease.
-    const isDead = (runner: RunOwner) =>
+    const isDead = (runner: RunNode) =>
       runner.host === host ? !isAlive(runner.pid, runner.pidStart) : silent.includes(runner);
     for (const dead of others.filter(isDead)) await releaseRunsOf(dead);
   }
 
-  async function releaseRunsOf(dead: RunOwner): Promise<void> {
+  async function releaseRunsOf(dead: RunNode): Promise<void> {
     const running = await store.runningOf(dead.id);
     // Processes that survived the crash would do the work twice.
     const isHere = dead.host === host;
@@ -144,11 +143,11 @@ export function createKeeper(deps: {
   async function requeueStrays(): Promise<void> {
     if (doubtedAt === null) return;
     const since = doubtedAt;
-    const held = await store.heldBy(owner);
+    const held = await store.heldBy(node);
     const known = deps.known();
     const strays = held.filter((id) => !known.has(id));
     if (strays.length > 0) {
-      await store.requeue(owner, now(), strays);
+      await store.requeue(node, now(), strays);
       log.warn({ runs: strays.length }, 'runs with unknown write result queued again');
     }
     // A frozen server executes pending requests when it continues. After one lease, everything is released anyway.
@@ -159,7 +158,7 @@ export function createKeeper(deps: {
     for (let isMore = true; isMore && !isStopping; ) {
       // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
       const limit = Math.min(MAX_AT_ONCE, Math.max(1, deps.queueLimit.left()));
-      const runs = await store.adopt(owner, limit, deps.otherNodesAgents);
+      const runs = await store.adopt(node, limit, deps.otherNodesAgents);
       for (const run of runs) {
         deps.queueLimit.acquire(run.agent);
         deps.onAdopted(run);
@@ -182,7 +181,7 @@ export function createKeeper(deps: {
       watch.forget();
       log.error({ err, task: what }, 'run maintenance failed');
     };
-    return createPoller({ intervalMs: ms, poll: () => inTurn(owner, work), onError, timers: nodeTimers });
+    return createPoller({ intervalMs: ms, poll: () => inTurn(node, work), onError, timers: nodeTimers });
   };
   const adopting = every(ADOPT_EVERY_MS, 'adopting runs', async () => {
     await releaseDeadRunners();
@@ -222,7 +221,7 @@ export function createKeeper(deps: {
       await Promise.all(pollers.map((poller) => poller.stop()));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await store.release(owner, deps.maxAttempts, interrupted, now());
+          await store.release(node, deps.maxAttempts, interrupted, now());
           return;
         } catch (error) {
           if (attempt === RELEASE_ATTEMPTS) throw error;

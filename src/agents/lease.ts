@@ -1,13 +1,13 @@
 // Detects dead daemons by their leases without comparing clocks: a daemon whose lease does not change for a while, by the clock of
 // this process, is dead. Time without a response from the database does not count.
-import type { RunOwner } from '../core/agents/run-store.js';
+import type { RunNode } from '../core/agents/run-store.js';
 
 /** Time that a daemon needs to end its runs after it lost its lease, in ms: SIGTERM, five seconds, SIGKILL. */
 const ENDING_MS = 6000;
 
 export interface LeaseWatch {
   /** Processes the current leases of the other daemons. Returns those whose lease has expired. */
-  silent(others: readonly RunOwner[]): RunOwner[];
+  silent(others: readonly RunNode[]): RunNode[];
   /** Resets all times after the database did not answer. */
   forget(): void;
 }

@@ -30,7 +30,7 @@ export interface Outbox {
 }
 
 /** Maximum number of attempts, and the delay after the first failure in ms. Each further delay is three times as long. */
-export interface RetryPlan {
+export interface RetrySchedule {
   readonly maxTries: number;
   readonly backoffMs: number;
 }
@@ -50,12 +50,12 @@ const STORE_RETRY_MS = 1000;
 export function nextTryAt(
   outcome: DeliveryOutcome,
   tries: number,
-  plan: RetryPlan,
+  schedule: RetrySchedule,
   now: number,
   random: () => number,
 ): number | null {
-  if (outcome.ok || !outcome.again || tries >= plan.maxTries) return null;
-  const delayMs = Math.min(plan.backoffMs * DELAY_FACTOR ** (tries - 1), MAX_DELAY_MS);
+  if (outcome.ok || !outcome.again || tries >= schedule.maxTries) return null;
+  const delayMs = Math.min(schedule.backoffMs * DELAY_FACTOR ** (tries - 1), MAX_DELAY_MS);
   const jitter = 1 + JITTER * (2 * random() - 1);
   const retryAfterMs = Math.min(outcome.afterMs ?? 0, MAX_DELAY_MS);
   return Math.ceil(now + Math.max(delayMs * jitter, retryAfterMs));

@@ -61,10 +61,10 @@ const CANCEL_WAIT_MS = 10_000;
 const CANCEL_POLL_MS = 100;
 
 export function createRunner(deps: RunnerDeps): Runner {
-  const { store, owner, queueLimit, log, now } = deps;
+  const { store, node, queueLimit, log, now } = deps;
   const claims = createBatches(
     async (ids: readonly string[]): Promise<Claim[]> =>
-      deps.isLeaseHeld() ? store.claim(ids, owner, now()) : ids.map(() => ({ outcome: 'blocked' })),
+      deps.isLeaseHeld() ? store.claim(ids, node, now()) : ids.map(() => ({ outcome: 'blocked' })),
   );
   const queue = new PQueue({ concurrency: deps.concurrency, autoStart: false });
   /** By session key; a run without a session has its own queue, by its id. */
@@ -204,7 +204,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 
     async cancelRequested() {
       if (inProgress.size === 0) return;
-      for (const id of await store.cancelRequests(owner)) {
+      for (const id of await store.cancelRequests(node)) {
         inProgress.get(id)?.controller.abort('cancelled' satisfies Abort);
       }
     },

@@ -13,9 +13,9 @@ import type { AttemptLimit } from '../core/auth/attempt-limit.js';
 import { DAY_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { compileMessageTemplate, type MessageTemplate } from '../message-template.js';
-import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
+import type { WebhookAgentSettings } from './agent-settings.js';
+import { JSON_FAULTS, mediaFault, refuse } from './hook-checks.js';
 import type { WantedRun } from './intake.js';
-import type { WebhookAgentSettings } from './settings.js';
 
 export interface SignedWebhookDeps {
   readonly attempts: Pick<AttemptLimit, 'succeeded'>;

@@ -15,11 +15,10 @@ import {
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';
 import type { Log } from '../core/log.js';
 import { STORAGE_PROBLEMS, storageProblemOf } from '../core/storage.js';
-import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
+import type { WebhookAgentSettings } from './agent-settings.js';
+import { hasQueryToken, JSON_FAULTS, mediaFault, refuse, type TokenCheck } from './hook-checks.js';
 import type { Intake, IntakeResult, WantedRun } from './intake.js';
-import type { WebhookAgentSettings } from './settings.js';
 import { createSignedWebhook } from './signed-webhook.js';
-import { hasQueryToken, type TokenCheck } from './token.js';
 
 export interface WebhookDeps {
   readonly isEnabled: boolean;

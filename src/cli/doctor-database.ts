@@ -4,7 +4,7 @@ import { type Config, ConfigError, type Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import { operatorSettingsPrefix } from '../core/auth/operator.js';
-import { sealedWith, totpKeyFingerprint } from '../core/auth/totp-key.js';
+import { sealedWith, totpKeyFingerprint } from '../core/auth/totp.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import { openTotpKeys } from '../parts/totp-key.js';

@@ -1,6 +1,6 @@
 // `pulsegate token`: lists, creates and revokes API tokens.
 import { type Command, Option } from 'commander';
-import { TOKEN_SCOPES } from '../core/auth/token-scopes.js';
+import { TOKEN_SCOPES } from '../core/auth/roles.js';
 import { isoOrNull } from '../core/clock.js';
 import { type Answer, withApi, worded } from './api.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';

@@ -10,7 +10,7 @@ import { type AccountUsage, createAccountUsage } from '../core/accounts/usage/ac
 import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/usage/time-zones-setting.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
-import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
+import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';

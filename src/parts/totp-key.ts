@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configError } from '../config/config-error.js';
 import type { Config } from '../config.js';
-import { TOTP_KEY_BYTES, type TotpKeys } from '../core/auth/totp-key.js';
+import { TOTP_KEY_BYTES, type TotpKeys } from '../core/auth/totp.js';
 import { codeOf } from '../core/errors.js';
 
 /** The name of the systemd credential, and of the file in the data folder. */

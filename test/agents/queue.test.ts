@@ -188,7 +188,7 @@ async function storeAsCommandLine(
     rerunOf: null,
     acceptedAt: 0,
   } as const;
-  const [stored] = await store.runs.add([{ run, owner: null, idempotency: null }], 0);
+  const [stored] = await store.runs.add([{ run, node: null, idempotency: null }], 0);
   assert.equal(stored?.outcome, 'stored');
   return stored.runId;
 }

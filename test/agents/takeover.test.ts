@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLeaseWatch } from '../../src/agents/lease.js';
 import { processStart, thisHost } from '../../src/agents/processes.js';
-import type { RunOwner } from '../../src/core/agents/run-store.js';
+import type { RunNode } from '../../src/core/agents/run-store.js';
 import { withStorageProblem } from '../../src/core/storage.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
@@ -19,7 +19,7 @@ const limits = { maxMessages: 100, maxBytes: 10_000 };
 /** The ids of the runs that `add` stored, by n. */
 const ids = new Map<number, string>();
 const id = (n: number) => ids.get(n) ?? `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
-const other: RunOwner = { id: id(999), host: 'another-machine', pid: 1, pidStart: '1', seenAt: 0 };
+const other: RunNode = { id: id(999), host: 'another-machine', pid: 1, pidStart: '1', seenAt: 0 };
 
 async function openDatabase(t: TestContext): Promise<{ dataDir: string; store: Store }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-takeover-'));
@@ -41,12 +41,12 @@ async function add(store: Store, n: number, owner: string | null, session = 's')
     rerunOf: null,
     acceptedAt: 0,
   } as const;
-  const [stored] = await store.runs.add([{ run, owner, idempotency: null }], 0);
+  const [stored] = await store.runs.add([{ run, node: owner, idempotency: null }], 0);
   assert.equal(stored?.outcome, 'stored');
   ids.set(n, stored.runId);
 }
 
-const deadRunners: readonly [string, RunOwner][] = [
+const deadRunners: readonly [string, RunNode][] = [
   ['on another machine that was silent for longer than its lease', other],
   [
     'on this machine whose process has ended',

@@ -15,7 +15,7 @@ import { createPlayerLinks } from '../../src/core/accounts/player/player-links.j
 import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
-import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist-setting.js';
+import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';

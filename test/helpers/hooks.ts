@@ -1,7 +1,7 @@
 // Creates the agent gateway over a store, with default settings for tests.
 
+import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/agent-settings.js';
 import { type AgentGateway, type AgentGatewayDeps, createAgentGateway } from '../../src/agents/gateway.js';
-import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
 import { DAY_MS } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';

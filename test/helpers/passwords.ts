@@ -5,7 +5,7 @@ import { type AdminCredentials, createAdminCredentials } from '../../src/core/au
 import { createOperators } from '../../src/core/auth/operators.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../../src/core/auth/people-passwords.js';
 import { openPrincipals } from '../../src/core/auth/principals.js';
-import { NO_TOTP_KEYS } from '../../src/core/auth/totp-key.js';
+import { NO_TOTP_KEYS } from '../../src/core/auth/totp.js';
 import type { SettingStore } from '../../src/core/settings/setting-store.js';
 
 export const quickPasswords = (): PeoplePasswords =>

@@ -194,7 +194,7 @@ async function backUpOpenWork(t: TestContext) {
       rerunOf: null,
       acceptedAt: at,
     } as const;
-    const [stored] = await store.runs.add([{ run, owner: 'runner', idempotency: null }], at);
+    const [stored] = await store.runs.add([{ run, node: 'runner', idempotency: null }], at);
     if (stored?.outcome === 'stored') ids.push(stored.runId);
   }
   await store.runs.claim(ids.slice(1), 'runner', at);

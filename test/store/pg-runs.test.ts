@@ -22,7 +22,7 @@ function run(key: string | null, owner: string | null = 'me'): RunToStore {
       rerunOf: null,
       acceptedAt: NOW,
     },
-    owner,
+    node: owner,
     idempotency,
   };
 }

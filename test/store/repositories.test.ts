@@ -31,7 +31,7 @@ function run(session: string | null, fields: Partial<RunToStore['run']> = {}): R
       acceptedAt: NOW,
       ...fields,
     },
-    owner: 'me',
+    node: 'me',
     idempotency: null,
   };
 }

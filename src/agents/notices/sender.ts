@@ -2,10 +2,9 @@
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { createSignedPost } from '../channels/http.js';
+import { createTelegramSender, createWecomSender } from './chats.js';
 import { createEmailSender } from './email.js';
 import type { SenderDeps, SendNotice } from './send-notice.js';
-import { createTelegramSender } from './telegram.js';
-import { createWecomSender } from './wecom.js';
 
 /** Returns null when the channel is not set up. */
 export function createNoticeSender(

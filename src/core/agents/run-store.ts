@@ -1,5 +1,16 @@
-// The database interface of the run queue. `store/` implements it with knex.
-import type { HistoryEntry, NewRun, QueuedRun, Run, RunResult, RunStatus } from './runs.js';
+// The database interfaces of runs, of their deliveries and of agent sessions. `store/` implements them with knex.
+import { HOUR_MS } from '../clock.js';
+import type {
+  AgentSession,
+  Delivery,
+  HistoryEntry,
+  NewRun,
+  QueuedRun,
+  Run,
+  RunResult,
+  RunStatus,
+  SessionMessage,
+} from './runs.js';
 
 /** The idempotency record of a request: its key, its digest and its first response. */
 export interface Idempotency {
@@ -11,10 +22,10 @@ export interface Idempotency {
   readonly expiresAt: number;
 }
 
-/** A run to store; the store creates its id. `owner` null: any daemon may adopt it. */
+/** A run to store; the store creates its id. `node` null: any daemon may adopt it. */
 export interface RunToStore {
   readonly run: Omit<NewRun, 'id'>;
-  readonly owner: string | null;
+  readonly node: string | null;
   readonly idempotency: Idempotency | null;
 }
 
@@ -49,7 +60,7 @@ export type Claim =
   | { readonly outcome: 'gone' };
 
 /** A daemon that owns runs, as the database knows it. Its lease expires when it does not renew it. */
-export interface RunOwner {
+export interface RunNode {
   readonly id: string;
   /** Host and boot id; `pid` is valid only on the same host and boot. */
   readonly host: string;
@@ -91,50 +102,90 @@ export interface RunStore {
   /** When the latest run of the agent was accepted or finished; null without one. */
   lastActive(agent: string): Promise<number | null>;
 
-  renewLease(runner: RunOwner): Promise<void>;
-  runners(): Promise<RunOwner[]>;
-  /** Running runs of `owner`. */
-  runningOf(owner: string): Promise<QueuedRun[]>;
+  renewLease(runner: RunNode): Promise<void>;
+  runners(): Promise<RunNode[]>;
+  /** Running runs of `node`. */
+  runningOf(node: string): Promise<QueuedRun[]>;
   /**
-   * Releases all runs of `owner` and removes the runner. Interrupted runs are queued again. A run that was tried `maxAttempts` times,
+   * Releases all runs of `node` and removes the runner. Interrupted runs are queued again. A run that was tried `maxAttempts` times,
    * not counting the attempts that `requeue` excused, fails with `error`. A run whose cancellation was requested is cancelled.
    * @param seenAt when the runner has renewed its lease since then, nothing is done
    * @returns the ids of the runs that failed; null when nothing was done
    */
   release(
-    owner: string,
+    node: string,
     maxAttempts: number,
     error: string,
     now: number,
     seenAt?: number,
   ): Promise<string[] | null>;
-  /** Releases at most `limit` queued runs of `owner`, whose process is dead; returns their number. */
-  releaseQueued(owner: string, limit: number): Promise<number>;
+  /** Releases at most `limit` queued runs of `node`, whose process is dead; returns their number. */
+  releaseQueued(node: string, limit: number): Promise<number>;
   /**
-   * Queues the runs of `owner` again, or only the runs `ids`, without an owner, after an outage interrupted them or prevented their
+   * Queues the runs of `node` again, or only the runs `ids`, without a node, after an outage interrupted them or prevented their
    * start. The interrupted attempts do not count.
    */
-  requeue(owner: string, now: number, ids?: readonly string[]): Promise<void>;
-  /** Ids of the unfinished runs of `owner`. */
-  heldBy(owner: string): Promise<string[]>;
-  /** Adopts at most `limit` queued runs without an owner, oldest first, of agents other than `exceptAgents`. */
-  adopt(owner: string, limit: number, exceptAgents?: readonly string[]): Promise<QueuedRun[]>;
+  requeue(node: string, now: number, ids?: readonly string[]): Promise<void>;
+  /** Ids of the unfinished runs of `node`. */
+  heldBy(node: string): Promise<string[]>;
+  /** Adopts at most `limit` queued runs without a node, oldest first, of agents other than `exceptAgents`. */
+  adopt(node: string, limit: number, exceptAgents?: readonly string[]): Promise<QueuedRun[]>;
   /** Requests the cancellation of a running run from the daemon that runs it. Returns false when the run is not running. */
   requestCancel(id: string, now: number): Promise<boolean>;
-  /** Running runs of `owner` whose cancellation was requested. */
-  cancelRequests(owner: string): Promise<string[]>;
+  /** Running runs of `node` whose cancellation was requested. */
+  cancelRequests(node: string): Promise<string[]>;
   /**
    * Starts runs in one transaction: sets `running` and increments `attempt`. Refuses a run while an earlier run of its session is
    * unfinished. Returns results in the order of `ids`.
    */
-  claim(ids: readonly string[], owner: string, now: number): Promise<Claim[]>;
+  claim(ids: readonly string[], node: string, now: number): Promise<Claim[]>;
   /**
-   * Finishes running runs of `owner` in one transaction. Adds the message and reply of a successful run to its session, within
-   * `limits`. Returns results in the order of `ended`; false for a run that `owner` no longer owns, of which nothing is written.
+   * Finishes running runs of `node` in one transaction. Adds the message and reply of a successful run to its session, within
+   * `limits`. Returns results in the order of `ended`; false for a run that `node` no longer has, of which nothing is written.
    */
-  finish(ended: readonly EndedRun[], owner: string, limits: HistoryLimits): Promise<boolean[]>;
+  finish(ended: readonly EndedRun[], node: string, limits: HistoryLimits): Promise<boolean[]>;
   /** Cancels a queued run; null when it is not queued. */
   cancelQueued(id: string, now: number, deliver: boolean): Promise<Run | null>;
   /** Deletes at most `limit` runs that finished before `before`, and expired keys; true when more are left. */
   trim(before: number, now: number, limit: number): Promise<boolean>;
+}
+
+export interface SessionFilter {
+  readonly agent?: string;
+  /** Text in the session key, ignoring case. */
+  readonly search?: string;
+  /** Only sessions after this position of the list. */
+  readonly after?: { readonly lastUsedAt: number; readonly key: string };
+  readonly limit: number;
+}
+
+export interface AgentSessionStore {
+  /** Most recently used first. */
+  list(filter: SessionFilter): Promise<AgentSession[]>;
+  get(key: string): Promise<AgentSession | null>;
+  /** Oldest first. */
+  messages(key: string): Promise<SessionMessage[]>;
+  /** Deletes the history of a session but not its runs; false when there is none. */
+  remove(key: string): Promise<boolean>;
+  /** Removes sessions last used before `before`. */
+  trim(before: number): Promise<number>;
+}
+
+/** An attempt is never due so far ahead, in ms: its due time was written before the clock was set back, and it is due now. */
+export const NEVER_DUE_AHEAD_MS = 2 * HOUR_MS;
+
+export interface DeliveryStore {
+  /**
+   * Runs whose next delivery attempt is due by `now`, earliest first: runs of `node`, and runs without a node, which `node`
+   * adopts.
+   */
+  due(node: string, now: number, limit: number): Promise<Run[]>;
+  /** When the next attempt for a run of `node` or without a node is due; null when there is none. */
+  nextDueAt(node: string): Promise<number | null>;
+  /** Stores an attempt. `nextAt` null ends the delivery as delivered or failed. */
+  record(delivery: Delivery, nextAt: number | null): Promise<void>;
+  /** Ends a delivery without a channel, without an attempt. */
+  dismiss(runId: string): Promise<void>;
+  /** Oldest first. */
+  ofRun(runId: string): Promise<Delivery[]>;
 }

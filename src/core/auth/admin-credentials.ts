@@ -4,8 +4,7 @@ import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { EndedAccess, SettingStore } from '../settings/setting-store.js';
-import { fingerprintOf } from './fingerprint.js';
-import type { Credential, PeoplePasswords } from './people-passwords.js';
+import { type Credential, fingerprintOf, type PeoplePasswords } from './people-passwords.js';
 
 /** User name and password hash are one value, so that they change together. */
 export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';

@@ -2,10 +2,9 @@
 // penalty when it begins, and the others receive it through the change log, so that no attempt needs a query. While the database
 // does not answer, a penalty applies at the node that set it, and is published later.
 import type { Clock } from '../clock.js';
-import type { PenaltyStore, StoredPenalty } from './penalty-store.js';
 
 /** `player`: a source of players; `player-name`: a source and one user name; `admin-code`: an operator, whatever the source. */
-export type PenaltyKind = 'player' | 'player-name' | 'admin' | 'admin-code' | 'player-link' | 'webhook';
+type PenaltyKind = 'player' | 'player-name' | 'admin' | 'admin-code' | 'player-link' | 'webhook';
 
 export interface Penalty {
   readonly kind: PenaltyKind;
@@ -104,4 +103,17 @@ export function createPenalties({
 function fromKey(key: string): Pick<Penalty, 'kind' | 'subject'> {
   const space = key.indexOf(' ');
   return { kind: key.slice(0, space) as PenaltyKind, subject: key.slice(space + 1) };
+}
+
+export interface StoredPenalty {
+  readonly key: string;
+  /** Time until it ends, in ms. */
+  readonly leftMs: number;
+}
+
+export interface PenaltyStore {
+  /** Publishes penalties to the other nodes; when there are too many, drops those that end first. */
+  add(penalties: readonly StoredPenalty[]): Promise<void>;
+  /** The penalties that have not ended: those with these keys, or all. */
+  live(keys?: readonly string[]): Promise<StoredPenalty[]>;
 }

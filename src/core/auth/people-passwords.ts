@@ -1,7 +1,7 @@
 // Passwords of people: the administrator and the operators. A derivation (PBKDF2) takes a thread of libuv's pool for some tenths of a
 // second, and the database needs these threads too: few run at a time, and accepted credentials are remembered. Passwords of accounts have
 // the fast hash of accounts/password.ts.
-import { createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { verifyPassword } from '../accounts/access/password.js';
 
 /** Rounds of a new hash. */
@@ -116,4 +116,9 @@ export function createPeoplePasswords({
       void remembered.set(credential.operatorId, digestOf(credential, password)),
     forget: (operatorId) => void remembered.delete(operatorId),
   };
+}
+
+/** SHA-256, hexadecimal; empty for null. */
+export function fingerprintOf(secret: string | Uint8Array | null): string {
+  return secret === null ? '' : hash('sha256', secret, 'hex');
 }

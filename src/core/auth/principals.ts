@@ -4,13 +4,12 @@ import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
 import type { CounterStore, SettingStore } from '../settings/setting-store.js';
 import type { AdminCredentials } from './admin-credentials.js';
-import { fingerprintOf } from './fingerprint.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
 import type { Operators } from './operators.js';
-import type { Credential, PeoplePasswords } from './people-passwords.js';
+import { type Credential, fingerprintOf, type PeoplePasswords } from './people-passwords.js';
 import { createRecoveryCodes, type RecoveryCodes } from './recovery-codes.js';
 import { createSecondFactor, type SecondFactor } from './second-factor.js';
-import type { TotpKeys } from './totp-key.js';
+import type { TotpKeys } from './totp.js';
 
 export interface Principal {
   readonly name: string;

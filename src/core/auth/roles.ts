@@ -1,5 +1,20 @@
-// The roles of operators besides the administrator, and the scopes of each.
-import type { TOKEN_SCOPES } from './token-scopes.js';
+// The scopes of API tokens, and the roles of operators: each the scopes that it has.
+/** The administrator (console or Basic authentication) has all permissions. */
+export const TOKEN_SCOPES = [
+  'accounts:read',
+  'accounts:write',
+  /** In addition to accounts:write: set the egress class of an account. */
+  'egress:write',
+  'sessions:read',
+  'sessions:write',
+  'heartbeats:read',
+  'agents:read',
+  'agents:write',
+  'settings:read',
+  'settings:write',
+  'audit:read',
+  'log:read',
+] as const;
 
 /**
  * `viewer`: sees every account and changes nothing; `seller`: manages its own accounts and sees no others; `operator`: manages

@@ -4,9 +4,18 @@ import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/au
 import type { Clock } from '../clock.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { CounterStore, SettingStore } from '../settings/setting-store.js';
-import { fingerprintOf } from './fingerprint.js';
-import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
-import { NO_TOTP_KEYS, openSecret, sealedWith, sealSecret, type TotpKeys } from './totp-key.js';
+import { fingerprintOf } from './people-passwords.js';
+import {
+  matchTotp,
+  NO_TOTP_KEYS,
+  newTotpSecret,
+  openSecret,
+  sealedWith,
+  sealSecret,
+  type TotpKeys,
+  toBase32,
+  totpUri,
+} from './totp.js';
 
 export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;

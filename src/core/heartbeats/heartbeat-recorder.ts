@@ -2,8 +2,7 @@
 // session that has ended when it is reported gets only a `close` entry.
 import type { Clock } from '../clock.js';
 import { formatHostPort } from '../ip.js';
-import type { SessionObserver } from '../sessions/observer.js';
-import type { Session } from '../sessions/session.js';
+import type { Session, SessionObserver } from '../sessions/session.js';
 import type { HeartbeatKind } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 

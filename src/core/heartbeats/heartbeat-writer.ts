@@ -6,9 +6,8 @@ import type { Clock } from '../clock.js';
 import { isCommitUnknown } from '../storage.js';
 import { createPoller, type Timer, type Timers } from '../timers.js';
 import { createTurns } from '../turns.js';
-import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
+import type { Heartbeat, HeartbeatRetention, HeartbeatStore, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
-import type { HeartbeatStore } from './heartbeat-store.js';
 
 /** Events for the log. */
 export type WriterEvent =

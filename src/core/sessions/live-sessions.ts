@@ -101,3 +101,19 @@ function matches(session: Session, { search, game, protocol }: LiveSessionFilter
     text?.toLowerCase().includes(search),
   );
 }
+
+export function sessionsOfSeller(sessions: LiveSessions, owns: (accountId: string) => boolean): LiveSessions {
+  const own = (found: readonly LiveSessionView[]): LiveSessionView[] =>
+    found.filter(({ accountId }) => owns(accountId));
+  return {
+    async list(filter) {
+      const items = own((await sessions.list(filter)).items);
+      const all = own((await sessions.list({ search: '' })).items);
+      return { items, matched: items.length, total: all.length };
+    },
+    find: async (ids) => own(await sessions.find(ids)),
+    ofAccount: async (accountId) => (owns(accountId) ? sessions.ofAccount(accountId) : []),
+    end: (chosen) => sessions.end(own(chosen)),
+    endAccount: async (accountId) => (owns(accountId) ? sessions.endAccount(accountId) : undefined),
+  };
+}

@@ -2,8 +2,7 @@
 // written, and written again when it has changed. Failed writes are retried.
 import type { LiveSessionStore } from './live-session-store.js';
 import { viewOf } from './live-sessions.js';
-import type { SessionObserver } from './observer.js';
-import type { Session } from './session.js';
+import type { Session, SessionObserver } from './session.js';
 
 /** Byte counts are written at every tenth flush. */
 const FLUSHES_PER_COUNT = 10;

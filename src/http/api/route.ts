@@ -1,7 +1,7 @@
 // A route of /api/v1 or of the player's page: path, access, schemas and handler in one value.
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
-import { TOKEN_SCOPES } from '../../core/auth/token-scopes.js';
+import { TOKEN_SCOPES } from '../../core/auth/roles.js';
 import type { ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
 import type { Services } from '../services.js';

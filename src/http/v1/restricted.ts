@@ -2,7 +2,7 @@
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { accountsOfSeller } from '../../core/accounts/owned-accounts.js';
 import type { AuditStore } from '../../core/audit/audit.js';
-import { sessionsOfSeller } from '../../core/sessions/seller-sessions.js';
+import { sessionsOfSeller } from '../../core/sessions/live-sessions.js';
 import type { Caller } from '../caller.js';
 import type { Services, Watched } from '../services.js';
 

@@ -1,6 +1,6 @@
 // Limits failed logins per source, and per user name and source, over all workers. A user name alone is never locked, because
 // then anyone could lock a player out.
-import { countAttempt, forgiveAttempts } from '../../core/auth/attempt-window.js';
+import { countAttempt, forgiveAttempts } from '../../core/auth/attempt-limit.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import { fnv1a } from '../memory/hash.js';
 import { type SourceKey, type SourceTable, sourceKey } from '../memory/source-table.js';

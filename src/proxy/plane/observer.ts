@@ -1,7 +1,7 @@
 // What the data plane reports to the control plane, in order.
 import type { SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
-import type { SessionEvents } from '../../core/sessions/observer.js';
+import type { SessionEvents } from '../../core/sessions/session.js';
 import type { LoginsEvent } from '../messages.js';
 
 export interface ProxyObserver {

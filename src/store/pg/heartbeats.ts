@@ -1,8 +1,7 @@
 // The heartbeat tables on PostgreSQL: a batch is sent as one array per column, and the statement that inserts it also counts it, so
 // that several daemons can write at the same time. sqlite/heartbeats.ts is the counterpart; `heartbeats.ts` is shared.
 import type { Knex } from 'knex';
-import type { Heartbeat, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
-import type { HeartbeatStore } from '../../core/heartbeats/heartbeat-store.js';
+import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import type { IsNewBatch, RecordActivity } from '../database.js';
 import { inTransaction } from '../sql/transaction.js';
 import {

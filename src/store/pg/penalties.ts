@@ -1,6 +1,6 @@
 // The penalties table: sources that nodes refuse because of failed attempts. Each node reads a row once, by its key, when the change
 // log names it. The table is bounded, because attackers choose the sources.
-import type { PenaltyStore } from '../../core/auth/penalty-store.js';
+import type { PenaltyStore } from '../../core/auth/penalties.js';
 import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
 import { inTransaction } from '../sql/transaction.js';

@@ -1,6 +1,6 @@
 // Parts of statements that the tables share: updates of many rows, conditions, integers.
 import type { Knex } from 'knex';
-import { NEVER_DUE_AHEAD_MS } from '../../core/agents/delivery-store.js';
+import { NEVER_DUE_AHEAD_MS } from '../../core/agents/run-store.js';
 
 /**
  * Sets the columns of `types` in each row of `table` whose `key` is in `rows`, to the values of that entry. PostgreSQL needs

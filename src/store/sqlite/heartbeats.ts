@@ -1,8 +1,7 @@
 // The heartbeat tables on SQLite: a batch is sent as one JSON value, and a few statements process it, regardless of its size.
 // pg/heartbeats.ts is the counterpart; `heartbeats.ts` is shared.
 import type { Knex } from 'knex';
-import type { HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
-import type { HeartbeatStore } from '../../core/heartbeats/heartbeat-store.js';
+import type { HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import {
   countByAccount,
   createHeartbeatReader,

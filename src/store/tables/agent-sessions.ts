@@ -1,7 +1,6 @@
 // The sessions of agents and their messages.
 import type { Knex } from 'knex';
-import type { AgentSessionStore } from '../../core/agents/agent-session-store.js';
-import type { HistoryLimits } from '../../core/agents/run-store.js';
+import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
 import { containing, updateEach } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';

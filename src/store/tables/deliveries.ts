@@ -1,6 +1,6 @@
 // Pending deliveries of replies, and all delivery attempts.
 import type { Knex } from 'knex';
-import type { DeliveryStore } from '../../core/agents/delivery-store.js';
+import type { DeliveryStore } from '../../core/agents/run-store.js';
 import type { Delivery } from '../../core/agents/runs.js';
 import { isDue } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
@@ -18,27 +18,27 @@ interface DeliveryRow {
 }
 
 export function createDeliveryStore(db: Knex): DeliveryStore {
-  /** Pending deliveries of `owner`, or without an owner. */
-  const pending = (owner: string) =>
+  /** Pending deliveries of `node`, or without a node. */
+  const pending = (node: string) =>
     db('runs')
       .whereNotNull('next_delivery_at')
-      .where((owned) => owned.where({ owner }).orWhereNull('owner'));
+      .where((either) => either.where({ owner: node }).orWhereNull('owner'));
 
   return {
-    async due(owner, now, limit) {
+    async due(node, now, limit) {
       const due = () =>
-        pending(owner).where(isDue('next_delivery_at', now)).orderBy(['next_delivery_at', 'id']).limit(limit);
+        pending(node).where(isDue('next_delivery_at', now)).orderBy(['next_delivery_at', 'id']).limit(limit);
       const rows: RunRow[] = await due();
-      const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
-      if (unowned.length === 0) return rows.map(toRun);
+      const unclaimed = rows.filter((row) => row.owner === null).map(({ id }) => id);
+      if (unclaimed.length === 0) return rows.map(toRun);
       // Another daemon may adopt the same runs. This daemon attempts only those that it owns after the update.
-      await db('runs').whereIn('id', unowned).whereNull('owner').update({ owner });
-      const claimed: RunRow[] = await due().where({ owner });
+      await db('runs').whereIn('id', unclaimed).whereNull('owner').update({ owner: node });
+      const claimed: RunRow[] = await due().where({ owner: node });
       return claimed.map(toRun);
     },
 
-    async nextDueAt(owner) {
-      const row = await pending(owner).min({ at: 'next_delivery_at' }).first();
+    async nextDueAt(node) {
+      const row = await pending(node).min({ at: 'next_delivery_at' }).first();
       return row?.at == null ? null : Number(row.at);
     },
 

@@ -1,7 +1,6 @@
 // Reads the heartbeat tables, in the same way on every database.
 import type { Knex } from 'knex';
-import type { Heartbeat, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
-import type { HeartbeatStore } from '../../core/heartbeats/heartbeat-store.js';
+import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import { inTimeRange, ofOwner } from '../sql/statements.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */

@@ -66,7 +66,7 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-export function newRow(run: NewRun, owner: string | null): RunRow {
+export function newRow(run: NewRun, node: string | null): RunRow {
   return {
     id: run.id,
     kind: run.kind,
@@ -76,7 +76,7 @@ export function newRow(run: NewRun, owner: string | null): RunRow {
     origin: run.origin,
     rerun_of: run.rerunOf,
     status: 'queued',
-    owner,
+    owner: node,
     attempt: 0,
     accepted_at: run.acceptedAt,
     started_at: null,

@@ -1,6 +1,6 @@
 // Runners with their leases, and the release of runs of dead runners.
 import type { Knex } from 'knex';
-import type { RunOwner, RunStore } from '../../core/agents/run-store.js';
+import type { RunNode, RunStore } from '../../core/agents/run-store.js';
 import type { QueuedRun } from '../../core/agents/runs.js';
 import { inTransaction } from '../sql/transaction.js';
 
@@ -28,8 +28,8 @@ type RunnerStore = Pick<
 
 /** @param isShared whether other daemons may claim runs at the same time */
 export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
-  const runningRuns = (owner: string, on: Knex = db) =>
-    on('runs').where({ owner, status: 'running' }).whereNull('finished_at');
+  const runningRuns = (node: string, on: Knex = db) =>
+    on('runs').where({ owner: node, status: 'running' }).whereNull('finished_at');
 
   return {
     async renewLease(runner) {
@@ -47,28 +47,32 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       }));
     },
 
-    async runningOf(owner) {
-      const rows: QueuedRun[] = await runningRuns(owner).orderBy('id').select('id', 'agent', 'session');
+    async runningOf(node) {
+      const rows: QueuedRun[] = await runningRuns(node).orderBy('id').select('id', 'agent', 'session');
       return rows;
     },
 
-    releaseQueued: (owner, limit) =>
+    releaseQueued: (node, limit) =>
       db('runs')
         .whereIn(
           'id',
-          db('runs').where({ owner, status: 'queued' }).whereNull('finished_at').limit(limit).select('id'),
+          db('runs')
+            .where({ owner: node, status: 'queued' })
+            .whereNull('finished_at')
+            .limit(limit)
+            .select('id'),
         )
         .update({ owner: null }),
 
-    release: (owner, maxAttempts, error, now, seenAt) =>
+    release: (node, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
         // Delete this row first, so that a concurrent renewal of the lease waits for this transaction, or this one for the renewal.
         const unlessRenewed = seenAt === undefined ? {} : { seen_at: seenAt };
         const deleted = await trx('runners')
-          .where({ id: owner, ...unlessRenewed })
+          .where({ id: node, ...unlessRenewed })
           .delete();
         if (deleted === 0 && seenAt !== undefined) return null;
-        const interrupted = () => runningRuns(owner, trx);
+        const interrupted = () => runningRuns(node, trx);
         await interrupted()
           .whereNotNull('cancel_requested_at')
           .update({ status: 'cancelled', finished_at: now, owner: null });
@@ -82,15 +86,15 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
           next_delivery_at: now,
         });
         await interrupted().update({ status: 'queued' });
-        await trx('runs').where({ owner }).whereNull('finished_at').update({ owner: null });
-        await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
+        await trx('runs').where({ owner: node }).whereNull('finished_at').update({ owner: null });
+        await trx('runs').where({ owner: node }).whereNotNull('next_delivery_at').update({ owner: null });
         return failed;
       }),
 
-    requeue: (owner, now, ids) =>
+    requeue: (node, now, ids) =>
       inTransaction(db, async (trx) => {
         const held = () => {
-          const runs = trx('runs').where({ owner }).whereNull('finished_at');
+          const runs = trx('runs').where({ owner: node }).whereNull('finished_at');
           return ids ? runs.whereIn('id', [...ids]) : runs;
         };
         await held()
@@ -101,12 +105,13 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
           .where('status', 'running')
           .update({ status: 'queued', excused: trx.raw('excused + 1') });
         await held().update({ owner: null });
-        if (!ids) await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
+        if (!ids)
+          await trx('runs').where({ owner: node }).whereNotNull('next_delivery_at').update({ owner: null });
       }),
 
-    heldBy: (owner) => db('runs').where({ owner }).whereNull('finished_at').orderBy('id').pluck('id'),
+    heldBy: (node) => db('runs').where({ owner: node }).whereNull('finished_at').orderBy('id').pluck('id'),
 
-    async adopt(owner, limit, exceptAgents = []) {
+    async adopt(node, limit, exceptAgents = []) {
       // Called every second, mostly without a result: acquire the write lock only when there is a result.
       const unowned = (on: Knex) =>
         on('runs').whereNull('owner').whereNull('finished_at').whereNotIn('agent', exceptAgents);
@@ -115,7 +120,7 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
         const oldest = unowned(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
         const rows: QueuedRun[] = await (isShared ? oldest.forUpdate().skipLocked() : oldest);
         const ids = rows.map(({ id }) => id);
-        await trx('runs').whereIn('id', ids).update({ owner });
+        await trx('runs').whereIn('id', ids).update({ owner: node });
         return rows;
       });
     },
@@ -124,11 +129,11 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       return (await db('runs').where({ id, status: 'running' }).update({ cancel_requested_at: now })) > 0;
     },
 
-    cancelRequests: (owner) => runningRuns(owner).whereNotNull('cancel_requested_at').pluck('id'),
+    cancelRequests: (node) => runningRuns(node).whereNotNull('cancel_requested_at').pluck('id'),
   };
 }
 
-function toRow(runner: RunOwner): RunnerRow {
+function toRow(runner: RunNode): RunnerRow {
   return {
     id: runner.id,
     host: runner.host,

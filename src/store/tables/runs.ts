@@ -79,9 +79,9 @@ export function createRunStore(
       return row ? Math.max(Number(row.accepted_at), Number(row.finished_at ?? 0)) : null;
     },
 
-    claim: (ids, owner, now) =>
+    claim: (ids, node, now) =>
       inTransaction(db, async (trx) => {
-        const queued = () => trx('runs').where({ owner, status: 'queued' });
+        const queued = () => trx('runs').where({ owner: node, status: 'queued' });
         const rows: RunRow[] = await queued()
           .whereIn('id', ids)
           .whereNotExists(
@@ -104,20 +104,20 @@ export function createRunStore(
         });
       }),
 
-    finish: (ended, owner, limits) =>
+    finish: (ended, node, limits) =>
       inTransaction(db, async (trx) => {
         const ids = ended.map(({ id }) => id);
-        const rows: RunRow[] = await trx('runs').whereIn('id', ids).where({ owner, status: 'running' });
+        const rows: RunRow[] = await trx('runs').whereIn('id', ids).where({ owner: node, status: 'running' });
         const runs = new Map(rows.map((row) => [row.id, toRun(row)]));
-        const owned = ended.filter(({ id }) => runs.has(id));
+        const own = ended.filter(({ id }) => runs.has(id));
         await updateEach(
           trx,
           'runs',
           'id',
           END_TYPES,
-          owned.map(({ id, end }) => ({ key: id, values: endOf(end, owner) })),
+          own.map(({ id, end }) => ({ key: id, values: endOf(end, node) })),
         );
-        const exchanges = owned.flatMap(({ id, end }) => {
+        const exchanges = own.flatMap(({ id, end }) => {
           const run = runs.get(id);
           return run && end.status === 'succeeded' ? exchangeOf(run, end.reply ?? '', end.finishedAt) : [];
         });
@@ -152,7 +152,7 @@ async function insertAll(trx: Knex.Transaction, items: readonly NumberedRun[]): 
   for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT) {
     const rows = items
       .slice(start, start + ROWS_PER_STATEMENT)
-      .map(({ run, owner, runId }) => newRow({ ...run, id: runId }, owner));
+      .map(({ run, node, runId }) => newRow({ ...run, id: runId }, node));
     await trx('runs').insert(rows);
   }
 }
@@ -191,9 +191,9 @@ const END_TYPES = {
   owner: 'text',
 } as const;
 
-function endOf(end: RunEnd, owner: string) {
+function endOf(end: RunEnd, node: string) {
   const { status, finishedAt: finished_at, reply, error } = end;
-  const delivery = { owner, next_delivery_at: null, ...deliveryOf(end.deliver, finished_at) };
+  const delivery = { owner: node, next_delivery_at: null, ...deliveryOf(end.deliver, finished_at) };
   return { status, finished_at, reply, error, ...delivery };
 }
 

@@ -21,7 +21,7 @@ const store = await openStore({ dataDir: folder, client: sqliteClient, busyTimeo
 const newId = createOrderedIds(Date.now);
 const intake = createIntake({
   store: store.runs,
-  owner: 'bench',
+  node: 'bench',
   otherNodesAgents: [],
   adopted: async () => undefined,
   perAgent: 10_000_000,

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAttemptLimit } from '../../../src/core/auth/attempt-limit.js';
-import { createPenalties } from '../../../src/core/auth/penalties.js';
-import type { StoredPenalty } from '../../../src/core/auth/penalty-store.js';
+import { createPenalties, type StoredPenalty } from '../../../src/core/auth/penalties.js';
 
 const SOURCE = '192.0.2.1';
 

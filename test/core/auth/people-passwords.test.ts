@@ -14,7 +14,7 @@ import {
   type PeoplePasswords,
 } from '../../../src/core/auth/people-passwords.js';
 import { openPrincipals } from '../../../src/core/auth/principals.js';
-import { NO_TOTP_KEYS } from '../../../src/core/auth/totp-key.js';
+import { NO_TOTP_KEYS } from '../../../src/core/auth/totp.js';
 import { quickPasswords } from '../../helpers/passwords.js';
 
 it('a new hash has 600,000 rounds of PBKDF2-HMAC-SHA256 and a salt of its own', async () => {

@@ -1,7 +1,7 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
 import { fromIso, iso } from '../../../core/clock.js';
-import type { HeartbeatFilter } from '../../../core/heartbeats/heartbeat-store.js';
+import type { HeartbeatFilter } from '../../../core/heartbeats/heartbeat.js';
 import { playedSpans } from '../../../core/heartbeats/timeline.js';
 import { stepsOf } from '../../../core/ranges.js';
 import { routesOf } from '../../api/route.js';

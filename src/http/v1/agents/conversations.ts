@@ -1,6 +1,6 @@
 // /api/v1/agent-sessions: conversations with agents, and their history.
 import { z } from 'zod';
-import type { SessionFilter } from '../../../core/agents/agent-session-store.js';
+import type { SessionFilter } from '../../../core/agents/run-store.js';
 import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
 import { iso } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';

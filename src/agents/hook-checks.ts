@@ -1,5 +1,6 @@
-// The bearer token of /hooks. It is read from one header and compared in constant time.
+// What every webhook endpoint checks before the body: the bearer token and the content type; and the form of its refusals.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { HookAnswer, HookRequest } from '../core/agents/webhooks.js';
 
 /** Checks whether the Authorization headers of a request contain one of the secrets. */
 export interface TokenCheck {
@@ -53,4 +54,33 @@ export function hasQueryToken(query: string): boolean {
   return (
     query !== '' && [...new URLSearchParams(query).keys()].some((name) => TOKEN_NAMES.has(name.toLowerCase()))
   );
+}
+
+export const JSON_FAULTS = {
+  'not-utf8': 'the body is not UTF-8',
+  'not-json': 'the body is not JSON',
+  'not-an-object': 'the body must be a JSON object',
+  'duplicate-key': 'the body has a duplicate field',
+  'too-deep': 'the body is nested too deeply',
+} as const;
+
+/** Returns why the body is not readable; null for plain JSON in UTF-8. */
+export function mediaFault(request: HookRequest): string | null {
+  const [type = '', ...more] = request.header('content-type');
+  if (
+    more.length > 0 ||
+    !/^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?[ \t]*$/i.test(type)
+  ) {
+    return 'Content-Type must be application/json';
+  }
+  const isPlain = request.header('content-encoding').every((coding) => coding.toLowerCase() === 'identity');
+  return isPlain ? null : 'a compressed body is not accepted';
+}
+
+export function refuse(
+  status: number,
+  error: string,
+  headers: Readonly<Record<string, string>> = {},
+): HookAnswer {
+  return { status, headers, body: { status: 'error', error } };
 }
