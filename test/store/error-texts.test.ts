@@ -141,7 +141,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     trim: [60, N],
   },
   runs: {
-    add: [[{ run, owner: SECRET, idempotency }], N],
+    add: [[{ run, node: SECRET, idempotency }], N],
     findAnswer: [SECRET, SECRET, N],
     get: [SECRET],
     list: [filter],
