@@ -4,10 +4,10 @@ import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
+import type { AgentSettings } from './agent-settings.js';
 import type { Intake } from './intake.js';
 import type { QueueLimit } from './queue-limit.js';
 import type { Runner } from './runner.js';
-import type { AgentSettings } from './settings.js';
 
 export function createControl(deps: {
   /** The agents that webhooks may trigger. */

@@ -115,7 +115,7 @@ async function openAgents({ store: { runs } }: Core, { agents, webhooks }: Confi
     if (!queueLimit.tryAcquire(run.agent)) return { outcome: 'full' };
     const acceptedAt = Date.now();
     const stored = await runs.add(
-      [{ run: { ...run, acceptedAt }, owner: null, idempotency: null }],
+      [{ run: { ...run, acceptedAt }, node: null, idempotency: null }],
       acceptedAt,
     );
     if (stored[0]?.outcome !== 'stored') throw new Error('the run was not stored');
