@@ -192,7 +192,8 @@ export async function startTestAdmin(
     random,
     monotonicNow: now,
   };
-  const server = createAdminServer(createServices(parts), {
+  const services = { ...createServices(parts), ...(options.agents ? { agents: options.agents } : {}) };
+  const server = createAdminServer(services, {
     ...observe(parts, () => false),
     consoleFolder: join(PROGRAM_FOLDER, 'dist/console'),
     playerFolder: join(PROGRAM_FOLDER, 'dist/player'),
