@@ -1,7 +1,7 @@
-// Built files for browsers. The folder is listed once, and the files are sent with a strict Content-Security-Policy.
+// Built files for browsers: the console and the player page. The folder is listed once, and the files are sent with a strict Content-Security-Policy.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -97,3 +97,29 @@ function list(folder: string): string[] {
     return [];
   }
 }
+
+/** Serves the files of `folder`. Without a build, `/` explains how to make one. */
+export function serveConsole(folder: string): Middleware {
+  const assets = listAssets(folder);
+  return (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    const asset = assets.get(ctx.path === '/' ? '/index.html' : ctx.path);
+    if (asset) return sendAsset(ctx, asset);
+    if (ctx.path !== '/') return next();
+    sendAsset(ctx, NOT_BUILT);
+    ctx.status = 503;
+  };
+}
+
+const NOT_BUILT: Asset = {
+  type: 'text/html; charset=utf-8',
+  compressed: {},
+  isImmutable: false,
+  body: Buffer.from(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Pulsegate</title>
+<h1>Pulsegate</h1>
+<p>The daemon is running; its web console is not built here. Run <code>npm run build</code> and start it again.</p>
+<p>The account API and /api/v1 work without it.</p>
+</html>
+`),
+};

@@ -1,7 +1,9 @@
 // Reads a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal names what was expected.
-import type { Context } from 'koa';
+
+import type { IncomingMessage } from 'node:http';
+import type { Context, Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
 import { quoted, type Refusal, refusal } from './answer.js';
-import { createBytesReader, hasBody } from './body-bytes.js';
 import { type Fields, fieldsOf } from './fields.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -79,4 +81,51 @@ function parseObject(text: string): JsonBody {
   }
   const read = fieldsOf(Object.entries(value));
   return read.ok ? { ...read, names: Object.keys(value) } : read;
+}
+
+/** The body's bytes; `too-large`: there are more than the limit; `cut-short`: the body ended before it was complete. */
+export type BodyBytes = Buffer | 'too-large' | 'cut-short';
+
+/** Whether a request has a body, by its head (RFC 9112 §6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || declaredBytes(headers) > 0;
+}
+
+/** The `Content-Length`; 0 without one. */
+export function declaredBytes(headers: IncomingMessage['headers']): number {
+  return Number(headers['content-length'] ?? 0);
+}
+
+/**
+ * Makes the reader of bodies of at most `maxBytes`. The caller checks Content-Type and Content-Encoding itself: the reader ignores
+ * them.
+ */
+export function createBytesReader(maxBytes: number): (ctx: Context) => Promise<BodyBytes> {
+  const options: bodyParser.Options & { encoding: string } = {
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/octet-stream'] },
+    textLimit: `${maxBytes}b`,
+    encoding: 'binary',
+  };
+  const read: Middleware = bodyParser(options);
+  return async (ctx) => {
+    if (declaredBytes(ctx.req.headers) > maxBytes) return 'too-large';
+    // koa-bodyparser decides by these two headers.
+    ctx.req.headers['content-type'] = 'application/octet-stream';
+    delete ctx.req.headers['content-encoding'];
+    try {
+      await read(ctx, async () => {});
+    } catch (err) {
+      // Discard the rest of the body, so that the client can receive the answer.
+      ctx.req.resume();
+      return typeOf(err) === 'entity.too.large' ? 'too-large' : 'cut-short';
+    }
+    const raw: unknown = ctx.request.rawBody;
+    return Buffer.from(typeof raw === 'string' ? raw : '', 'binary');
+  };
+}
+
+/** raw-body's errors carry the kind of failure in `type`. */
+function typeOf(err: unknown): unknown {
+  return err instanceof Error && 'type' in err ? err.type : undefined;
 }

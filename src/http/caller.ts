@@ -1,10 +1,15 @@
-// The authenticated caller of a request to the admin API.
+// The authenticated caller of a request to the admin API, and what else its middleware shares.
 import type { Accounts } from '../core/accounts/accounts.js';
 import { accountsOfSeller } from '../core/accounts/owned-accounts.js';
 import { type Actor, DAEMON } from '../core/audit/audit.js';
-import type { SessionCredentials } from '../core/auth/console-sessions.js';
+import type { ApiTokens } from '../core/auth/api-tokens.js';
+import type { ConsoleSessions, SessionCredentials } from '../core/auth/console-sessions.js';
 import type { Operator } from '../core/auth/operator.js';
+import type { Principal, Principals } from '../core/auth/principals.js';
 import { ROLE_SCOPES } from '../core/auth/roles.js';
+import type { Whitelist } from '../core/auth/whitelist.js';
+import type { ProblemAnswer } from './api/problem.js';
+import { because } from './api/problem-reasons.js';
 
 /** On the control socket: names the calling system user, percent-encoded, for the audit log. */
 export const USER_HEADER = 'pulsegate-user';
@@ -83,5 +88,56 @@ export function actorOf(caller: Caller | undefined): Actor {
     via: via === 'basic' ? 'api' : via,
     address: via === 'cli' ? null : address,
     ...(operator ? { operatorId: operator.id } : {}),
+  };
+}
+
+/** The state of a request that its middleware shares. */
+export interface AdminState {
+  /** Client address, unmapped; see client.ts. */
+  client: string;
+  /** An untrusted peer forwarded the request. Routes for local clients refuse it. */
+  isForwarded: boolean;
+  /** Every host, with its port, that the request names. */
+  hosts: readonly string[];
+  /** Set by authentication. */
+  caller: Caller | undefined;
+  /** Id of the account whose secret address the request uses. */
+  player?: string;
+}
+
+/**
+ * Returns the problem of a caller who has lost its access, or has another role now; null: nothing changed. Reading a body can take
+ * minutes, and a stream outlives its request: meanwhile the caller may be disabled, removed or signed out.
+ */
+export type RefuseNow = (caller: Caller) => ProblemAnswer | null;
+
+export function createRefuseNow({
+  principals,
+  consoleSessions,
+  apiTokens,
+  whitelist,
+}: {
+  readonly principals: Pick<Principals, 'get'>;
+  readonly consoleSessions: Pick<ConsoleSessions, 'isOpen'>;
+  readonly apiTokens: Pick<ApiTokens, 'isValid'>;
+  readonly whitelist: Pick<Whitelist, 'allows'>;
+}): RefuseNow {
+  const isStillGood: Readonly<Record<Caller['via'], (key: string, principal: Principal) => boolean>> = {
+    basic: (key, principal) => key === principal.fingerprint(),
+    console: consoleSessions.isOpen,
+    token: apiTokens.isValid,
+    cli: () => true,
+  };
+  return ({ via, key, address, operator }) => {
+    if (via === 'cli') return null;
+    const principal = principals.get(operator?.id ?? null);
+    if (!principal) return { problem: 'signed-out' };
+    if (principal.operator?.role !== operator?.role) {
+      return { problem: 'wrong-role', ...because('role-changed') };
+    }
+    if (!isStillGood[via](key ?? '', principal)) return { problem: 'signed-out' };
+    return whitelist.allows(address)
+      ? null
+      : { problem: 'forbidden', ...because('not-whitelisted', { address }) };
   };
 }

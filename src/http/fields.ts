@@ -1,4 +1,6 @@
-// Named values of a request body or query. Names are case-insensitive, and each may occur once.
+// Named values of a request: fields of body or query, which may occur once, and headers. Names are case-insensitive.
+
+import type { IncomingMessage } from 'node:http';
 import { quoted, type Refusal, refusal } from './answer.js';
 
 /** By lower-case name. In a Map, names such as `__proto__` have no special meaning. */
@@ -21,4 +23,15 @@ export function fieldsOf(
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Returns every value of `name` (lower case), in order. */
+export function headerValues(req: IncomingMessage, name: string): string[] {
+  const { rawHeaders } = req;
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const each = rawHeaders[i] ?? '';
+    if (each.length === name.length && each.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
 }

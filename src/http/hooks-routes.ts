@@ -1,8 +1,8 @@
 // /hooks: passes requests to the webhooks of agents. Neither the whitelist nor Basic applies to them.
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
-import { type BodyBytes, createBytesReader } from './body-bytes.js';
-import type { AdminState } from './state.js';
+import { type BodyBytes, createBytesReader } from './body.js';
+import type { AdminState } from './caller.js';
 
 /** Answers everything under /hooks with `handle`. Other paths go on. */
 export function hookRoutes(handle: HandleHook): Middleware<AdminState> {

@@ -3,10 +3,9 @@
 import type { ParameterizedContext } from 'koa';
 import type { Route } from './api/route.js';
 import { answerRoute } from './api/serve.js';
-import type { Caller } from './caller.js';
+import type { AdminState, Caller } from './caller.js';
 import { fieldsOf } from './fields.js';
 import type { Services } from './services.js';
-import type { AdminState } from './state.js';
 
 /** `path` is that of the route: `/accounts/{id}`. */
 export interface Call {

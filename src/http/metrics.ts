@@ -2,10 +2,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { isLoopback } from './client.js';
+import type { AdminState } from './caller.js';
+import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';
-import { headerValues } from './header-values.js';
-import type { AdminState } from './state.js';
+import { isLoopback } from './guards/client.js';
 
 /** The current measurements. Totals count from the start of the daemon. */
 export interface Measured {

@@ -40,10 +40,9 @@ import type { Reloadable } from '../core/settings/setting.js';
 import type { Changed, ChangeSignal } from '../core/stats/change-signal.js';
 import type { History } from '../core/stats/history.js';
 import type { OverviewNow } from '../core/stats/overview.js';
-import type { Caller } from './caller.js';
-import type { RefuseNow } from './current-access.js';
+import type { Caller, RefuseNow } from './caller.js';
 import type { AdminAttempts } from './guards/attempts.js';
-import type { PlayerPageSettings } from './player/settings.js';
+import type { PlayerPageSettings } from './player/page-settings.js';
 import type { FileEncoding, ImportedLine, LostSetting } from './v1/accounts/import-report.js';
 import type { FileFormat } from './v1/accounts/schemas.js';
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import type { Tls } from '../../src/http/tls.js';
+import type { Tls } from '../../src/http/connections/tls.js';
 import type { Scope } from './suite.js';
 
 export interface TestCertificate extends Tls {

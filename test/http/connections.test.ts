@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { createHttpServers } from '../../src/http/http.js';
+import { createHttpServers } from '../../src/http/connections/http.js';
 import { ADMIN, startTestAdmin, TEST_CONNECTIONS } from '../helpers/admin.js';
 import { basic, parseExchange } from '../helpers/http.js';
 import type { Scope } from '../helpers/suite.js';

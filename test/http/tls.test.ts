@@ -5,7 +5,7 @@ import { Agent } from 'node:https';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { createHttpServers, type HttpServersOptions } from '../../src/http/http.js';
+import { createHttpServers, type HttpServersOptions } from '../../src/http/connections/http.js';
 import { startTestAdmin, TEST_CONNECTIONS } from '../helpers/admin.js';
 import { makeCertificate, servedAt } from '../helpers/certificate.js';
 import { exchange, parseExchange, send } from '../helpers/http.js';

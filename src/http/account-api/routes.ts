@@ -1,16 +1,20 @@
-// The five endpoints of the account API that need the credentials of the administrator or an operator. Paths are case-insensitive.
+// The six endpoints of the account API: five that need the credentials of the administrator or an operator, and GetCurrentUser for
+// local clients. Paths are case-insensitive.
 import type Router from '@koa/router';
-import type { ParameterizedContext } from 'koa';
-import type { Accounts } from '../../core/accounts/accounts.js';
-import { answer, refuse } from '../answer.js';
+import type { Middleware, ParameterizedContext } from 'koa';
+import { isExpired } from '../../core/accounts/account.js';
+import type { AddRefusal } from '../../core/accounts/account-input.js';
+import type { AccountView } from '../../core/accounts/account-views.js';
+import type { Accounts, PatchRefusal } from '../../core/accounts/accounts.js';
+import type { Clock } from '../../core/clock.js';
+import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
+import { formatWireDate } from '../../core/wire-date.js';
+import { answer, type RefusalCode, refuse } from '../answer.js';
+import { refuseCaller } from '../api/serve.js';
 import type { ReadJsonObject } from '../body.js';
-import { accountsFor, actorOf } from '../caller.js';
-import type { RefuseNow } from '../current-access.js';
-import type { AdminState } from '../state.js';
+import { type AdminState, accountsFor, actorOf, type RefuseNow } from '../caller.js';
+import { headerValues } from '../fields.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
-import { presentAccount } from './present.js';
-import { REFUSALS } from './refusals.js';
-import { needs, refuseFormer } from './rights.js';
 
 type Context = ParameterizedContext<AdminState>;
 
@@ -68,3 +72,100 @@ export function accountRoutes(
     answer(ctx, '删除账号成功');
   });
 }
+
+// Exactly the ranges of the specification. ::1 is not among them, so a local client uses 127.0.0.1.
+const LOCAL_RANGES = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fe80::/10']
+  .map(parseCidr)
+  .filter((range) => range !== null);
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Paths of the route below. Other requests skip its router, to save the lookup. */
+export const CURRENT_USER_PATH = /^\/ProxyAccount\/GetCurrentUser\/?$/i;
+
+export function currentUserRoute(
+  router: Router<AdminState>,
+  { accounts, now }: { accounts: Accounts; now: Clock },
+): void {
+  router.get('/ProxyAccount/GetCurrentUser', (ctx) => {
+    const { client, isForwarded } = ctx.state;
+    if (isForwarded || !isLocal(client)) return refuse(ctx, 'not-local');
+    const names = headerValues(ctx.req, 'x-socks5-username');
+    if (names.length > 1)
+      return refuse(ctx, 'malformed-request', 'X-Socks5-Username is given more than once');
+    const [name = ''] = names;
+    if (name === '') return refuse(ctx, 'missing-username-header');
+    const username = decode(name);
+    const found = username === null ? null : accounts.getByUsername(username);
+    if (!found) return refuse(ctx, 'user-not-found');
+    answer(ctx, presentCurrentUser(found, now()));
+  });
+}
+
+function isLocal(client: string): boolean {
+  const ip = parseIp(client);
+  return ip !== null && LOCAL_RANGES.some((range) => inCidr(ip, range));
+}
+
+/** Node decodes header bytes as Latin-1 (RFC 9110 §5.5 leaves their meaning open). User names are UTF-8. */
+function decode(header: string): string | null {
+  try {
+    return utf8.decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+/** The Account object of GetProxyAccountList and GetProxyAccountByID. */
+function presentAccount({ account, dataCount, latestGameId }: AccountView) {
+  return {
+    AID: account.id,
+    Username: account.username,
+    IsEnabled: account.isEnabled,
+    Remarks: account.remarks,
+    CreatedAt: formatWireDate(account.createdAt),
+    LastLoginAt: dateOrNull(account.lastLoginAt),
+    ExpiresAt: dateOrNull(account.expiresAt),
+    DataCount: dataCount,
+    LatestGameId: latestGameId,
+  };
+}
+
+/** The current user view of GetCurrentUser: no AID, no Remarks. `now` in milliseconds since the epoch. */
+function presentCurrentUser({ account, dataCount, latestGameId }: AccountView, now: number) {
+  return {
+    Username: account.username,
+    IsEnabled: account.isEnabled,
+    CreatedAt: formatWireDate(account.createdAt),
+    LastLoginAt: dateOrNull(account.lastLoginAt),
+    ExpiresAt: dateOrNull(account.expiresAt),
+    IsExpired: isExpired(account, now),
+    DataCount: dataCount,
+    LatestGameId: latestGameId,
+  };
+}
+
+function dateOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatWireDate(ms);
+}
+
+/** Requires a scope, as the routes of /api/v1 do. */
+export const needs =
+  (scope: 'accounts:read' | 'accounts:write'): Middleware<AdminState> =>
+  (ctx, next) =>
+    refuseCaller(ctx.state.caller, scope) ? refuse(ctx, 'not-permitted') : next();
+
+/** Answers a caller who lost its rights while it sent the body; false: it still has them. */
+export function refuseFormer(ctx: ParameterizedContext<AdminState>, refuseNow: RefuseNow): boolean {
+  const refused = ctx.state.caller && refuseNow(ctx.state.caller);
+  if (!refused) return false;
+  refuse(ctx, refused.problem === 'signed-out' ? 'wrong-credentials' : 'not-permitted');
+  return true;
+}
+
+export const REFUSALS: Partial<Record<AddRefusal | PatchRefusal, RefusalCode>> = {
+  'empty-credentials': 'empty-credentials',
+  'username-taken': 'username-taken',
+  'invalid-expiry': 'malformed-date',
+  'not-found': 'account-to-change-not-found',
+};

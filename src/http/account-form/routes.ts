@@ -3,15 +3,14 @@
 import type Router from '@koa/router';
 import type { Account } from '../../core/accounts/account.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { REFUSALS } from '../account-api/refusals.js';
-import { needs, refuseFormer } from '../account-api/rights.js';
+import { shownIn } from '../../core/time-zone.js';
+import { formatWireDate, toWireDate } from '../../core/wire-date.js';
+import { needs, REFUSALS, refuseFormer } from '../account-api/routes.js';
 import { refuse } from '../answer.js';
-import { createBytesReader } from '../body-bytes.js';
-import { accountsFor, actorOf } from '../caller.js';
+import { createBytesReader } from '../body.js';
+import { type AdminState, accountsFor, actorOf } from '../caller.js';
 import type { Services } from '../services.js';
-import type { AdminState } from '../state.js';
 import { type FormAction, parseForm } from './form.js';
-import { accountsPage } from './page.js';
 
 type Done = { readonly ok: true } | { readonly ok: false; readonly reason: keyof typeof REFUSALS };
 
@@ -62,3 +61,44 @@ async function run(action: FormAction, accounts: Accounts, by: ReturnType<typeof
   const change = { username, password, ...fields };
   return accounts.patch(account.id, () => change, by);
 }
+
+/** Shown for an account that never expires: panels compare it with the present time, whether or not it counts. */
+const NEVER = ['2037-12-31', '23:59:59'] as const;
+
+/** @param zone IANA time zone of the dates */
+export function accountsPage(accounts: Iterable<Account>, zone: string): string {
+  const lines: string[] = [];
+  for (const account of accounts) {
+    const { limits } = account;
+    const [date, time] = account.expiresAt === null ? NEVER : localTime(account.expiresAt, zone);
+    lines.push(
+      text('username', account.username),
+      // The daemon has only its hash.
+      text('password', ''),
+      box('enable', account.isEnabled),
+      box('usepassword', true),
+      text('disabledate', date),
+      text('disabletime', time),
+      box('autodisable', account.expiresAt !== null),
+      text('connection', String(limits.maxSessions ?? -1)),
+      text('bandwidth', `${limits.bytesPerSecondUp ?? -1}/${limits.bytesPerSecondDown ?? -1}`),
+    );
+  }
+  const title = '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>Pulsegate</title></head><body>';
+  return `${title}\n<form>\n${lines.join('\n')}\n</form>\n</body></html>\n`;
+}
+
+const text = (name: string, value: string): string =>
+  `<input type="text" name="${name}"  value="${escaped(value)}">`;
+
+const box = (name: string, isTicked: boolean): string =>
+  `<input type="checkbox" name="${name}" value="1"${isTicked ? ' checked' : ''}>`;
+
+/** A time that is in the year 10000 in the zone is shown as the last one of 9999: a date has four digits of a year. */
+function localTime(at: number, zone: string): readonly [string, string] {
+  const text = formatWireDate(toWireDate(shownIn(zone, at)));
+  return [text.slice(0, 10), text.slice(11)];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (value: string): string => value.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');

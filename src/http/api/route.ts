@@ -3,9 +3,8 @@ import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { TOKEN_SCOPES } from '../../core/auth/roles.js';
 import type { ReadJsonObject } from '../body.js';
-import type { Caller } from '../caller.js';
+import type { AdminState, Caller } from '../caller.js';
 import type { Services } from '../services.js';
-import type { AdminState } from '../state.js';
 import type { ProblemAnswer } from './problem.js';
 
 export const Scope = z.enum(TOKEN_SCOPES).meta({ id: 'Scope' });

@@ -4,9 +4,14 @@ import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import type { JsonBody, ReadJsonObject } from '../body.js';
-import { type Caller, isAdministrator, isPerson, isSeller } from '../caller.js';
-import type { RefuseNow } from '../current-access.js';
-import type { AdminState } from '../state.js';
+import {
+  type AdminState,
+  type Caller,
+  isAdministrator,
+  isPerson,
+  isSeller,
+  type RefuseNow,
+} from '../caller.js';
 import { ifMatchOf } from './etag.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';

@@ -8,9 +8,8 @@ import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
 import { refuse, refuseAttempts } from '../answer.js';
 import { isBrowser, sendProblem } from '../api/problem.js';
-import { type Caller, callerOf } from '../caller.js';
-import { headerValues } from '../header-values.js';
-import type { AdminState } from '../state.js';
+import { type AdminState, type Caller, callerOf } from '../caller.js';
+import { headerValues } from '../fields.js';
 import { type AdminAttempts, uncountUnchecked } from './attempts.js';
 import { isFromOurPage, refuseCrossSite } from './same-origin.js';
 

@@ -1,9 +1,123 @@
-// Reads the client's address and the requested hosts once, for all later middleware.
+// Determines the client's address, which must be on the whitelist, and the requested hosts: from the socket, and behind a trusted proxy from its headers.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
+import proxyAddr from 'proxy-addr';
+import { StartError } from '../../core/errors.js';
+import { inCidr, normalizeAddress, parseCidr, parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
-import { type ClientReader, peerAddress } from '../client.js';
-import { createOncePerKey } from '../once-per-key.js';
-import type { AdminState } from '../state.js';
+import { refuse } from '../answer.js';
+import { because } from '../api/problem-reasons.js';
+import type { AdminState } from '../caller.js';
+import { headerValues } from '../fields.js';
+import { createOncePerKey } from './once-per-key.js';
+
+/** The client's address is unknown. No whitelist entry and no range contains this value. */
+const UNKNOWN_CLIENT = 'unknown';
+
+const peers = new WeakMap<Socket, string>();
+
+/** Remote address of the connection, unmapped. It is computed once per connection, and stays known after the connection broke. */
+export function peerAddress(socket: Socket): string {
+  let address = peers.get(socket);
+  if (address === undefined) {
+    address = normalizeAddress(socket.remoteAddress ?? UNKNOWN_CLIENT);
+    peers.set(socket, address);
+  }
+  return address;
+}
+
+export interface Client {
+  /**
+   * The address for the whitelist, the login delay and the local ranges. It is the peer's address, or behind a trusted proxy the
+   * rightmost address of X-Forwarded-For that is not a trusted proxy. IPv4-mapped addresses are unmapped. It is UNKNOWN_CLIENT when
+   * it cannot be parsed, and when an untrusted proxy on this machine forwards the request: otherwise every client would be
+   * 127.0.0.1.
+   */
+  readonly address: string;
+  /** The forwarding header that an untrusted peer sent; null: none. */
+  readonly forwardedBy: string | null;
+  /** Every host, with its port, that the request names. With DNS rebinding, the attacker's name is among them. */
+  readonly hosts: readonly string[];
+}
+
+export interface ClientReader {
+  read(req: IncomingMessage): Client;
+  /** Whether the address of a peer belongs to a trusted proxy. */
+  isTrusted(peer: string): boolean;
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
+
+/** Headers in which proxies name the client. */
+const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
+const NO_HOSTS: readonly string[] = [];
+
+/** Throws StartError when a trusted proxy is neither an address nor a block. */
+export function createClientReader(trustedProxies: readonly string[]): ClientReader {
+  const trusts = compile(trustedProxies);
+  const isTrusted = (peer: string) => trustedProxies.length > 0 && trusts(peer, 0);
+
+  return {
+    isTrusted,
+    read(req) {
+      const peer = peerAddress(req.socket);
+      if (!isTrusted(peer)) return unlessForwarded(peer, req, hostsOf(req));
+      const hosts = [...hostsOf(req), ...forwardedHosts(req)];
+      // Only X-Forwarded-For counts: a proxy that sends only another header has not named its client.
+      if (req.headers['x-forwarded-for'] === undefined) return unlessForwarded(peer, req, hosts);
+      const address = normalizeAddress(proxyAddr(req, (hop, index) => trusts(normalizeAddress(hop), index)));
+      return { address: parseIp(address) ? address : UNKNOWN_CLIENT, forwardedBy: null, hosts };
+    },
+  };
+}
+
+/**
+ * Returns whether the client's connection is encrypted, here or, according to the header, at a proxy. A client that forges the
+ * header only prevents its own cookie from being sent in clear text.
+ */
+export function isSecure(req: IncomingMessage): boolean {
+  return 'encrypted' in req.socket || /^https\s*(,|$)/i.test(String(req.headers['x-forwarded-proto'] ?? ''));
+}
+
+function unlessForwarded(peer: string, { headers }: IncomingMessage, hosts: readonly string[]): Client {
+  const forwardedBy = FORWARDING_HEADERS.find((name) => headers[name] !== undefined) ?? null;
+  return { address: forwardedBy !== null && isLoopback(peer) ? UNKNOWN_CLIENT : peer, forwardedBy, hosts };
+}
+
+export function isLoopback(address: string): boolean {
+  const ip = parseIp(address);
+  return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
+}
+
+/** `Host`, and the host of a request target in absolute form, which takes precedence (RFC 9112 §3.2.2). */
+function hostsOf(req: IncomingMessage): readonly string[] {
+  const named = headerValues(req, 'host');
+  const [, authority] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(req.url ?? '') ?? [];
+  return authority === undefined ? named : [...named, authority];
+}
+
+/** Reads all values, not only the last one: a proxy appends its value to those that the client sent. */
+function forwardedHosts(req: IncomingMessage): readonly string[] {
+  const plain = req.headers['x-forwarded-host'];
+  const standard = req.headers['forwarded'];
+  if (plain === undefined && standard === undefined) return NO_HOSTS;
+  const hosts = [...String(standard ?? '').matchAll(/(?:^|[;,\s])host=(?:"([^"]*)"|([^;,\s]*))/gi)];
+  return [
+    ...(plain === undefined ? [] : String(plain).split(',')),
+    ...hosts.map(([, quoted, token]) => quoted ?? token ?? ''),
+  ].map((host) => host.trim());
+}
+
+function compile(trustedProxies: readonly string[]): ReturnType<typeof proxyAddr.compile> {
+  try {
+    return proxyAddr.compile([...trustedProxies]);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const todo = 'Write addresses or networks such as 10.0.0.0/8.';
+    throw new StartError('bad-trusted-proxy', `admin.trustedProxies: ${why}. ${todo}`, { cause });
+  }
+}
 
 export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middleware<AdminState> {
   const seen = createOncePerKey();
@@ -17,6 +131,14 @@ export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middl
       const advice = 'list the proxy in admin.trustedProxies, and let it send X-Forwarded-For';
       if (seen.isFirst(peer)) log.warn({ peer, header: forwardedBy, advice }, 'untrusted forwarding header');
     }
+    return next();
+  };
+}
+
+export function whitelistGuard(allows: (address: string) => boolean): Middleware<AdminState> {
+  return (ctx, next) => {
+    const { client: address } = ctx.state;
+    if (!allows(address)) return refuse(ctx, 'not-whitelisted', because('not-whitelisted', { address }));
     return next();
   };
 }

@@ -6,8 +6,8 @@ import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
 import { quoted, refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
-import { createOncePerKey } from '../once-per-key.js';
-import type { AdminState } from '../state.js';
+import type { AdminState } from '../caller.js';
+import { createOncePerKey } from './once-per-key.js';
 
 /** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */
 const MAX_KNOWN = 100;

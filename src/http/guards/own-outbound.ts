@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 import { type Endpoint, normalizeAddress } from '../../core/ip.js';
 import { refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
-import { peerAddress } from '../client.js';
+import { peerAddress } from './client.js';
 
 /** Whether the SOCKS side opened the connection from `peer` to our listener `here`; both addresses are unmapped. */
 export type IsOwnOutbound = (peer: Endpoint, here: Endpoint) => boolean | Promise<boolean>;

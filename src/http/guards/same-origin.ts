@@ -3,7 +3,7 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import { quoted, refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
-import type { AdminState } from '../state.js';
+import type { AdminState } from '../caller.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 // Fetch Metadata: the relation between this site and the page that made the request.

@@ -9,7 +9,7 @@ import { Password } from '../v1/accounts/field-schemas.js';
 import { CredentialsInFormats } from '../v1/accounts/schemas.js';
 import { problemOf } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
-import { changeableOf, type PlayerPageSettings } from './settings.js';
+import { changeableOf, type PlayerPageSettings } from './page-settings.js';
 import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, shown } from './status.js';
 
 const { route } = routesOf<PlayerServices>('Player');

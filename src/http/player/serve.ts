@@ -12,13 +12,13 @@ import { sendProblem } from '../api/problem.js';
 import { serveRoutes } from '../api/serve.js';
 import { listAssets, sendAsset } from '../assets.js';
 import type { ReadJsonObject } from '../body.js';
+import type { AdminState } from '../caller.js';
 import { hangUp } from '../guards/authenticate.js';
 import { otherMethods } from '../guards/routing.js';
 import type { Services } from '../services.js';
-import type { AdminState } from '../state.js';
 import { linkAddressFor } from '../v1/settings/public-address.js';
+import type { PlayerPageSettings } from './page-settings.js';
 import { playerRoutes } from './routes.js';
-import type { PlayerPageSettings } from './settings.js';
 
 export interface PlayerOptions {
   /** Folder of the built player page. */

@@ -6,17 +6,16 @@ import { type Account, isExpired } from '../../core/accounts/account.js';
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { parseIp } from '../../core/ip.js';
+import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
 import type { Answered } from '../api/route.js';
-import { Count, Time } from '../api/schemas.js';
-import { isLoopback } from '../client.js';
+import { Bytes, Count, Time } from '../api/schemas.js';
+import type { AdminState } from '../caller.js';
+import { isLoopback } from '../guards/client.js';
 import type { Services } from '../services.js';
-import type { AdminState } from '../state.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
 import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
 import { linkAddressFor } from '../v1/settings/public-address.js';
-import { playerUrl } from './address.js';
-import { Device, devicesOf } from './devices.js';
-import { changeableOf } from './settings.js';
+import { changeableOf, playerUrl } from './page-settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 
@@ -25,6 +24,21 @@ export interface PlayerServices extends Services {
   readonly countChange: (accountId: string) => number | null;
   readonly isTrustedProxy: (address: string) => boolean;
 }
+
+/** The live sessions of one client address. */
+export const Device = z
+  .object({
+    address: z.string(),
+    /** Whether the request came from this address. */
+    isThis: z.boolean(),
+    games: z.array(z.string()),
+    /** Start of its oldest session. */
+    since: Time,
+    sessions: Count,
+    bytesUp: Bytes,
+    bytesDown: Bytes,
+  })
+  .meta({ id: 'Device' });
 
 export const PlayerStatus = z.object({
   username: z.string(),
@@ -94,4 +108,25 @@ export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerS
   const ip = parseIp(client);
   if (ip === null || isForwarded || isLoopback(client) || isTrustedProxy(client)) return null;
   return ip.length === 4 ? client : `${client}/64`;
+}
+
+/** Returns the devices, oldest first. @param client address of the request's client */
+export function devicesOf(sessions: readonly LiveSessionView[], client: string): z.infer<typeof Device>[] {
+  const byAddress = new Map<string, LiveSessionView[]>();
+  const oldestFirst = [...sessions].sort((one, other) => one.openedAt - other.openedAt);
+  for (const session of oldestFirst) {
+    const { address } = session.client;
+    const others = byAddress.get(address);
+    if (others) others.push(session);
+    else byAddress.set(address, [session]);
+  }
+  return Array.from(byAddress, ([address, own]) => ({
+    address,
+    isThis: address === client,
+    games: [...new Set(own.flatMap(({ gameId }) => gameId ?? []))],
+    since: iso(own[0]?.openedAt ?? 0),
+    sessions: own.length,
+    bytesUp: own.reduce((sum, { bytesUp }) => sum + bytesUp, 0),
+    bytesDown: own.reduce((sum, { bytesDown }) => sum + bytesDown, 0),
+  }));
 }

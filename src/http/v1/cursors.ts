@@ -1,7 +1,7 @@
 // The pages of all lists, and their cursors: the only module that writes and reads them. To clients they are opaque.
 import { z } from 'zod';
 import { guidOf } from '../../core/ids.js';
-import type { SortedPlace } from '../../core/sorted-page.js';
+import { pageOfSorted, type SortedPlace, type SortValue } from '../../core/sorted-page.js';
 import { fault } from '../api/field-errors.js';
 import { Cursor } from '../api/schemas.js';
 
@@ -80,3 +80,20 @@ export const sortedCursors = cursorsOf<SortedPlace>(
   },
   ({ value, id }) => Buffer.from(JSON.stringify([value, id])).toString('base64url'),
 );
+
+export type SortKeys<Item> = Readonly<Record<string, (item: Item) => SortValue>>;
+
+/** Returns one page of `items`, sorted by `sort` (a key; a leading minus means descending). */
+export function pageSortedBy<Item>(
+  items: readonly Item[],
+  query: { readonly sort: string; readonly limit: number; readonly cursor?: string | undefined },
+  keys: SortKeys<Item>,
+  idOf: (item: Item) => string,
+) {
+  const { sort, limit, cursor } = query;
+  const descending = sort.startsWith('-');
+  const keyOf = keys[descending ? sort.slice(1) : sort] ?? (() => null);
+  const after = sortedCursors.placeOf(cursor);
+  const { next, ...page } = pageOfSorted(items, { limit, after, descending, valueOf: keyOf, idOf });
+  return { ...page, nextCursor: sortedCursors.cursorOf(next) };
+}

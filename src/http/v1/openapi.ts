@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Problem } from '../api/problem.js';
 import type { Access, RouteDescription, RouteRequest } from '../api/route.js';
-import { documentPage } from './document-page.js';
+import { documentPage } from './document.js';
 import { routes } from './routes.js';
 
 type Json = Record<string, unknown>;

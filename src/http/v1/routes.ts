@@ -24,11 +24,12 @@ import { documentRoutes } from './document.js';
 import { eventRoutes } from './events.js';
 import { logRoutes } from './log.js';
 import { nodeRoutes } from './nodes.js';
-import { operatorRoutes } from './operators.js';
 import { overviewRoutes } from './overview.js';
-import { secondFactorRoutes } from './second-factor.js';
-import { sessionRoutes } from './session.js';
-import { adminPasswordRoutes } from './settings/admin-password.js';
+import { adminPasswordRoutes } from './people/admin-password.js';
+import { operatorRoutes } from './people/operators.js';
+import { secondFactorRoutes } from './people/second-factor.js';
+import { sessionRoutes } from './people/session.js';
+import { tokenRoutes } from './people/tokens.js';
 import { backupRoutes } from './settings/backup.js';
 import { effectiveRoutes } from './settings/effective.js';
 import { gameRuleRoutes } from './settings/games.js';
@@ -38,7 +39,6 @@ import { planRoutes } from './settings/plans.js';
 import { publicAddressRoutes } from './settings/public-address.js';
 import { retentionRoutes } from './settings/retention.js';
 import { whitelistRoutes } from './settings/whitelist.js';
-import { tokenRoutes } from './tokens.js';
 
 /**
  * Fixed paths (`accounts/export`) come before paths with a parameter (`accounts/{id}`), so that routes can be registered in this

@@ -29,18 +29,18 @@ const GROUPS = {
   '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
   '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
-  '/operators': async () => (await import('../../http/v1/operators.js')).operatorRoutes,
+  '/operators': async () => (await import('../../http/v1/people/operators.js')).operatorRoutes,
   '/runs': async () => (await import('../../http/v1/agents/runs.js')).runRoutes,
   '/settings/plans': async () => (await import('../../http/v1/settings/plans.js')).planRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
-  '/tokens': async () => (await import('../../http/v1/tokens.js')).tokenRoutes,
+  '/tokens': async () => (await import('../../http/v1/people/tokens.js')).tokenRoutes,
 } satisfies Readonly<Record<string, () => Promise<readonly Route[]>>>;
 
 /** The operations that commands call. Those of live sessions and of the caller need a daemon. */
 export type Operation =
   | Awaited<ReturnType<(typeof GROUPS)[keyof typeof GROUPS]>>[number]
   | typeof import('../../http/v1/activity/sessions.js').liveSessionRoutes[number]
-  | typeof import('../../http/v1/session.js').sessionRoutes[number];
+  | typeof import('../../http/v1/people/session.js').sessionRoutes[number];
 
 /** Returns the function that calls an operation. @param user the system user, for the audit log */
 export async function openCommandApi(core: Core, config: Config, user: string) {

@@ -9,7 +9,7 @@ import type { Penalties } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
 import type { RecentLog } from '../../core/recent-log.js';
 import { compilePattern } from '../../games-pattern.js';
-import { createRefuseNow } from '../../http/current-access.js';
+import { createRefuseNow } from '../../http/caller.js';
 import { createAttemptsOfAll } from '../../http/guards/attempts.js';
 import type { Services } from '../../http/services.js';
 import { createEventStreams } from '../../http/v1/events.js';

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import Koa from 'koa';
+import type { AdminState } from '../../../src/http/caller.js';
 import { type AuthenticateDeps, authenticate } from '../../../src/http/guards/authenticate.js';
-import type { AdminState } from '../../../src/http/state.js';
 
 test('a console session of a removed operator does not authenticate', async (t) => {
   const session = { hash: 'h', username: 'kim', operatorId: 'gone' };

@@ -1,7 +1,7 @@
 // How long the answer to a refused login is delayed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLoginDelay } from '../../../src/http/guards/login-delay.js';
+import { createLoginDelay } from '../../../src/http/guards/attempts.js';
 import { createTestTimers } from '../../helpers/timers.js';
 
 for (const [random, shortestMs, longestMs] of [

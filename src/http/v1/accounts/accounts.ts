@@ -9,7 +9,7 @@ import { type Answered, routesOf } from '../../api/route.js';
 import { Count, IdParams, pageOf } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
-import { pageSortedBy } from '../sorted.js';
+import { pageSortedBy } from '../cursors.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { AccountChange, NewAccount } from './field-schemas.js';
 import { matcherFor } from './filter.js';

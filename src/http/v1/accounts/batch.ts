@@ -13,12 +13,12 @@ import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, NewAccountFields, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, SkippedAccount } from './schemas.js';
 import { changeOf, problemOf, refuseEgressClass, withTerms } from './shared.js';
+import { inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
 const MAX_AT_ONCE = 10_000;

@@ -10,7 +10,6 @@ import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
-import { inAuditedSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { asStored, BulkAction, refuseAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
@@ -18,6 +17,7 @@ import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
+import { inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;

@@ -4,7 +4,7 @@ import { fault } from '../../api/field-errors.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
-import { pageSortedBy } from '../sorted.js';
+import { pageSortedBy } from '../cursors.js';
 import { matcherFor } from './filter.js';
 import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
 import { accountSortKeys } from './shared.js';

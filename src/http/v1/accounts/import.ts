@@ -9,7 +9,7 @@ import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
 import { refuseCaller } from '../../api/serve.js';
-import { declaredBytes } from '../../body-bytes.js';
+import { declaredBytes } from '../../body.js';
 import { actorOf, isSeller } from '../../caller.js';
 import { budgetPreview } from './budget-preview.js';
 import { createReport, FileEncoding, ImportReport } from './import-report.js';

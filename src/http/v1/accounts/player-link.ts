@@ -7,7 +7,7 @@ import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { IdParams, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { isServed, playerUrl } from '../../player/address.js';
+import { isServed, playerUrl } from '../../player/page-settings.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from './shared.js';
 

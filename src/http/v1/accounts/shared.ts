@@ -19,7 +19,7 @@ import { because } from '../../api/problem-reasons.js';
 import { refuseCaller } from '../../api/serve.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
-import type { SortKeys } from '../sorted.js';
+import type { SortKeys } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
 
 export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-account') };

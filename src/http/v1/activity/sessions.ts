@@ -8,8 +8,7 @@ import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { sortedCursors } from '../cursors.js';
-import { pageSortedBy, type SortKeys } from '../sorted.js';
+import { pageSortedBy, type SortKeys, sortedCursors } from '../cursors.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 

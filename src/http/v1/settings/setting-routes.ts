@@ -6,9 +6,8 @@ import type { Actor } from '../../../core/audit/audit.js';
 import { etagOf, refuseChanged } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type HandlerInput, type RouteDescription, routesOf } from '../../api/route.js';
-import { actorOf } from '../../caller.js';
+import { type AdminState, actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
-import type { AdminState } from '../../state.js';
 
 type Texts = Pick<RouteDescription, 'operationId' | 'summary'> & { readonly description: string };
 type Saved = ProblemAnswer | null;

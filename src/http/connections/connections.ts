@@ -2,9 +2,9 @@
 // connection that has been idle longest is closed for the new one; without an idle one, the new connection is closed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { sourceOf } from '../core/ip.js';
-import type { Log } from '../core/log.js';
-import { peerAddress } from './client.js';
+import { sourceOf } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import { peerAddress } from '../guards/client.js';
 
 export interface ConnectionLimits {
   readonly max: number;

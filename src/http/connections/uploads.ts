@@ -1,6 +1,6 @@
 // Bounds the rate of a request body. The duration is not bounded, because it depends on the size.
 import type { IncomingMessage } from 'node:http';
-import { hasBody } from './body-bytes.js';
+import { hasBody } from '../body.js';
 
 export interface UploadLimits {
   /** A body without a byte for this time is cut, and so is a response that the client does not read. */

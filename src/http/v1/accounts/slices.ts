@@ -1,8 +1,8 @@
 // Work on many accounts in transactions of 250 accounts each, as one entry of the audit log.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Actor } from '../../core/audit/audit.js';
-import type { Log } from '../../core/log.js';
-import type { Services } from '../services.js';
+import type { Actor } from '../../../core/audit/audit.js';
+import type { Log } from '../../../core/log.js';
+import type { Services } from '../../services.js';
 
 /** Accounts per transaction; other writers run between two transactions. */
 const SLICE = 250;

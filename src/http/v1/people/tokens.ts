@@ -1,13 +1,13 @@
 // /api/v1/tokens: API tokens, with which programs authenticate.
 import { z } from 'zod';
-import type { ApiToken } from '../../core/auth/api-tokens.js';
-import { fromIsoOrNull, iso, isoOrNull } from '../../core/clock.js';
-import { invalid } from '../api/problem.js';
-import { because } from '../api/problem-reasons.js';
-import { routesOf, Scope } from '../api/route.js';
-import { Guid, IdParams, Time, TimeIn } from '../api/schemas.js';
-import { actorOf, type Caller } from '../caller.js';
-import type { Services } from '../services.js';
+import type { ApiToken } from '../../../core/auth/api-tokens.js';
+import { fromIsoOrNull, iso, isoOrNull } from '../../../core/clock.js';
+import { invalid } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf, Scope } from '../../api/route.js';
+import { Guid, IdParams, Time, TimeIn } from '../../api/schemas.js';
+import { actorOf, type Caller } from '../../caller.js';
+import type { Services } from '../../services.js';
 
 const Token = z
   .object({

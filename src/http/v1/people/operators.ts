@@ -1,18 +1,18 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
 import { z } from 'zod';
-import type { Budget as Bounds } from '../../core/accounts/plans/budget.js';
-import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth/operator.js';
-import { hasSameAccess, type OperatorRefusal } from '../../core/auth/operators.js';
-import { ROLES } from '../../core/auth/roles.js';
-import { iso } from '../../core/clock.js';
-import { invalid, type ProblemAnswer } from '../api/problem.js';
-import { because } from '../api/problem-reasons.js';
-import { routesOf } from '../api/route.js';
-import { Count, Guid, IdParams, RevokeTokens, Time } from '../api/schemas.js';
-import { actorOf } from '../caller.js';
-import type { Services } from '../services.js';
+import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
+import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../../core/auth/operator.js';
+import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
+import { ROLES } from '../../../core/auth/roles.js';
+import { iso } from '../../../core/clock.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import { because } from '../../api/problem-reasons.js';
+import { routesOf } from '../../api/route.js';
+import { Count, Guid, IdParams, RevokeTokens, Time } from '../../api/schemas.js';
+import { actorOf } from '../../caller.js';
+import type { Services } from '../../services.js';
+import { withoutUndefined } from '../without-undefined.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import { withoutUndefined } from './without-undefined.js';
 
 const Role = z.enum(ROLES).meta({
   id: 'Role',

@@ -5,7 +5,7 @@ import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
-import { principalOf, refuseProof } from '../second-factor.js';
+import { principalOf, refuseProof } from './second-factor.js';
 
 const { route } = routesOf('Settings');
 

@@ -1,5 +1,9 @@
-// The configuration of player pages and PAC files.
+// The configuration of player pages and PAC files, and their addresses.
+import type { ParameterizedContext } from 'koa';
 import type { Account } from '../../core/accounts/account.js';
+import { type PlayerLinkKind, playerPath } from '../../core/accounts/player/player-links.js';
+import type { AdminState } from '../caller.js';
+import { isSecure } from '../guards/client.js';
 
 /** `admin.playerPage` of the configuration. */
 export interface PlayerPageSettings {
@@ -22,3 +26,18 @@ export const changeableOf = (
   { owner }: Account,
 ): PlayerPageSettings['mayChange'] =>
   owner === null ? mayChange : mayChange.filter((what) => what !== 'authorizedAddresses');
+
+/** @param ctx the request, whose host names this server when `admin.playerPage.url` is not set */
+export function playerUrl(
+  { url }: PlayerPageSettings,
+  ctx: ParameterizedContext<AdminState>,
+  kind: PlayerLinkKind,
+  token: string,
+): string {
+  const origin = url ?? `${isSecure(ctx.req) ? 'https' : 'http'}://${ctx.host}`;
+  return origin + playerPath(kind, token);
+}
+
+/** Returns whether the daemon answers addresses of this kind. */
+export const isServed = ({ enabled, pac }: PlayerPageSettings, kind: PlayerLinkKind): boolean =>
+  kind === 'page' ? enabled : pac;

@@ -1,14 +1,14 @@
 // /api/v1/session/totp: the caller's own second factor and its recovery codes.
 import { z } from 'zod';
-import type { Actor } from '../../core/audit/audit.js';
-import type { Principal, Principals } from '../../core/auth/principals.js';
-import { TOO_MANY_ATTEMPTS } from '../answer.js';
-import { invalid, type ProblemAnswer } from '../api/problem.js';
-import { because, type ReasonCode } from '../api/problem-reasons.js';
-import { type Answered, routesOf } from '../api/route.js';
-import { actorOf, type Caller, keptSessionOf } from '../caller.js';
-import { type AdminAttempts, uncountUnchecked } from '../guards/attempts.js';
-import type { Services } from '../services.js';
+import type { Actor } from '../../../core/audit/audit.js';
+import type { Principal, Principals } from '../../../core/auth/principals.js';
+import { TOO_MANY_ATTEMPTS } from '../../answer.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import { because, type ReasonCode } from '../../api/problem-reasons.js';
+import { type Answered, routesOf } from '../../api/route.js';
+import { actorOf, type Caller, keptSessionOf } from '../../caller.js';
+import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
+import type { Services } from '../../services.js';
 
 /** `123456`, or a recovery code such as `abcde-fghij`. */
 export const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);

@@ -1,8 +1,8 @@
 // The budget of a seller, as /api/v1 shows it.
 import { z } from 'zod';
-import type { Operator } from '../../core/auth/operator.js';
-import { DAY_MS } from '../../core/clock.js';
-import { Bytes, Count } from '../api/schemas.js';
+import type { Operator } from '../../../core/auth/operator.js';
+import { DAY_MS } from '../../../core/clock.js';
+import { Bytes, Count } from '../../api/schemas.js';
 
 const Bound = z.int().min(0).nullable();
 

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { REFUSALS } from './answer.js';
+import { REFUSALS } from '../answer.js';
 import {
   type Connection,
   type ConnectionDeps,
