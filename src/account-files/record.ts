@@ -19,7 +19,7 @@ import {
   readUsage,
 } from './field-readers.js';
 import { fieldNamed } from './headings.js';
-import { because, type Reason, type ReasonCode } from './reasons.js';
+import { because, REASON_TEXTS, type Reason, type ReasonCode } from './reasons.js';
 
 /**
  * The account fields of a file. Undefined when the file does not contain the field. At most one of password and passwordHash; an
@@ -113,7 +113,11 @@ function readFields(field: ReadField, has: (name: string) => boolean): Partial<A
     }
     const value = ofCell(cell);
     if (value !== null && isValid(value)) given[name] = value;
-    else return because(fault as ReasonCode, fault === 'addresses' ? { field: name } : {});
+    else
+      return because(
+        fault as ReasonCode,
+        REASON_TEXTS[fault as ReasonCode].includes('{field}') ? { field: name } : {},
+      );
   }
   return storedFields(given);
 }

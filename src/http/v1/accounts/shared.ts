@@ -24,6 +24,8 @@ import { withoutUndefined } from '../without-undefined.js';
 
 export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-account') };
 
+type ChangeRefusal = AddRefusal | PatchRefusal;
+
 /** The field and the error of each refusal that is about one field of the request. */
 const FIELD_ERRORS = {
   'empty-credentials': ['username', 'username'],
@@ -38,25 +40,27 @@ const FIELD_ERRORS = {
   'unknown-egress-class': ['limits.egressClass', 'egress-class'],
 } as const;
 
-const OTHER_PROBLEMS = {
+const OTHER_PROBLEMS: Readonly<Record<Exclude<ChangeRefusal, keyof typeof FIELD_ERRORS>, ProblemAnswer>> = {
   'username-taken': { problem: 'username-taken' },
   'invalid-addresses': { problem: 'validation' },
   'invalid-allowed-clients': { problem: 'validation' },
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': { problem: 'changed-meanwhile', ...because('account-changed') },
-} as const;
+};
+
+const isFieldError = (reason: ChangeRefusal): reason is keyof typeof FIELD_ERRORS => reason in FIELD_ERRORS;
 
 /** Returns the problem of a refused account or change. @param path path of the object with the fields */
 export function problemOf(
-  { reason, address, list }: Omit<Refused<AddRefusal | PatchRefusal>, 'ok'>,
+  { reason, address, list }: Omit<Refused<ChangeRefusal>, 'ok'>,
   path = 'body',
 ): ProblemAnswer {
-  if (reason in FIELD_ERRORS) {
-    const [field, code, values] = FIELD_ERRORS[reason as keyof typeof FIELD_ERRORS];
+  if (isFieldError(reason)) {
+    const [field, code, values] = FIELD_ERRORS[reason];
     return invalid(`${path}.${field}`, code, values);
   }
-  const problem: ProblemAnswer = OTHER_PROBLEMS[reason as keyof typeof OTHER_PROBLEMS];
+  const problem = OTHER_PROBLEMS[reason];
   if (address === undefined) return problem;
   const error = fieldError(`${path}.${list}`, address.code, address.values);
   return { ...problem, detail: error.message, errors: [error] };
