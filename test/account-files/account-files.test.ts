@@ -19,7 +19,7 @@ import type { FileView } from '../../src/account-files/row.js';
 import { hashPassword } from '../../src/core/accounts/access/password.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
 import type { AccountView } from '../../src/core/accounts/account-views.js';
-import { isValidRemarks } from '../../src/core/accounts/fields/account-fields.js';
+import { INITIAL_FIELDS, isValidRemarks } from '../../src/core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES } from '../../src/core/accounts/fields/contacts.js';
 import { isValidTag, MAX_TAGS, uniqueTags } from '../../src/core/accounts/fields/tags.js';
 import { isPlanName } from '../../src/core/accounts/plans/plans.js';
@@ -70,11 +70,11 @@ const accountView: fc.Arbitrary<AccountView> = fc
   })
   .map((account) => ({
     account: {
+      ...INITIAL_FIELDS,
       ...account,
       id: randomUUID(),
       passwordHash: hash,
       passwordVersion: 0,
-      owner: null,
       limits: NO_LIMITS,
       quotaReset: null,
     },
