@@ -1,17 +1,19 @@
 // One description of each field of an account that callers set. Changes, rows, audit records, files and answers are made from it.
 // User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
-import { isWireDate } from '../../wire-date.js';
+import { isWireDate, WIRE_DATE_RANGE } from '../../wire-date.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';
 import type { Account } from '../account.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
-import { areValidTags, uniqueTags } from './tags.js';
+import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './tags.js';
 
 export interface AccountField<Value> extends Kind<Value> {
   /** Of a new account for which nobody gives another value. */
   readonly initial: Value;
-  /** Whether a given value can be stored; `reason` says why it cannot. */
+  /** Whether a given value can be stored. Where one may be invalid, `reason` is its refusal and `error` what a request is told. */
   isValid?(given: Value): boolean;
   readonly reason?: string;
+  /** An error of a field (`http/api/field-errors.ts`), with the values of its text. */
+  readonly error?: readonly [code: string, values?: Readonly<Record<string, string | number>>];
   /** The form that is stored. */
   toStored?(given: Value): Value;
   /** The audit log shows the field also without a value. */
@@ -35,6 +37,7 @@ export const ACCOUNT_FIELDS = {
     initial: null,
     isValid: (text) => text === null || isValidRemarks(text),
     reason: 'invalid-remarks',
+    error: ['not-storable'],
     isAlwaysAudited: true,
     fault: 'remarks',
     headings: '备注 备注信息 说明',
@@ -44,6 +47,7 @@ export const ACCOUNT_FIELDS = {
     initial: [],
     isValid: (tags) => areValidTags(uniqueTags(tags)),
     reason: 'invalid-tags',
+    error: ['tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }],
     toStored: uniqueTags,
     fault: 'tags',
     headings: '标签 分组 分类',
@@ -56,6 +60,7 @@ export const ACCOUNT_FIELDS = {
     initial: null,
     isValid: (at) => at === null || isWireDate(at),
     reason: 'invalid-expiry',
+    error: ['time', { range: WIRE_DATE_RANGE }],
     isAlwaysAudited: true,
     headings: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',
   },
@@ -71,6 +76,7 @@ export const ACCOUNT_FIELDS = {
     initial: null,
     isValid: isSchedule,
     reason: 'invalid-schedule',
+    error: ['schedule'],
     toStored: storedSchedule,
     fault: 'schedule',
     headings: '使用时段 时间安排 可用时段',

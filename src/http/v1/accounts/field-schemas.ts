@@ -97,6 +97,15 @@ const Fields = z.object({
   schedule: Schedule,
 });
 
+/** The fields that answers give as requests do; the others have their own form there. */
+export const FieldsOfAnswers = Fields.omit({
+  isEnabled: true,
+  remarks: true,
+  tags: true,
+  expiresAt: true,
+  limits: true,
+});
+
 /** The fields of new accounts, of one or of many. */
 export const NewAccountFields = {
   ...Fields.omit({ authorizedAddresses: true }).partial().shape,

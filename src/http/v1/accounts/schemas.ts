@@ -4,15 +4,7 @@ import { NO_OWNER } from '../../../core/accounts/account-query.js';
 import { CLIENT_FORMATS } from '../../../core/accounts/player/client-formats.js';
 import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import { sortedCursors } from '../cursors.js';
-import {
-  AccountLimits,
-  AccountUsage,
-  AllowedClients,
-  AuthorizedAddresses,
-  Contacts,
-  Schedule,
-  Tag,
-} from './field-schemas.js';
+import { AccountLimits, AccountUsage, Contacts, FieldsOfAnswers, Tag } from './field-schemas.js';
 
 export const Account = z
   .object({
@@ -36,9 +28,7 @@ export const Account = z
     /** Since midnight in the time zone `timeZone`. */
     todayBytesUp: Bytes,
     todayBytesDown: Bytes,
-    authorizedAddresses: AuthorizedAddresses,
-    allowedClients: AllowedClients,
-    schedule: Schedule,
+    ...FieldsOfAnswers.shape,
     /** The schedule does not allow the present time. */
     isOutsideSchedule: z.boolean(),
     /** When the schedule opens or closes next; null: never. */

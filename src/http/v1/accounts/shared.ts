@@ -6,14 +6,13 @@ import type { AccountChange, AddRefusal } from '../../../core/accounts/account-i
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
+import { FIELDS, type FieldReason } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
-import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
 import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { fromIsoOrNull } from '../../../core/clock.js';
-import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
-import { fieldError } from '../../api/field-errors.js';
+import { type FieldCode, type FieldValues, fieldError } from '../../api/field-errors.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { refuseCaller } from '../../api/serve.js';
@@ -26,21 +25,19 @@ export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-
 
 type ChangeRefusal = AddRefusal | PatchRefusal;
 
-/** The field and the error of each refusal that is about one field of the request. */
+/** The field and the error of refusals that are about one field of the request, beside those of the table of fields. */
 const FIELD_ERRORS = {
   'empty-credentials': ['username', 'username'],
   'invalid-username': ['username', 'username'],
   'invalid-password': ['password', 'password'],
-  'invalid-remarks': ['remarks', 'not-storable'],
-  'invalid-tags': ['tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }],
-  'invalid-expiry': ['expiresAt', 'time', { range: WIRE_DATE_RANGE }],
-  'invalid-schedule': ['schedule', 'schedule'],
   'invalid-email': ['contacts.email', 'mail-address'],
   'invalid-telegram': ['contacts.telegram', 'chat-id'],
   'unknown-egress-class': ['limits.egressClass', 'egress-class'],
 } as const;
 
-const OTHER_PROBLEMS: Readonly<Record<Exclude<ChangeRefusal, keyof typeof FIELD_ERRORS>, ProblemAnswer>> = {
+const OTHER_PROBLEMS: Readonly<
+  Record<Exclude<ChangeRefusal, FieldReason | keyof typeof FIELD_ERRORS>, ProblemAnswer>
+> = {
   'username-taken': { problem: 'username-taken' },
   'invalid-addresses': { problem: 'validation' },
   'invalid-allowed-clients': { problem: 'validation' },
@@ -49,18 +46,23 @@ const OTHER_PROBLEMS: Readonly<Record<Exclude<ChangeRefusal, keyof typeof FIELD_
   'changed-meanwhile': { problem: 'changed-meanwhile', ...because('account-changed') },
 };
 
-const isFieldError = (reason: ChangeRefusal): reason is keyof typeof FIELD_ERRORS => reason in FIELD_ERRORS;
+/** Returns where a request is wrong, and the error; null: the refusal is about something else. */
+function fieldErrorOf(
+  reason: ChangeRefusal,
+): readonly [field: string, code: FieldCode, values?: FieldValues | undefined] | null {
+  if (reason in FIELD_ERRORS) return FIELD_ERRORS[reason as keyof typeof FIELD_ERRORS];
+  const [name, { error }] = FIELDS.find(([, field]) => field.reason === reason) ?? ['', {}];
+  return error ? [name, error[0] as FieldCode, error[1]] : null;
+}
 
 /** Returns the problem of a refused account or change. @param path path of the object with the fields */
 export function problemOf(
   { reason, address, list }: Omit<Refused<ChangeRefusal>, 'ok'>,
   path = 'body',
 ): ProblemAnswer {
-  if (isFieldError(reason)) {
-    const [field, code, values] = FIELD_ERRORS[reason];
-    return invalid(`${path}.${field}`, code, values);
-  }
-  const problem = OTHER_PROBLEMS[reason];
+  const wrong = fieldErrorOf(reason);
+  if (wrong) return invalid(`${path}.${wrong[0]}`, wrong[1], wrong[2]);
+  const problem = OTHER_PROBLEMS[reason as keyof typeof OTHER_PROBLEMS];
   if (address === undefined) return problem;
   const error = fieldError(`${path}.${list}`, address.code, address.values);
   return { ...problem, detail: error.message, errors: [error] };

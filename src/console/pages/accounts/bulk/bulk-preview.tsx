@@ -116,7 +116,7 @@ function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Recor
 }
 
 type Terms = AccountLimits &
-  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'allowedClients' | 'schedule'>;
+  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | (typeof ACCESS_NAMES)[number]>;
 const toTerms = (fields: Readonly<Record<string, unknown>>): Terms => fields as unknown as Terms;
 
 /** `344 days → 29 days`: the time from now, and the exact moment. */
