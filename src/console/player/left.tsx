@@ -1,4 +1,5 @@
 // The remaining days and traffic, and the limits of the plan.
+import type { ComponentChildren } from 'preact';
 import { bytes, DAY, duration, localTime, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { scheduleWords } from '../lib/schedule.js';
@@ -35,30 +36,36 @@ export function Left({ status }: { status: Status }) {
 
 const speed = (value: number | null): string => (value === null ? t('player.unlimited') : rate(value));
 
+function Tile({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="player-tile">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
 function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { status: Status }) {
   if (daysFromFirstLogin !== null)
     return (
-      <div class="player-tile">
-        <h2>{t('player.time')}</h2>
+      <Tile title={t('player.time')}>
         <strong class="number">{duration(daysFromFirstLogin * DAY)}</strong>
         <span class="soft">{t('player.fromFirstLogin')}</span>
-      </div>
+      </Tile>
     );
   if (expiresAt === null)
     return (
-      <div class="player-tile">
-        <h2>{t('player.time')}</h2>
+      <Tile title={t('player.time')}>
         <strong>{t('player.unlimited')}</strong>
-      </div>
+      </Tile>
     );
   const remainingMs = Date.parse(expiresAt) - Date.parse(now);
   const tone = isExpired ? 'bad-text' : remainingMs < 3 * DAY ? 'warn-text' : '';
   return (
-    <div class="player-tile">
-      <h2>{t('player.time')}</h2>
+    <Tile title={t('player.time')}>
       <strong class={`number ${tone}`}>{isExpired ? t('player.expired') : duration(remainingMs)}</strong>
       <span class="soft number">{t('player.until', { time: localTime(expiresAt).slice(0, 16) })}</span>
-    </div>
+    </Tile>
   );
 }
 
@@ -66,18 +73,16 @@ function Traffic({ status: { limits, usage } }: { status: Status }) {
   const { quotaBytes, quotaPeriod } = limits;
   if (quotaBytes === null)
     return (
-      <div class="player-tile">
-        <h2>{t('player.traffic')}</h2>
+      <Tile title={t('player.traffic')}>
         <strong>{t('player.unlimited')}</strong>
         <span class="soft number">
           {t('player.used', { used: bytes(usage.periodBytes), period: t(`player.period.${quotaPeriod}`) })}
         </span>
-      </div>
+      </Tile>
     );
   const remainingBytes = Math.max(0, quotaBytes - usage.periodBytes);
   return (
-    <div class="player-tile">
-      <h2>{t('player.traffic')}</h2>
+    <Tile title={t('player.traffic')}>
       <strong class={`number ${remainingBytes === 0 ? 'bad-text' : ''}`}>{bytes(remainingBytes)}</strong>
       <Meter value={usage.periodBytes} max={quotaBytes} label={t('player.traffic')} />
       <span class="soft number">
@@ -88,6 +93,6 @@ function Traffic({ status: { limits, usage } }: { status: Status }) {
           {t('player.resets', { time: localTime(usage.periodEndsAt).slice(0, 16) })}
         </span>
       )}
-    </div>
+    </Tile>
   );
 }

@@ -1,5 +1,4 @@
 // The part of the dialog that creates many accounts: their names by a pattern or a list, with a preview.
-import { useEffect, useState } from 'preact/hooks';
 import type { NewAccounts, NewAccountsResult } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { type TextKey, t } from '../../lib/i18n.js';
@@ -11,7 +10,8 @@ import {
   SEPARATORS,
   type Separator,
 } from '../../lib/paste.js';
-import { ScrollBox, useSettled } from '../../ui/basics.js';
+import { type Preview, usePreview } from '../../lib/preview.js';
+import { ScrollBox } from '../../ui/basics.js';
 import { Area, Checkbox, Field, Input, Segments } from '../../ui/form.js';
 import { Failure } from '../../ui/states.js';
 import { Skipped } from './bulk/bulk-preview.js';
@@ -27,11 +27,6 @@ export interface ManyTexts {
   readonly heading: '' | 'yes' | 'no';
 }
 
-interface Preview {
-  readonly result: NewAccountsResult | null;
-  readonly error: unknown;
-}
-
 export function ManyNames({
   values,
   onChange,
@@ -39,7 +34,7 @@ export function ManyNames({
 }: {
   readonly values: ManyTexts;
   readonly onChange: (changes: Partial<ManyTexts>) => void;
-  readonly preview: Preview;
+  readonly preview: Preview<NewAccountsResult>;
 }) {
   const { source, pattern, list } = values;
   return (
@@ -207,27 +202,14 @@ function HowRead({
 const SHOWN_READ = 8;
 const SHOWN_REFUSED = 100;
 
-/** What creating the accounts of `body` would do; nothing is written. */
-export function usePreview(body: NewAccounts | null): Preview {
-  const current = JSON.stringify(body);
-  const question = useSettled(current, 300);
-  const [state, setState] = useState<Preview & { readonly question: string }>({
-    question: '',
-    result: null,
-    error: null,
-  });
-  useEffect(() => {
-    const asked = JSON.parse(question) as NewAccounts | null;
-    if (!asked || (asked.pattern ?? '') === '' ? (asked?.list?.length ?? 0) === 0 : false) return;
-    const abort = new AbortController();
-    call('createAccounts', { body: { ...asked, dryRun: true }, signal: abort.signal }).then(
-      (result) => setState({ question, result, error: null }),
-      (error: unknown) => abort.signal.aborted || setState({ question, result: null, error }),
-    );
-    return () => abort.abort();
-  }, [question]);
-  // A result of another text does not apply to this one.
-  return state.question === current ? state : { result: null, error: null };
+/** What creating these accounts would do; nothing is written. */
+export function useNewPreview(body: NewAccounts | null): Preview<NewAccountsResult> {
+  const isEmpty = (body?.pattern ?? '') === '' && (body?.list ?? []).length === 0;
+  return usePreview(
+    isEmpty ? null : body,
+    (asked, signal) => call('createAccounts', { body: { ...asked, dryRun: true }, signal }),
+    300,
+  );
 }
 
 /** `result`: null while the text is typed and read. The preview keeps its place then, so that no field below it moves. */

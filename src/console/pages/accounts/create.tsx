@@ -10,7 +10,7 @@ import { useUser } from '../../lib/rights.js';
 import { patchQuery } from '../../lib/router.js';
 import { Confirm, FormDialog } from '../../ui/dialog.js';
 import { Field, Input, Segments } from '../../ui/form.js';
-import { accountsOf, ManyNames, type ManyTexts, readList, usePreview } from './create-many.js';
+import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
 import {
   ACCESS_NAMES,
   AccountFields,
@@ -71,7 +71,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const hasBudget = (useUser()?.budget ?? null) !== null;
   const one: NewAccounts | null =
     common && hasBudget && username !== '' ? { ...common, list: [{ username }] } : null;
-  const preview = usePreview(mode === 'many' ? many : one);
+  const preview = useNewPreview(mode === 'many' ? many : one);
   const budget = preview.result?.budget ?? null;
   const ready =
     (mode === 'one'

@@ -4,6 +4,7 @@ import { t } from '../../lib/i18n.js';
 import { saveFile } from '../../lib/save.js';
 import { Button, CopyButton, Fact, ScrollBox } from '../../ui/basics.js';
 import { SecretDialog } from '../../ui/dialog.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
 
@@ -69,26 +70,19 @@ export function ManyCredentialsDialog({
         <CopyButton text={plain} label={t('credentials.copyPlain')} />
       </div>
       <ScrollBox label={title}>
-        <table class="small">
-          <thead>
-            <tr>
-              <th scope="col">{t('account.username')}</th>
-              <th scope="col">{t('account.password')}</th>
-              <th scope="col">{t('credentials.link')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.map((one) => (
-              <tr key={one.id}>
-                <td class="whole">{one.username}</td>
-                <td class="whole">
-                  <code>{one.password}</code>
-                </td>
-                <td class="soft break">{one.link}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={list}
+          id={({ id }) => id}
+          columns={[
+            { head: t('account.username'), cellLook: 'whole', cell: ({ username }) => username },
+            {
+              head: t('account.password'),
+              cellLook: 'whole',
+              cell: ({ password }) => <code>{password}</code>,
+            },
+            { head: t('credentials.link'), cellLook: 'soft break', cell: ({ link }) => link },
+          ]}
+        />
       </ScrollBox>
     </SecretDialog>
   );

@@ -12,6 +12,14 @@ import { Icon } from '../../ui/icons.js';
 import { notify } from '../../ui/toast.js';
 import { expiryOf } from './fields/plans.js';
 
+interface Condition {
+  readonly key: string;
+  readonly ok: boolean;
+  readonly isSoft?: boolean;
+  /** Left out: the account has no such condition. */
+  readonly text: ComponentChildren;
+}
+
 export function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
   const failures = useLoad(
     'listLogins',
@@ -26,71 +34,46 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
     limits.maxClientAddresses !== null && usage.clientAddresses >= limits.maxClientAddresses;
   const blocked =
     !account.isEnabled || account.isExpired || account.isOutsideSchedule || overQuota || fullSessions;
-  /** In the order in which a login meets them. A reason stops every login, the others are conditions that hold, and warnings. */
-  const checks: readonly { readonly isReason: boolean; readonly line: ComponentChildren }[] = [
+  /** In the order in which a login meets them. What does not hold stops every login, unless it is soft: a warning. */
+  const checks: readonly Condition[] = [
     {
-      isReason: !account.isEnabled,
-      line: (
-        <Check key="enabled" ok={account.isEnabled}>
-          {t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled')}
-        </Check>
-      ),
+      key: 'enabled',
+      ok: account.isEnabled,
+      text: t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled'),
+    },
+    { key: 'expiry', ok: !account.isExpired, text: expiryOf(account) },
+    { key: 'quota', ok: !overQuota, text: <Quota account={account} ok={!overQuota} onReset={onReset} /> },
+    {
+      key: 'schedule',
+      ok: !account.isOutsideSchedule,
+      text: account.schedule !== null && <Schedule account={account} schedule={account.schedule} />,
     },
     {
-      isReason: account.isExpired,
-      line: (
-        <Check key="expiry" ok={!account.isExpired}>
-          {expiryOf(account)}
-        </Check>
-      ),
+      key: 'clients',
+      ok: true,
+      text:
+        account.allowedClients.length > 0 &&
+        t('diagnosis.allowedClients', { list: account.allowedClients.join(', ') }),
     },
     {
-      isReason: overQuota,
-      line: <QuotaCheck key="quota" account={account} ok={!overQuota} onReset={onReset} />,
+      key: 'sessions',
+      ok: !fullSessions,
+      text: t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' }),
     },
     {
-      isReason: account.isOutsideSchedule,
-      line: account.schedule !== null && (
-        <ScheduleCheck key="schedule" account={account} schedule={account.schedule} />
-      ),
+      key: 'addresses',
+      ok: !fullAddresses,
+      isSoft: true,
+      text: t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' }),
     },
     {
-      isReason: false,
-      line: account.allowedClients.length > 0 && (
-        <Check key="clients" ok soft>
-          {t('diagnosis.allowedClients', { list: account.allowedClients.join(', ') })}
-        </Check>
-      ),
-    },
-    {
-      isReason: fullSessions,
-      line: (
-        <Check key="sessions" ok={!fullSessions}>
-          {t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' })}
-        </Check>
-      ),
-    },
-    {
-      isReason: false,
-      line: (
-        <Check key="addresses" ok={!fullAddresses} soft>
-          {t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' })}
-        </Check>
-      ),
-    },
-    {
-      isReason: false,
-      line: last ? (
-        <LastFailure key="last" login={last} />
-      ) : (
-        failures.data && (
-          <Check key="last" ok>
-            {t('diagnosis.noFailures')}
-          </Check>
-        )
-      ),
+      key: 'last',
+      ok: !last,
+      isSoft: true,
+      text: last ? <LastFailure login={last} /> : failures.data && t('diagnosis.noFailures'),
     },
   ];
+  const isReason = ({ ok, isSoft }: Condition) => !ok && !isSoft;
   return (
     <section class="card diagnosis">
       <h2>
@@ -99,23 +82,23 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
       </h2>
       {blocked ? (
         <>
-          <ul class="checks">{checks.filter(({ isReason }) => isReason).map(({ line }) => line)}</ul>
+          <Checks of={checks.filter(isReason)} />
           <details>
             <summary class="soft">{t('diagnosis.rest')}</summary>
-            <ul class="checks">{checks.filter(({ isReason }) => !isReason).map(({ line }) => line)}</ul>
+            <Checks of={checks.filter((each) => !isReason(each))} />
           </details>
         </>
       ) : (
-        <ul class="checks">{checks.map(({ line }) => line)}</ul>
+        <Checks of={checks} />
       )}
     </section>
   );
 }
 
-function ScheduleCheck({ account, schedule }: { account: Account; schedule: string }) {
+function Schedule({ account, schedule }: { account: Account; schedule: string }) {
   const { isOutsideSchedule, scheduleChangesAt } = account;
   return (
-    <Check ok={!isOutsideSchedule}>
+    <>
       {t(isOutsideSchedule ? 'diagnosis.schedule.closed' : 'diagnosis.schedule.open', {
         schedule: scheduleWords(schedule),
       })}
@@ -126,12 +109,12 @@ function ScheduleCheck({ account, schedule }: { account: Account; schedule: stri
           <At at={scheduleChangesAt} />
         </>
       )}
-    </Check>
+    </>
   );
 }
 
 /** The line of a quota, with the button that sets its use to zero. */
-function QuotaCheck({
+function Quota({
   account: { id, username, limits, usage },
   ok,
   onReset,
@@ -142,9 +125,9 @@ function QuotaCheck({
 }) {
   const { quotaBytes } = limits;
   const period = t(`limits.period.${limits.quotaPeriod}`);
-  if (quotaBytes === null) return <Check ok>{t('diagnosis.noQuota')}</Check>;
+  if (quotaBytes === null) return <>{t('diagnosis.noQuota')}</>;
   return (
-    <Check ok={ok}>
+    <>
       {t('diagnosis.quota', {
         used: bytes(usage.periodBytes),
         quota: bytes(quotaBytes),
@@ -171,26 +154,32 @@ function QuotaCheck({
           <p>{t('account.resetUsage.text', { name: username, used: bytes(usage.periodBytes), period })}</p>
         </AskButton>
       )}
-    </Check>
+    </>
   );
 }
 
 function LastFailure({ login }: { login: Login }) {
   return (
-    <Check ok={false} soft>
+    <>
       {t('diagnosis.lastFailure')}
       <strong>{t(`login.outcome.${login.outcome}`)}</strong> · <code>{login.client}</code> ·{' '}
       <Ago at={login.at} />
-    </Check>
+    </>
   );
 }
 
-function Check({ ok, soft = false, children }: { ok: boolean; soft?: boolean; children: ComponentChildren }) {
-  const tone = ok ? 'good' : soft ? 'warn' : 'bad';
+function Checks({ of }: { of: readonly Condition[] }) {
   return (
-    <li class={tone}>
-      <Icon name={ok ? 'check' : soft ? 'warn' : 'cross'} />
-      <span>{children}</span>
-    </li>
+    <ul class="checks">
+      {of.map(
+        ({ key, ok, isSoft, text }) =>
+          text && (
+            <li key={key} class={ok ? 'good' : isSoft ? 'warn' : 'bad'}>
+              <Icon name={ok ? 'check' : isSoft ? 'warn' : 'cross'} />
+              <span>{text}</span>
+            </li>
+          ),
+      )}
+    </ul>
   );
 }

@@ -7,6 +7,7 @@ import { go, href } from '../../lib/router.js';
 import { At, BackLink, Button, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
 import { Permitted } from '../../ui/permitted.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RunState, tookText } from './runs.js';
@@ -157,44 +158,30 @@ function Deliveries({ run }: { run: RunDetail }) {
       {run.deliveries.length === 0 ? (
         <p class="soft">{t('run.noDeliveries')}</p>
       ) : (
-        <table class="small">
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col">{t('run.delivery')}</th>
-              <th scope="col" class="wide-only">
-                {t('run.channel')}
-              </th>
-              <th scope="col">{t('run.detail')}</th>
-              <th scope="col" class="end wide-only">
-                {t('run.took')}
-              </th>
-              <th scope="col" class="end">
-                {t('logins.at')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {run.deliveries.map((one) => (
-              <tr key={one.id}>
-                <td class="number">{one.attempt}</td>
-                <td>
-                  <State tone={one.delivered ? 'good' : 'bad'}>
-                    {t(one.delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
-                  </State>
-                </td>
-                <td class="wide-only">{one.channel}</td>
-                <td class="break">{one.detail}</td>
-                <td class="end number wide-only">
-                  {Date.parse(one.finishedAt) - Date.parse(one.startedAt)} ms
-                </td>
-                <td class="end">
-                  <At at={one.startedAt} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={run.deliveries}
+          id={({ id }) => String(id)}
+          columns={[
+            { head: '#', cellLook: 'number', cell: ({ attempt }) => attempt },
+            {
+              head: t('run.delivery'),
+              cell: ({ delivered }) => (
+                <State tone={delivered ? 'good' : 'bad'}>
+                  {t(delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
+                </State>
+              ),
+            },
+            { head: t('run.channel'), look: 'wide-only', cell: ({ channel }) => channel },
+            { head: t('run.detail'), cellLook: 'break', cell: ({ detail }) => detail },
+            {
+              head: t('run.took'),
+              look: 'end wide-only',
+              cellLook: 'number',
+              cell: ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
+            },
+            { head: t('logins.at'), look: 'end', cell: ({ startedAt }) => <At at={startedAt} /> },
+          ]}
+        />
       )}
       {run.nextDeliveryAt !== null && (
         <p class="soft">

@@ -4,6 +4,7 @@ import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
 import { State, Traffic } from '../../ui/basics.js';
+import { SmallTable } from '../../ui/small-table.js';
 
 export function TopAccounts({ now }: { now: Overview }) {
   return (
@@ -12,36 +13,30 @@ export function TopAccounts({ now }: { now: Overview }) {
       {now.topAccounts.length === 0 ? (
         <p class="soft">{t('overview.noTraffic')}</p>
       ) : (
-        <table class="small">
-          <thead>
-            <tr>
-              <th scope="col">{t('account.username')}</th>
-              <th scope="col">{t('account.state')}</th>
-              <th scope="col" class="end">
-                {t('account.today')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {now.topAccounts.map((one) => (
-              <tr key={one.id}>
-                <td>
-                  <a href={href(['accounts', one.id])}>{one.username}</a>
-                </td>
-                <td>
-                  {one.sessions > 0 ? (
-                    <State tone="good">{t('overview.sessionCount', { n: one.sessions })}</State>
-                  ) : (
-                    <State tone="none">{t('account.state.offline')}</State>
-                  )}
-                </td>
-                <td class="end">
-                  <Traffic up={one.bytesUp} down={one.bytesDown} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={now.topAccounts}
+          id={({ id }) => id}
+          columns={[
+            {
+              head: t('account.username'),
+              cell: ({ id, username }) => <a href={href(['accounts', id])}>{username}</a>,
+            },
+            {
+              head: t('account.state'),
+              cell: ({ sessions }) =>
+                sessions > 0 ? (
+                  <State tone="good">{t('overview.sessionCount', { n: sessions })}</State>
+                ) : (
+                  <State tone="none">{t('account.state.offline')}</State>
+                ),
+            },
+            {
+              head: t('account.today'),
+              look: 'end',
+              cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
+            },
+          ]}
+        />
       )}
     </section>
   );
@@ -55,34 +50,36 @@ export function TopGames({ now }: { now: Overview }) {
       {now.topGames.length === 0 ? (
         <p class="soft">{t('overview.noGames')}</p>
       ) : (
-        <table class="small">
-          <thead>
-            <tr>
-              <th scope="col">{t('account.game')}</th>
-              <th scope="col" class="end">
-                {t('overview.players')}
-              </th>
-              <th scope="col" class="end">
-                {t('account.dataCount')}
-              </th>
-              <th scope="col" class="share" aria-hidden="true" />
-            </tr>
-          </thead>
-          <tbody>
-            {now.topGames.map((one) => (
-              <tr key={one.gameId}>
-                <td>
-                  <a href={href(['accounts'], { game: one.gameId })}>{one.gameId}</a>
-                </td>
-                <td class="end number">{count(one.accountsOnline)}</td>
-                <td class="end number">{count(one.heartbeats)}</td>
-                <td class="share" aria-hidden="true">
-                  <span class="share-bar" style={{ width: `${(one.heartbeats / most) * 100}%` }} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={now.topGames}
+          id={({ gameId }) => gameId}
+          columns={[
+            {
+              head: t('account.game'),
+              cell: ({ gameId }) => <a href={href(['accounts'], { game: gameId })}>{gameId}</a>,
+            },
+            {
+              head: t('overview.players'),
+              look: 'end',
+              cellLook: 'number',
+              cell: ({ accountsOnline }) => count(accountsOnline),
+            },
+            {
+              head: t('account.dataCount'),
+              look: 'end',
+              cellLook: 'number',
+              cell: ({ heartbeats }) => count(heartbeats),
+            },
+            {
+              head: '',
+              look: 'share',
+              isPicture: true,
+              cell: ({ heartbeats }) => (
+                <span class="share-bar" style={{ width: `${(heartbeats / most) * 100}%` }} />
+              ),
+            },
+          ]}
+        />
       )}
     </section>
   );

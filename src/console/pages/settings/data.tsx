@@ -13,6 +13,7 @@ import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { Permitted } from '../../ui/permitted.js';
 import { SettingsForm } from '../../ui/settings-form.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
@@ -183,38 +184,30 @@ function Effective({ data }: { data: EffectiveConfig }) {
             {t('effective.problem', { problem: data.problem })}
           </p>
         )}
-        <table class="small stacked">
-          <thead>
-            <tr>
-              <th scope="col">{t('effective.key')}</th>
-              <th scope="col">{t('effective.value')}</th>
-              <th scope="col">{t('effective.source')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.entries.map((entry) => (
-              <tr key={entry.path}>
-                <td class="whole">
-                  <code>{entry.path}</code>
-                </td>
-                <td class="break">
-                  {entry.isSecret ? (
-                    <span class="soft">{t('effective.hidden')}</span>
-                  ) : (
-                    <code>{entry.value}</code>
-                  )}
-                </td>
-                <td class="whole">
-                  {entry.source === 'default' ? (
-                    <span class="faint">{t('effective.source.default')}</span>
-                  ) : (
-                    <Tag>{t(`effective.source.${entry.source}`)}</Tag>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          look="small stacked"
+          rows={data.entries}
+          id={({ path }) => path}
+          columns={[
+            { head: t('effective.key'), cellLook: 'whole', cell: ({ path }) => <code>{path}</code> },
+            {
+              head: t('effective.value'),
+              cellLook: 'break',
+              cell: ({ isSecret, value }) =>
+                isSecret ? <span class="soft">{t('effective.hidden')}</span> : <code>{value}</code>,
+            },
+            {
+              head: t('effective.source'),
+              cellLook: 'whole',
+              cell: ({ source }) =>
+                source === 'default' ? (
+                  <span class="faint">{t('effective.source.default')}</span>
+                ) : (
+                  <Tag>{t(`effective.source.${source}`)}</Tag>
+                ),
+            },
+          ]}
+        />
       </section>
     </>
   );

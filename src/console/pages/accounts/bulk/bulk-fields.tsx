@@ -3,7 +3,7 @@ import type { BulkRequest } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../../../ui/expiry-field.js';
-import { Field, Input, Segments, Select } from '../../../ui/form.js';
+import { Field, Input, Segments } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFieldChoices,
@@ -15,7 +15,7 @@ import {
   readFields,
 } from '../fields/account-fields.js';
 import { OwnerChoice } from '../fields/owner-choice.js';
-import { daysWords, planLimitWords, usePlans } from '../fields/plans.js';
+import { PlanChoice } from '../fields/plan-choice.js';
 import { readTags, TagField } from '../fields/tag-field.js';
 import type { BulkActionType } from './bulk-preview.js';
 
@@ -173,24 +173,10 @@ function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly 
 }
 
 function PlanFields({ given, set }: Omit<Props, 'type'>) {
-  const plans = usePlans();
-  const plan = plans.find(({ name }) => name === given.plan);
   return (
     <>
       <div class="grid-2">
-        <Field
-          label={t('plans.choose')}
-          hint={plan ? `${daysWords(plan)} · ${planLimitWords(plan.limits)}` : undefined}
-        >
-          <Select
-            value={given.plan}
-            onChange={(name) => set({ plan: name })}
-            options={[
-              { value: '', label: t('plans.own') },
-              ...plans.map(({ name }) => ({ value: name, label: name })),
-            ]}
-          />
-        </Field>
+        <PlanChoice value={given.plan} onChange={(plan) => set({ plan })} none={t('plans.own')} />
         <div class="field">
           <span>{t('plans.use')}</span>
           <Segments

@@ -2,39 +2,22 @@
 import type { Plan } from '../../../api-types.js';
 import { bytes, count, rate } from '../../../lib/format.js';
 import { isTextKey, type TextKey, t } from '../../../lib/i18n.js';
+import { NOTICE_LABELS } from '../../settings/notices/form.js';
 import { accountField, isAccountField } from './account-fields.js';
 import { daysWords, planLimitWords } from './plans.js';
 
-/** The fields that accounts do not have. */
+/** The fields that neither accounts nor notices have. */
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
+  ...NOTICE_LABELS,
   plan: 'plans.choose',
   contacts: 'contacts.title',
   daysFromFirstLogin: 'plans.daysField',
   owner: 'operators.owner',
   gameId: 'account.game',
-  url: 'notices.url',
-  baseUrl: 'notices.baseUrl',
-  timeZone: 'notices.timeZone',
-  expiryDays: 'notices.expiryDays',
-  quotaPercent: 'notices.quotaPercent',
-  chatId: 'notices.chatId',
-  secret: 'notices.secret',
-  token: 'notices.token',
-  key: 'notices.key',
-  operator: 'notices.toOperator',
-  players: 'notices.toPlayers',
-  security: 'notices.security',
-  digestHour: 'notices.digestHour',
-  trustSellers: 'notices.trustSellers',
-  perMinute: 'notices.perMinute',
-  historyDays: 'notices.historyDays',
   templates: 'notices.templates',
   host: 'publicAddress.host',
   port: 'publicAddress.port',
   recoveryCodes: 'recovery.title',
-  from: 'notices.from',
-  to: 'notices.mailTo',
-  user: 'notices.user',
   zh: 'contacts.language.zh',
   en: 'contacts.language.en',
   current: 'admin.current',
@@ -76,43 +59,22 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   count: 'audit.bulk.count',
 };
 
-/** By field, then by value. */
-const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
-  role: {
-    viewer: 'operators.role.viewer',
-    seller: 'operators.role.seller',
-    operator: 'operators.role.operator',
-  },
-  otherwise: { proxy: 'pac.proxy', direct: 'pac.direct' },
-  security: {
-    tls: 'notices.security.tls',
-    starttls: 'notices.security.starttls',
-    none: 'notices.security.none',
-  },
-  operator: { true: 'audit.on', false: 'audit.off' },
-  players: { true: 'audit.on', false: 'audit.off' },
-  bulk: {
-    create: 'audit.account.create',
-    enable: 'bulk.enable',
-    disable: 'bulk.disable',
-    delete: 'bulk.delete',
-    extend: 'bulk.extend',
-    plan: 'bulk.plan',
-    tag: 'bulk.tag',
-    'reset-password': 'bulk.reset-password',
-    'hand-over': 'bulk.hand-over',
-    'set-limits': 'bulk.set-limits',
-    'set-contacts': 'bulk.set-contacts',
-    'set-access': 'bulk.set-access',
-    'set-expiry': 'bulk.set-expiry',
-  },
-  kind: { page: 'audit.address.page', pac: 'audit.address.pac' },
+/** By field: where its values have their texts. */
+const WORDS: Readonly<Record<string, string>> = {
+  role: 'operators.role',
+  otherwise: 'pac',
+  security: 'notices.security',
+  bulk: 'bulk',
 };
 
 /** Returns the interface's word for a value that is not a user's text. */
 function wordFor(name: string, value: unknown): TextKey | undefined {
-  const known = WORDS[name]?.[String(value)];
-  if (known) return known;
+  const known = `${WORDS[name]}.${value}`;
+  if (isTextKey(known)) return known;
+  if (name === 'bulk' && value === 'create') return 'audit.account.create';
+  if ((name === 'operator' || name === 'players') && typeof value === 'boolean')
+    return value ? 'audit.on' : 'audit.off';
+  if (name === 'kind') return value === 'page' ? 'audit.address.page' : 'audit.address.pac';
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
   if (name === 'owner' && value === null) return 'operators.administrator';
   // The audit log never contains a password, only the fact that it changed, or that there is one.

@@ -1,9 +1,16 @@
-// Chooses the plan of new accounts among the existing plans, with their terms. Renders nothing when there is no plan.
+// Chooses the plan of accounts among the existing plans, with their terms. Renders nothing when there is no plan.
 import { t } from '../../../lib/i18n.js';
 import { Field, Select } from '../../../ui/form.js';
 import { daysWords, planLimitWords, usePlans } from './plans.js';
 
-export function PlanChoice({ value, onChange }: { value: string; onChange: (plan: string) => void }) {
+interface PlanChoiceProps {
+  readonly value: string;
+  readonly onChange: (plan: string) => void;
+  /** What no plan means. */
+  readonly none?: string;
+}
+
+export function PlanChoice({ value, onChange, none = t('plans.none') }: PlanChoiceProps) {
   const plans = usePlans();
   if (plans.length === 0) return null;
   const plan = plans.find(({ name }) => name === value);
@@ -15,10 +22,7 @@ export function PlanChoice({ value, onChange }: { value: string; onChange: (plan
       <Select
         value={value}
         onChange={onChange}
-        options={[
-          { value: '', label: t('plans.none') },
-          ...plans.map(({ name }) => ({ value: name, label: name })),
-        ]}
+        options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
       />
     </Field>
   );

@@ -109,6 +109,11 @@ export const CHANNELS: Readonly<
   webhook: { target: 'webhook.url', needs: ['webhook.url'] },
 };
 
+/** The labels by the last part of the path. */
+export const NOTICE_LABELS: Readonly<Record<string, TextKey>> = Object.fromEntries(
+  Object.entries(FIELDS).map(([path, { label }]) => [path.split('.').at(-1), label]),
+);
+
 export const pathsOf = (channel: NoticeChannel): readonly string[] =>
   Object.keys(FIELDS).filter((path) => path.startsWith(`${channel}.`));
 
