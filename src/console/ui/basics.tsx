@@ -1,7 +1,6 @@
 // The small components of every page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { listAddress } from '../lib/arrival.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { Icon, type IconName } from './icons.js';
@@ -93,15 +92,6 @@ export function Meter({ value, max, label }: { value: number; max: number; label
     >
       <span style={{ width: `${share * 100}%` }} />
     </span>
-  );
-}
-
-/** Leads from an object back to its list. */
-export function BackLink({ to, label }: { to: readonly string[]; label: string }) {
-  return (
-    <a class="button quiet icon-only" href={listAddress(to)} aria-label={label}>
-      <Icon name="back" />
-    </a>
   );
 }
 

@@ -1,6 +1,7 @@
 // The frame of every list: search, filters and counts, the table, and the pager.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { listAddress } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import type { Loaded } from '../lib/load.js';
 import { patchQuery, usePlace } from '../lib/router.js';
@@ -31,7 +32,7 @@ interface ListProps<P extends Page<unknown>> {
   readonly children?: ComponentChildren;
   /** Lines of the layout while the list is read. */
   readonly skeleton: number;
-  readonly empty: (page: P) => ComponentChildren;
+  readonly empty: ComponentChildren | ((page: P) => ComponentChildren);
   readonly table: RowsOf<P['items'][number]>;
   /** The toolbar, for a page that watches whether it is in sight. */
   readonly toolbar?: RefObject<HTMLDivElement | null>;
@@ -71,7 +72,7 @@ interface PagedProps<P extends Page<unknown>> extends Pick<ListProps<P>, 'empty'
 export function Paged<P extends Page<unknown>>({ page, empty, table, pending, foot }: PagedProps<P>) {
   const { nextCursor, matched } = page;
   const items: readonly P['items'][number][] = page.items;
-  if ((matched ?? items.length) === 0) return <>{empty(page)}</>;
+  if ((matched ?? items.length) === 0) return <>{typeof empty === 'function' ? empty(page) : empty}</>;
   const pager = <Pager nextCursor={nextCursor} shown={items.length} matched={matched} />;
   return (
     <>
@@ -292,5 +293,14 @@ export function Pager({
         {t('list.next')}
       </Button>
     </nav>
+  );
+}
+
+/** Leads from an object back to its list. */
+export function BackLink({ to, label }: { to: readonly string[]; label: string }) {
+  return (
+    <a class="button quiet icon-only" href={listAddress(to)} aria-label={label}>
+      <Icon name="back" />
+    </a>
   );
 }

@@ -6,7 +6,7 @@ import type { Right } from '../lib/rights.js';
 import { Button } from './basics.js';
 import { Conflict, type Overtaken } from './conflict.js';
 import type { Action } from './dialog.js';
-import { Permitted } from './permitted.js';
+import { PermittedButton } from './permitted.js';
 import { FormErrors } from './states.js';
 
 interface SettingsFormProps<T> {
@@ -47,11 +47,14 @@ export function SettingsForm<T>({
       <FormErrors error={error}>{children}</FormErrors>
       {conflict && <Conflict fields={conflict} />}
       <div class="row">
-        <Permitted to={right}>
-          <Button type="submit" kind="primary" disabled={!draft.isDirty || !isValid || busy}>
-            {t(conflict ? 'account.saveAnyway' : 'settings.save')}
-          </Button>
-        </Permitted>
+        <PermittedButton
+          to={right}
+          type="submit"
+          kind="primary"
+          disabled={!draft.isDirty || !isValid || busy}
+        >
+          {t(conflict ? 'account.saveAnyway' : 'settings.save')}
+        </PermittedButton>
         {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
       </div>
     </form>

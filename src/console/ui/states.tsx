@@ -14,12 +14,14 @@ import { Icon, type IconName } from './icons.js';
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
+  readonly text?: string;
+  /** In place of a text. */
   readonly children?: ComponentChildren;
   readonly action?: ComponentChildren;
 }
 
 /** Explains an empty list, and offers the first step. */
-export function Empty({ icon, title, children, action }: EmptyProps) {
+export function Empty({ icon, title, text, children = text, action }: EmptyProps) {
   return (
     <div class="empty">
       <Icon name={icon} size={28} />

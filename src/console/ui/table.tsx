@@ -214,7 +214,7 @@ export function Table<T>(props: TableProps<T>) {
                 onClick={(event) => {
                   if (
                     open &&
-                    !(event.target as Element).closest('a,button,input,label') &&
+                    !(event.target as Element).closest('a,button,input,label,dialog') &&
                     String(getSelection()) === ''
                   )
                     openRow(row);

@@ -5,9 +5,10 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { BackLink, Button, State } from '../../ui/basics.js';
+import { Button, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { Permitted } from '../../ui/permitted.js';
+import { BackLink } from '../../ui/list.js';
+import { Permitted, PermittedButton } from '../../ui/permitted.js';
 import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { AccountActivity } from './activity.js';
@@ -53,14 +54,12 @@ export function AccountPage({ id }: { id: string }) {
             {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
           </Button>
         </Permitted>
-        <Permitted to="resetPassword">
-          <Button onClick={() => setAsking('password')}>{t('account.passwordAndLink')}</Button>
-        </Permitted>
-        <Permitted to="changeAccount">
-          <Button kind="primary" onClick={() => setAsking('edit')}>
-            {t('account.edit')}
-          </Button>
-        </Permitted>
+        <PermittedButton to="resetPassword" onClick={() => setAsking('password')}>
+          {t('account.passwordAndLink')}
+        </PermittedButton>
+        <PermittedButton to="changeAccount" kind="primary" onClick={() => setAsking('edit')}>
+          {t('account.edit')}
+        </PermittedButton>
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns wide-last">

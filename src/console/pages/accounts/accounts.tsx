@@ -9,7 +9,7 @@ import { Button, useWidth } from '../../ui/basics.js';
 import { ColumnChooser } from '../../ui/columns.js';
 import { DayRange } from '../../ui/day-range.js';
 import { Counts, Paged, SearchBox } from '../../ui/list.js';
-import { Permitted } from '../../ui/permitted.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
@@ -77,21 +77,24 @@ export function AccountsPage() {
         </div>
         <span class="grow" />
         {FILES.map(({ mode, icon, right }) => (
-          <Permitted key={mode} to={right}>
-            <Button
-              icon={icon}
-              onClick={() => patchQuery({ new: mode }, 'push')}
-              {...(narrow ? { label: t(`accounts.${mode}`) } : {})}
-            >
-              {narrow ? null : t(`accounts.${mode}`)}
-            </Button>
-          </Permitted>
+          <PermittedButton
+            key={mode}
+            to={right}
+            icon={icon}
+            onClick={() => patchQuery({ new: mode }, 'push')}
+            {...(narrow ? { label: t(`accounts.${mode}`) } : {})}
+          >
+            {narrow ? null : t(`accounts.${mode}`)}
+          </PermittedButton>
         ))}
-        <Permitted to="createAccount">
-          <Button icon="plus" kind="primary" onClick={() => patchQuery({ new: 'one' }, 'push')}>
-            {t(narrow ? 'accounts.newShort' : 'accounts.new')}
-          </Button>
-        </Permitted>
+        <PermittedButton
+          to="createAccount"
+          icon="plus"
+          kind="primary"
+          onClick={() => patchQuery({ new: 'one' }, 'push')}
+        >
+          {t(narrow ? 'accounts.newShort' : 'accounts.new')}
+        </PermittedButton>
       </header>
       <OwnBudget />
       <div class="toolbar">
@@ -187,11 +190,13 @@ function NoAccounts() {
           <Button kind="primary" icon="plus" onClick={() => patchQuery({ new: 'one' }, 'push')}>
             {t('accounts.new')}
           </Button>
-          <Permitted to="importAccounts">
-            <Button icon="upload" onClick={() => patchQuery({ new: 'import' }, 'push')}>
-              {t('accounts.import')}
-            </Button>
-          </Permitted>
+          <PermittedButton
+            to="importAccounts"
+            icon="upload"
+            onClick={() => patchQuery({ new: 'import' }, 'push')}
+          >
+            {t('accounts.import')}
+          </PermittedButton>
         </>
       }
     >

@@ -7,7 +7,7 @@ import { useLoad } from '../../lib/load.js';
 import { Button, State } from '../../ui/basics.js';
 import { Dialog, useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
-import { Permitted } from '../../ui/permitted.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
@@ -45,9 +45,9 @@ function Unconfirmed({ id, channel, done }: { id: string; channel: Channel; done
   return (
     <div class="row wrap">
       <State tone="warn">{t('contacts.unconfirmed', { name })}</State>
-      <Permitted to="confirmContact">
-        <Button onClick={() => setAsking(true)}>{t('contacts.confirm')}</Button>
-      </Permitted>
+      <PermittedButton to="confirmContact" onClick={() => setAsking(true)}>
+        {t('contacts.confirm')}
+      </PermittedButton>
       {isAsking && (
         <Dialog
           title={t('contacts.confirm.title', { name })}

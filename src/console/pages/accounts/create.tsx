@@ -134,12 +134,12 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       <details>
         <summary>{t('contacts.title')}</summary>
         <p class="soft">{t(mode === 'many' ? 'contacts.many' : 'contacts.text')}</p>
-        <div class="limit-fields">{fields(...CONTACT_NAMES)}</div>
+        <div class="grid-2">{fields(...CONTACT_NAMES)}</div>
       </details>
       {plan === '' && (
         <details>
           <summary>{t('limits.title')}</summary>
-          <div class="limit-fields">{fields(...LIMIT_NAMES)}</div>
+          <div class="grid-2">{fields(...LIMIT_NAMES)}</div>
         </details>
       )}
       <BudgetWords budget={budget} />

@@ -82,9 +82,9 @@ export function EditDialog({
       {fields(...ACCESS_NAMES)}
       <h3>{t('contacts.title')}</h3>
       <p class="soft">{t('contacts.text')}</p>
-      <div class="limit-fields">{fields(...CONTACT_NAMES)}</div>
+      <div class="grid-2">{fields(...CONTACT_NAMES)}</div>
       <h3>{t('limits.title')}</h3>
-      <div class="limit-fields">{fields(...LIMIT_NAMES)}</div>
+      <div class="grid-2">{fields(...LIMIT_NAMES)}</div>
       {theirs && change && <Conflict fields={overtaken(opened, theirs.answer, change)} />}
     </FormDialog>
   );

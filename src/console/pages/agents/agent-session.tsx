@@ -3,8 +3,9 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, BackLink, Tag } from '../../ui/basics.js';
+import { At, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
+import { BackLink } from '../../ui/list.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 

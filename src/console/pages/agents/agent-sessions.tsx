@@ -26,11 +26,7 @@ export function AgentSessionList() {
       list={list}
       search={t('agentSessions.search')}
       skeleton={6}
-      empty={() => (
-        <Empty icon="agents" title={t('agentSessions.empty')}>
-          {t('agentSessions.empty.text')}
-        </Empty>
-      )}
+      empty={<Empty icon="agents" title={t('agentSessions.empty')} text={t('agentSessions.empty.text')} />}
       table={{
         label: t('agents.sessions'),
         columns: sessionListColumns(),

@@ -6,8 +6,8 @@ import { useCell } from '../../lib/cell.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { Ago, Button, State, Tag } from '../../ui/basics.js';
-import { Permitted } from '../../ui/permitted.js';
+import { Ago, State, Tag } from '../../ui/basics.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { SendDialog } from './agent-send.js';
@@ -75,9 +75,9 @@ function AgentCard({ agent, onSend }: { agent: Agent; onSend: () => void }) {
           {t('agent.lastActive')} <Ago at={agent.lastActiveAt} />
         </span>
         <span class="grow" />
-        <Permitted to="sendMessage">
-          <Button onClick={onSend}>{t('agent.send')}</Button>
-        </Permitted>
+        <PermittedButton to="sendMessage" onClick={onSend}>
+          {t('agent.send')}
+        </PermittedButton>
       </div>
     </li>
   );

@@ -4,9 +4,10 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, BackLink, Button, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
+import { At, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
-import { Permitted } from '../../ui/permitted.js';
+import { BackLink } from '../../ui/list.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -45,11 +46,9 @@ export function RunPage({ id }: { id: string }) {
             <p>{t('run.cancel.text')}</p>
           </AskButton>
         )}
-        <Permitted to="rerunRun">
-          <Button icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
-            {t('run.again')}
-          </Button>
-        </Permitted>
+        <PermittedButton to="rerunRun" icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
+          {t('run.again')}
+        </PermittedButton>
       </header>
       {again.error ? <Failure error={again.error} /> : null}
       <div class="columns wide-first">

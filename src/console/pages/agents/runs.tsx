@@ -48,11 +48,7 @@ export function RunList() {
         </>
       }
       skeleton={10}
-      empty={() => (
-        <Empty icon="agents" title={t('runs.empty')}>
-          {t('runs.empty.text')}
-        </Empty>
-      )}
+      empty={<Empty icon="agents" title={t('runs.empty')} text={t('runs.empty.text')} />}
       table={{
         label: t('agents.runs'),
         columns: runColumns(),

@@ -70,9 +70,7 @@ export function HeartbeatsPage() {
         </section>
       )}
       {totals?.length === 0 && (
-        <Empty icon="heartbeats" title={t('heartbeats.empty')}>
-          {t('heartbeats.empty.text')}
-        </Empty>
+        <Empty icon="heartbeats" title={t('heartbeats.empty')} text={t('heartbeats.empty.text')} />
       )}
       {totals && totals.length > 0 && (
         <Table

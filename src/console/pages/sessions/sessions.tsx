@@ -71,9 +71,7 @@ function LiveList() {
         skeleton={12}
         empty={({ total }) =>
           total === 0 ? (
-            <Empty icon="sessions" title={t('sessions.empty')}>
-              {t('sessions.empty.text')}
-            </Empty>
+            <Empty icon="sessions" title={t('sessions.empty')} text={t('sessions.empty.text')} />
           ) : (
             <Empty
               icon="search"

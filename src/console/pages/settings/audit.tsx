@@ -40,7 +40,7 @@ export function AuditPage() {
       }
       tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
       skeleton={12}
-      empty={() => <Entries items={[]} />}
+      empty={<Entries items={[]} />}
       table={(items) => <Entries items={items} />}
     />
   );
@@ -64,11 +64,7 @@ export function AuditList({ objectId }: { objectId: string }) {
 
 function Entries({ items }: { items: readonly AuditEntry[] }) {
   if (items.length === 0) {
-    return (
-      <Empty icon="check" title={t('audit.empty')}>
-        {t('audit.empty.text')}
-      </Empty>
-    );
+    return <Empty icon="check" title={t('audit.empty')} text={t('audit.empty.text')} />;
   }
   return (
     <ol class="audit">

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
-import { Button, State } from '../../ui/basics.js';
+import { State } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, Segments } from '../../ui/form.js';
-import { Permitted } from '../../ui/permitted.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { Failure } from '../../ui/states.js';
 
 /** @param rules null while a rule is incomplete */
@@ -73,11 +73,9 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
       {error ? <Failure error={error} /> : null}
       {rules === null && <p class="soft">{t('games.incomplete')}</p>}
       <div class="row">
-        <Permitted to="testGameRules">
-          <Button type="submit" kind="primary" disabled={!ready}>
-            {t('games.run')}
-          </Button>
-        </Permitted>
+        <PermittedButton to="testGameRules" type="submit" kind="primary" disabled={!ready}>
+          {t('games.run')}
+        </PermittedButton>
       </div>
       {result && (
         <div class="preview" role="status">

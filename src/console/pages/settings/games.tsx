@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { Button, Tag } from '../../ui/basics.js';
 import { Conflict, useSaving } from '../../ui/conflict.js';
 import { AskButton } from '../../ui/dialog.js';
-import { Permitted } from '../../ui/permitted.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
@@ -122,11 +122,9 @@ export function GameSettings() {
             </AskButton>
           )}
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
-          <Permitted to="setGameRules">
-            <Button kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
-              {t(theirs ? 'account.saveAnyway' : 'settings.save')}
-            </Button>
-          </Permitted>
+          <PermittedButton to="setGameRules" kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
+            {t(theirs ? 'account.saveAnyway' : 'settings.save')}
+          </PermittedButton>
         </div>
       </section>
       <RuleTester rules={rules} />

@@ -55,11 +55,7 @@ export function LogPage() {
           </>
         }
         skeleton={12}
-        empty={() => (
-          <Empty icon="search" title={t('log.empty')}>
-            {t('log.empty.text')}
-          </Empty>
-        )}
+        empty={<Empty icon="search" title={t('log.empty')} text={t('log.empty.text')} />}
         table={(lines) => (
           <ol class="log">
             {lines.map((line) => (

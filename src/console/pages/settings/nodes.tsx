@@ -1,13 +1,12 @@
 // Nodes: the daemons that share the database, the state of each, and how to drain one.
-import { useState } from 'preact/hooks';
 import type { Node } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Ago, Button, State, type Tone, Traffic } from '../../ui/basics.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Permitted } from '../../ui/permitted.js';
+import { Ago, State, type Tone, Traffic } from '../../ui/basics.js';
+import { AskButton } from '../../ui/dialog.js';
+import { PermittedButton } from '../../ui/permitted.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
@@ -22,41 +21,19 @@ const TONES: Readonly<Record<Node['state'], Tone>> = {
 
 export function NodeSettings() {
   const nodes = useLoad('listNodes', {}, { topics: ['settings'], everyMs: 3_000 });
-  const { data, reload } = nodes;
-  const [draining, setDraining] = useState<Node | null>(null);
-  const isLast =
-    draining !== null &&
-    data?.items.every((one) => one.name === draining.name || one.state !== 'serving') === true;
-  const undrain = async (node: Node) => {
-    await call('undrainNode', { params: { name: node.name } });
-    notify(t('nodes.undrained', { name: node.name }));
-    reload();
-  };
-  const change = (node: Node) => (node.isDrained ? void undrain(node).catch(reload) : setDraining(node));
   return (
     <>
       <p class="soft">{t('nodes.text')}</p>
       <WhenLoaded of={nodes} rows={3} keeps>
         {({ items }) => (
-          <Table label={t('settings.nodes')} rows={items} columns={columns(change)} id={(one) => one.name} />
+          <Table
+            label={t('settings.nodes')}
+            rows={items}
+            columns={columns(items, nodes.reload)}
+            id={(one) => one.name}
+          />
         )}
       </WhenLoaded>
-      {draining && (
-        <Confirm
-          title={t('nodes.drainTitle', { name: draining.name })}
-          action={t('nodes.drain')}
-          danger
-          onClose={() => setDraining(null)}
-          act={async () => {
-            await call('drainNode', { params: { name: draining.name } });
-            notify(t('nodes.drained', { name: draining.name }));
-            reload();
-          }}
-        >
-          <p>{t('nodes.drainText')}</p>
-          {isLast && <p class="warn-text">{t('nodes.drainOnly')}</p>}
-        </Confirm>
-      )}
     </>
   );
 }
@@ -71,17 +48,42 @@ function StateOf({ node }: { node: Node }) {
   );
 }
 
-function Change({ node, change }: { node: Node; change: (node: Node) => void }) {
+interface ChangeProps {
+  readonly node: Node;
+  readonly nodes: readonly Node[];
+  readonly reload: () => void;
+}
+
+function Change({ node: { name, isDrained }, nodes, reload }: ChangeProps) {
+  const change = async (operation: 'drainNode' | 'undrainNode', done: string) => {
+    await call(operation, { params: { name } });
+    notify(done);
+    reload();
+  };
+  const undrain = () => change('undrainNode', t('nodes.undrained', { name })).catch(reload);
+  if (isDrained)
+    return (
+      <PermittedButton to="undrainNode" kind="quiet" onClick={() => void undrain()}>
+        {t('nodes.undrain')}
+      </PermittedButton>
+    );
+  const isLast = nodes.every((one) => one.name === name || one.state !== 'serving');
   return (
-    <Permitted to={node.isDrained ? 'undrainNode' : 'drainNode'}>
-      <Button kind="quiet" onClick={() => change(node)}>
-        {t(node.isDrained ? 'nodes.undrain' : 'nodes.drain')}
-      </Button>
-    </Permitted>
+    <AskButton
+      right="drainNode"
+      kind="quiet"
+      text={t('nodes.drain')}
+      title={t('nodes.drainTitle', { name })}
+      danger
+      act={() => change('drainNode', t('nodes.drained', { name }))}
+    >
+      <p>{t('nodes.drainText')}</p>
+      {isLast && <p class="warn-text">{t('nodes.drainOnly')}</p>}
+    </AskButton>
   );
 }
 
-function columns(change: (node: Node) => void): readonly Column<Node>[] {
+function columns(nodes: readonly Node[], reload: () => void): readonly Column<Node>[] {
   return [
     {
       key: 'name',
@@ -175,7 +177,7 @@ function columns(change: (node: Node) => void): readonly Column<Node>[] {
       head: '',
       width: '96px',
       align: 'end',
-      cell: (one) => <Change node={one} change={change} />,
+      cell: (one) => <Change node={one} nodes={nodes} reload={reload} />,
       phone: { width: '92px' },
     },
   ];

@@ -7,7 +7,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { Pieces } from '../../ui/basics.js';
-import { Confirm, FormDialog } from '../../ui/dialog.js';
+import { AskButton, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input } from '../../ui/form.js';
 import { ShortList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
@@ -32,7 +32,6 @@ export function PlanSettings() {
   const saved = useLoad('getPlans', {}, { topics: ['settings'] });
   const { data, etag, reload } = saved;
   const [editing, setEditing] = useState<Plan | 'new' | null>(null);
-  const [removing, setRemoving] = useState<Plan | null>(null);
   const plans = data?.plans ?? [];
   const save = async (next: readonly Plan[]) => {
     await call('setPlans', { body: { plans: next }, etag });
@@ -56,7 +55,7 @@ export function PlanSettings() {
         }
         table={{
           label: t('settings.plans'),
-          columns: columns(setRemoving),
+          columns: columns(({ name }) => save(plans.filter((each) => each.name !== name))),
           rowHeight: 52,
           phoneRowHeight: 102,
           id: (plan) => plan.name,
@@ -78,22 +77,11 @@ export function PlanSettings() {
           onStale={reload}
         />
       )}
-      {removing && (
-        <Confirm
-          title={t('plans.remove')}
-          action={t('plans.remove')}
-          danger
-          onClose={() => setRemoving(null)}
-          act={() => save(plans.filter(({ name }) => name !== removing.name))}
-        >
-          <p>{t('plans.remove.text', { name: removing.name })}</p>
-        </Confirm>
-      )}
     </>
   );
 }
 
-function columns(remove: (plan: Plan) => void): readonly Column<Plan>[] {
+function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[] {
   return [
     {
       key: 'name',
@@ -133,16 +121,15 @@ function columns(remove: (plan: Plan) => void): readonly Column<Plan>[] {
       width: '88px',
       align: 'end',
       cell: (plan) => (
-        <button
-          type="button"
-          class="link danger"
-          onClick={(event) => {
-            event.stopPropagation();
-            remove(plan);
-          }}
+        <AskButton
+          kind="link danger"
+          text={t('plans.remove.short')}
+          label={t('plans.remove')}
+          danger
+          act={() => remove(plan)}
         >
-          {t('plans.remove.short')}
-        </button>
+          <p>{t('plans.remove.text', { name: plan.name })}</p>
+        </AskButton>
       ),
       phone: {},
     },
@@ -221,7 +208,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
         {t('plans.startsAtFirstLogin')}
       </Checkbox>
       <h3>{t('limits.title')}</h3>
-      <div class="limit-fields">
+      <div class="grid-2">
         <AccountFields names={LIMITS} texts={values} onChange={set} />
       </div>
     </FormDialog>

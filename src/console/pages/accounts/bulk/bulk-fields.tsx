@@ -136,7 +136,7 @@ function ChosenFields({
   return (
     <>
       <p class="soft">{text}</p>
-      <div class={names === ACCESS_NAMES ? 'contents' : 'limit-fields'}>
+      <div class={names === ACCESS_NAMES ? 'contents' : 'grid-2'}>
         <AccountFieldChoices
           names={names}
           texts={texts}

@@ -45,7 +45,11 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
               {listed.map((one) => (
                 <tr key={one.id}>
                   <td class="whole">{one.username}</td>
-                  <Change type={type} before={one.before} after={one.after} />
+                  <td>
+                    {type !== 'reset-password' && one.after && (
+                      <Change type={type} before={one.before as Terms} after={one.after as Terms} />
+                    )}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -60,46 +64,32 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
   );
 }
 
-interface ChangeProps {
-  readonly type: BulkActionType;
-  readonly before: Readonly<Record<string, unknown>>;
-  readonly after: Readonly<Record<string, unknown>> | null;
+interface BeforeAfter {
+  readonly before: Terms;
+  readonly after: Terms;
 }
 
-function Change({ type, before, after }: ChangeProps) {
-  if (type === 'reset-password' || after === null) return <td />;
+/** The daemon shows only the fields that the action sets, and those that explain them. */
+type Terms = AccountLimits &
+  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | (typeof ACCESS_NAMES)[number]>;
+
+function Change({ type, before, after }: BeforeAfter & { readonly type: BulkActionType }) {
   if (type === 'plan') return <PlanChange before={before} after={after} />;
-  if (type === 'set-limits')
-    return (
-      <td>
-        <LimitWords before={toTerms(before)} after={toTerms(after)} />
-      </td>
-    );
-  if (type === 'set-access')
-    return (
-      <td>
-        <AccessChange before={toTerms(before)} after={toTerms(after)} />
-      </td>
-    );
-  if ('expiresAt' in after)
-    return (
-      <td>
-        <ExpiryWords before={toTerms(before).expiresAt} after={toTerms(after).expiresAt} />
-      </td>
-    );
+  if (type === 'set-limits') return <LimitWords before={before} after={after} />;
+  if (type === 'set-access') return <AccessChange before={before} after={after} />;
+  if ('expiresAt' in after) return <ExpiryWords before={before.expiresAt} after={after.expiresAt} />;
   return (
-    <td>
+    <>
       <span class="soft">{show(before)}</span> → {show(after)}
-    </td>
+    </>
   );
 }
 
 /** Shows every value after the action: plan, expiry and limits. */
-function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Record<string, unknown>>>) {
-  const [old, now] = [before, after].map(toTerms) as [Terms, Terms];
+function PlanChange({ before: old, after: now }: BeforeAfter) {
   const waits = old.daysFromFirstLogin !== null || now.daysFromFirstLogin !== null;
   return (
-    <td>
+    <>
       <p>
         {old.plan !== now.plan && old.plan !== null && <del>{old.plan}</del>} <strong>{now.plan}</strong>
       </p>
@@ -111,13 +101,9 @@ function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Recor
         <ExpiryWords before={old.expiresAt} after={now.expiresAt} />
       )}
       <LimitWords before={old} after={now} />
-    </td>
+    </>
   );
 }
-
-type Terms = AccountLimits &
-  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | (typeof ACCESS_NAMES)[number]>;
-const toTerms = (fields: Readonly<Record<string, unknown>>): Terms => fields as unknown as Terms;
 
 /** `344 days → 29 days`: the time from now, and the exact moment. */
 function ExpiryWords({ before, after }: { before: string | null; after: string | null }) {
@@ -142,7 +128,7 @@ function ExpiryWords({ before, after }: { before: string | null; after: string |
 }
 
 /** Shows every limit after the action: changed limits with their former values, and the unchanged ones. */
-function LimitWords({ before, after }: { before: AccountLimits; after: AccountLimits }) {
+function LimitWords({ before, after }: BeforeAfter) {
   const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
   if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
     changed.add('quotaBytes');
@@ -163,7 +149,7 @@ function LimitWords({ before, after }: { before: AccountLimits; after: AccountLi
 }
 
 /** Shows from where and when an account may log in after the action, also what stays. */
-function AccessChange({ before, after }: Record<'before' | 'after', Terms>) {
+function AccessChange({ before, after }: BeforeAfter) {
   return (
     <div class="changes">
       {ACCESS_NAMES.map((name) => {
@@ -203,7 +189,7 @@ export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
   );
 }
 
-function show(fields: Readonly<Record<string, unknown>>): string {
+function show(fields: Terms): string {
   return Object.entries(fields)
     .map(([name, value]) => showField(name, value))
     .join(' · ');

@@ -1,7 +1,8 @@
 // The dialog for a new operator, and for changing one: only the fields that were changed are sent.
 import { useState } from 'preact/hooks';
-import type { Operator, Role } from '../../../api-types.js';
+import type { Operator } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
+import { useDraft } from '../../../lib/draft.js';
 import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
@@ -56,19 +57,31 @@ export function OperatorDialog({
   onSaved: () => void;
 }) {
   const [saved] = useState(() => fieldsOf(operator));
-  const [fields, setFields] = useState(saved);
-  const set = (patch: Partial<Fields>) => setFields((before) => ({ ...before, ...patch }));
-  const budget = Object.fromEntries(BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]));
+  const { values: fields, changes: changed, set } = useDraft(saved, { guard: false });
+  const budget = Object.fromEntries(
+    BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]),
+  ) as Record<BoundName, number | null>;
   const isSeller = fields.role === 'seller';
   const isBudgetRead = !isSeller || BOUND_NAMES.every((name) => budget[name] !== undefined);
-  const changes = changesOf(saved, fields, budget as Record<BoundName, number | null>);
+  const { bounds = saved.bounds, revokeTokens: _, ...own } = changed;
+  const changedBounds = isSeller ? BOUND_NAMES.filter((name) => bounds[name] !== saved.bounds[name]) : [];
+  const changes = {
+    ...own,
+    ...(own.password === undefined ? {} : { revokeTokens: fields.revokeTokens }),
+    ...(changedBounds.length === 0
+      ? {}
+      : { budget: Object.fromEntries(changedBounds.map((name) => [name, budget[name]])) }),
+  };
   const isReady =
     isBudgetRead &&
     fields.name.trim() !== '' &&
     (operator ? Object.keys(changes).length > 0 : fields.password !== '');
   const save = async () => {
     if (operator) await call('changeOperator', { params: { id: operator.id }, body: changes });
-    else await create(fields, isSeller ? (budget as Record<BoundName, number | null>) : undefined);
+    else {
+      const { name, password, role } = fields;
+      await call('createOperator', { body: { name, password, role, ...(isSeller ? { budget } : {}) } });
+    }
     onSaved();
   };
   return (
@@ -164,23 +177,3 @@ function BudgetFields({
 /** An amount of a budget in words. */
 export const amount = (name: BoundName, value: number): string =>
   name === 'bytes' ? bytes(value) : count(value);
-
-function changesOf(saved: Fields, fields: Fields, budget: Record<BoundName, number | null>) {
-  const changed = BOUND_NAMES.filter((name) => fields.bounds[name] !== saved.bounds[name]);
-  return {
-    ...(fields.name === saved.name ? {} : { name: fields.name }),
-    ...(fields.password === '' ? {} : { password: fields.password, revokeTokens: fields.revokeTokens }),
-    ...(fields.role === saved.role ? {} : { role: fields.role as Role }),
-    ...(fields.isEnabled === saved.isEnabled ? {} : { isEnabled: fields.isEnabled }),
-    ...(fields.role !== 'seller' || changed.length === 0
-      ? {}
-      : { budget: Object.fromEntries(changed.map((name) => [name, budget[name]])) }),
-  };
-}
-
-async function create(
-  { name, password, role }: Fields,
-  budget: Record<BoundName, number | null> | undefined,
-): Promise<void> {
-  await call('createOperator', { body: { name, password, role, ...(budget ? { budget } : {}) } });
-}

@@ -32,11 +32,7 @@ export function OperatorSettings() {
         text={t('operators.text')}
         add={t('operators.new')}
         onAdd={() => setOpen('new')}
-        empty={
-          <Empty icon="accounts" title={t('operators.empty')}>
-            {t('operators.empty.text')}
-          </Empty>
-        }
+        empty={<Empty icon="accounts" title={t('operators.empty')} text={t('operators.empty.text')} />}
         table={{
           label: t('operators.title'),
           columns: columns(setOpen, reload),

@@ -28,11 +28,7 @@ export function TokenSettings() {
         text={t('tokens.text')}
         add={t('tokens.new')}
         onAdd={() => setCreating(true)}
-        empty={
-          <Empty icon="keyboard" title={t('tokens.empty')}>
-            {t('tokens.empty.text')}
-          </Empty>
-        }
+        empty={<Empty icon="keyboard" title={t('tokens.empty')} text={t('tokens.empty.text')} />}
         table={{ label: t('settings.tokens'), columns: columns(reload), id: (one) => one.id }}
       />
       {creating && (

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import type { NoticeChannel } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
-import { Button, State } from '../../../ui/basics.js';
+import { State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
 import { Field, Select } from '../../../ui/form.js';
-import { Permitted } from '../../../ui/permitted.js';
+import { PermittedButton } from '../../../ui/permitted.js';
 import { Failure } from '../../../ui/states.js';
 import { NoticeFlag, NoticeInput, type Part } from './fields.js';
 import { CHANNELS, noticeField, pathsOf, readFields } from './form.js';
@@ -57,11 +57,9 @@ export function ChannelCard({ channel, draft, saved }: Part & { readonly channel
           ))}
       </div>
       <div class="row">
-        <Permitted to="testNotice">
-          <Button onClick={() => void test()} disabled={!isReady || !fields || busy}>
-            {t('notices.test')}
-          </Button>
-        </Permitted>
+        <PermittedButton to="testNotice" onClick={() => void test()} disabled={!isReady || !fields || busy}>
+          {t('notices.test')}
+        </PermittedButton>
         {tested?.typed === typed && (
           <span role="status" class="break">
             <State tone={tested.delivered ? 'good' : 'bad'}>

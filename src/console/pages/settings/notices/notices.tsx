@@ -4,10 +4,10 @@ import { call } from '../../../lib/api.js';
 import { isTextKey, t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href, partsOf, usePlace } from '../../../lib/router.js';
-import { Ago, Button, State, type Tone } from '../../../ui/basics.js';
+import { Ago, State, type Tone } from '../../../ui/basics.js';
 import { AskButton, useAction } from '../../../ui/dialog.js';
 import { FilterChips, List } from '../../../ui/list.js';
-import { Permitted } from '../../../ui/permitted.js';
+import { PermittedButton } from '../../../ui/permitted.js';
 import { Empty, Failure } from '../../../ui/states.js';
 import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
@@ -181,11 +181,9 @@ function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }
 function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void }) {
   if (notice.state !== 'failed' || notice.type === 'contact.code') return null;
   return (
-    <Permitted to="retryNotice">
-      <Button kind="quiet" onClick={() => retry(notice)}>
-        {t('notices.retry')}
-      </Button>
-    </Permitted>
+    <PermittedButton to="retryNotice" kind="quiet" onClick={() => retry(notice)}>
+      {t('notices.retry')}
+    </PermittedButton>
   );
 }
 
