@@ -44,6 +44,14 @@ export function useDraft<T extends object>(saved: T, { guard = true } = {}): Dra
   };
 }
 
+/** Returns the set with or without the item. */
+export function toggled<T>(set: ReadonlySet<T>, item: T, on: boolean): ReadonlySet<T> {
+  const next = new Set(set);
+  if (on) next.add(item);
+  else next.delete(item);
+  return next;
+}
+
 function isSame(one: unknown, other: unknown): boolean {
   return Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { toggled } from '../lib/draft.js';
 import { Checkbox } from './form.js';
 
 /** Fields that may stay unchanged, one after another: each has a checkbox, and only a ticked one shows its field. */
@@ -15,17 +16,11 @@ export function Choices<Name extends string>({
   readonly onChoose: (chosen: ReadonlySet<Name>) => void;
   readonly fieldOf: (name: Name) => ComponentChildren;
 }) {
-  const choose = (name: Name, on: boolean) => {
-    const next = new Set(chosen);
-    if (on) next.add(name);
-    else next.delete(name);
-    onChoose(next);
-  };
   return (
     <>
       {names.map((name) => (
         <div key={name} class="limit-field">
-          <Checkbox checked={chosen.has(name)} onChange={(on) => choose(name, on)}>
+          <Checkbox checked={chosen.has(name)} onChange={(on) => onChoose(toggled(chosen, name, on))}>
             {labelOf(name)}
           </Checkbox>
           {chosen.has(name) && fieldOf(name)}

@@ -72,29 +72,22 @@ export function fittingColumns<T>(
   return shown;
 }
 
-const choices = new Map<string, Cell<ColumnChoice>>();
-const drawnByTable = new Map<string, Cell<string>>();
 const storedAs = (table: string): string => `pulsegate.columns.${table}`;
 
-/** Returns the user's choice for a table. This browser's local storage keeps it. */
-function choiceOf(table: string): Cell<ColumnChoice> {
-  let known = choices.get(table);
-  if (!known) {
-    known = cell<ColumnChoice>(read(table));
-    choices.set(table, known);
-  }
-  return known;
+/** Returns a function that makes one cell for each table. */
+function cellsBy<T>(first: (table: string) => T): (table: string) => Cell<T> {
+  const cells = new Map<string, Cell<T>>();
+  return (table) => {
+    const known = cells.get(table) ?? cell(first(table));
+    cells.set(table, known);
+    return known;
+  };
 }
 
+/** The user's choice for a table. This browser's local storage keeps it. */
+const choiceOf = cellsBy<ColumnChoice>(read);
 /** The keys of the columns that a table shows now, separated by spaces. */
-function drawnOf(table: string): Cell<string> {
-  let known = drawnByTable.get(table);
-  if (!known) {
-    known = cell('');
-    drawnByTable.set(table, known);
-  }
-  return known;
-}
+const drawnOf = cellsBy(() => '');
 
 /** Publishes the keys of the shown columns for the table's column chooser. */
 export function useDrawn(table: string | undefined, keys: string): void {

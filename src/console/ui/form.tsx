@@ -131,6 +131,10 @@ export function Select<T extends string>({ value, options, onChange, label }: Se
   );
 }
 
+/** The options of a choice, each with the text for its value. */
+export const optionsOf = <const T extends string>(values: readonly T[], text: (value: T) => string) =>
+  values.map((value) => ({ value, label: text(value) }));
+
 /** A choice among a few options, all visible. */
 export function Segments<T extends string>({ value, options, onChange, label }: SelectProps<T>) {
   return (

@@ -12,7 +12,7 @@ import {
 } from '../../lib/paste.js';
 import { type Preview, usePreview } from '../../lib/preview.js';
 import { ScrollBox } from '../../ui/basics.js';
-import { Area, Checkbox, Field, Input, Segments } from '../../ui/form.js';
+import { Area, Checkbox, Field, Input, optionsOf, Segments } from '../../ui/form.js';
 import { Failure } from '../../ui/states.js';
 import { Skipped } from './bulk/bulk-preview.js';
 import { fieldLabel } from './fields/field-words.js';
@@ -43,10 +43,7 @@ export function ManyNames({
         value={source}
         label={t('create.source')}
         onChange={(next) => onChange({ source: next })}
-        options={[
-          { value: 'pattern', label: t('create.pattern') },
-          { value: 'list', label: t('create.list') },
-        ]}
+        options={optionsOf(['pattern', 'list'], (of) => t(`create.${of}`))}
       />
       {source === 'pattern' ? (
         <Field path="pattern" label={t('create.pattern')} hint={t('create.pattern.hint')}>

@@ -9,7 +9,7 @@ import { t } from '../../lib/i18n.js';
 import { useUser } from '../../lib/rights.js';
 import { patchQuery } from '../../lib/router.js';
 import { Confirm, FormDialog } from '../../ui/dialog.js';
-import { Field, Input, Segments } from '../../ui/form.js';
+import { Field, Input, optionsOf, Segments } from '../../ui/form.js';
 import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
 import {
   ACCESS_NAMES,
@@ -103,10 +103,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
         value={mode}
         label={t('create.how')}
         onChange={(next) => patchQuery({ new: next })}
-        options={[
-          { value: 'one', label: t('create.one') },
-          { value: 'many', label: t('create.many') },
-        ]}
+        options={optionsOf(['one', 'many'], (how) => t(`create.${how}`))}
       />
       {mode === 'one' && (
         <div class="grid-2">

@@ -8,7 +8,7 @@ import { t } from '../../lib/i18n.js';
 import { lineReason } from '../../lib/server-texts.js';
 import { Button, ScrollBox, State } from '../../ui/basics.js';
 import { Dialog, useAction } from '../../ui/dialog.js';
-import { Field, Select } from '../../ui/form.js';
+import { Field, optionsOf, Select } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { Failure, Skeleton } from '../../ui/states.js';
 import { BudgetWords } from './fields/budget.js';
@@ -129,10 +129,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
           <Select
             value={existing}
             onChange={clearingReport(setExisting)}
-            options={(['skip', 'keep', 'replace'] as const).map((one) => ({
-              value: one,
-              label: t(`import.${one}`),
-            }))}
+            options={optionsOf(['skip', 'keep', 'replace'], (of) => t(`import.${of}`))}
           />
         </Field>
       </div>
@@ -150,10 +147,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
               onChange={clearingReport(setEncoding)}
               options={[
                 { value: 'auto', label: t('import.encoding.auto') },
-                ...(Object.keys(ENCODINGS) as FileEncoding[]).map((one) => ({
-                  value: one,
-                  label: ENCODINGS[one],
-                })),
+                ...optionsOf(Object.keys(ENCODINGS) as FileEncoding[], (of) => ENCODINGS[of]),
               ]}
             />
           </Field>

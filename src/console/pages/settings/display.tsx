@@ -2,7 +2,7 @@
 import { useCell } from '../../lib/cell.js';
 import { setLanguage, t, useLanguage } from '../../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../../lib/theme.js';
-import { Segments } from '../../ui/form.js';
+import { optionsOf, Segments } from '../../ui/form.js';
 import { LANGUAGES } from '../../ui/switches.js';
 
 export function LanguageChoice() {
@@ -13,10 +13,6 @@ export function LanguageChoice() {
 }
 
 export function ThemeChoice() {
-  const options: readonly { value: Theme; label: string }[] = [
-    { value: 'system', label: t('display.system') },
-    { value: 'light', label: t('display.light') },
-    { value: 'dark', label: t('display.dark') },
-  ];
+  const options = optionsOf<Theme>(['system', 'light', 'dark'], (of) => t(`display.${of}`));
   return <Segments value={useCell(theme)} options={options} onChange={setTheme} label={t('display.theme')} />;
 }

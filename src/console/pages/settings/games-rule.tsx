@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { GameRule } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { readNumber } from '../../lib/number-text.js';
-import { Field, Input, Segments, Select } from '../../ui/form.js';
+import { Field, Input, optionsOf, Segments, Select } from '../../ui/form.js';
 
 export interface RuleFields {
   /** Identifies the rule, also after it is moved. */
@@ -100,10 +100,7 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
           value={kind}
           label={t('games.kind')}
           onChange={(next) => onChange({ kind: next })}
-          options={[
-            { value: 'fixed', label: t('games.fixed') },
-            { value: 'pattern', label: t('games.pattern') },
-          ]}
+          options={optionsOf(['fixed', 'pattern'], (of) => t(`games.${of}`))}
         />
         <span class="grow" />
         {actions}
@@ -128,11 +125,9 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
           <Select
             value={fields.protocol}
             onChange={(protocol) => onChange({ protocol })}
-            options={[
-              { value: 'any', label: t('games.any') },
-              { value: 'tcp', label: 'TCP' },
-              { value: 'udp', label: 'UDP' },
-            ]}
+            options={optionsOf(['any', 'tcp', 'udp'], (of) =>
+              of === 'any' ? t('games.any') : of.toUpperCase(),
+            )}
           />
         </Field>
         <Field key="hosts" label={t('games.hosts')} hint={t('games.hosts.hint')}>

@@ -5,7 +5,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { State } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
-import { Area, Field, Input, Segments } from '../../ui/form.js';
+import { Area, Field, Input, optionsOf, Segments } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Failure } from '../../ui/states.js';
 
@@ -44,10 +44,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
         value={protocol}
         label={t('games.protocol')}
         onChange={setProtocol}
-        options={[
-          { value: 'tcp', label: 'TCP' },
-          { value: 'udp', label: 'UDP' },
-        ]}
+        options={optionsOf(['tcp', 'udp'], (of) => of.toUpperCase())}
       />
       <div class="row">
         <span class="grow">{t('games.bytes')}</span>
@@ -55,10 +52,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
           value={form}
           label={t('games.form')}
           onChange={setForm}
-          options={[
-            { value: 'text', label: t('games.form.text') },
-            { value: 'hex', label: t('games.form.hex') },
-          ]}
+          options={optionsOf(['text', 'hex'], (of) => t(`games.form.${of}`))}
         />
       </div>
       <Field label={t('games.bytes.label')} error={bytes === null ? t('games.badHex') : undefined}>

@@ -126,17 +126,12 @@ function Line({ line }: { line: LogLine }) {
 
 /** An object, such as an error, opens; everything else is short. */
 function Value({ name, value }: { name: string; value: unknown }) {
-  if (typeof value !== 'object' || value === null)
-    return (
-      <span>
-        <span class="faint">{name}</span> <code>{String(value)}</code>
-      </span>
-    );
-  const { message } = value as { message?: unknown };
+  const message = typeof value === 'object' && value !== null && 'message' in value ? value.message : null;
   if (typeof message !== 'string')
     return (
       <span>
-        <span class="faint">{name}</span> <code>{JSON.stringify(value)}</code>
+        <span class="faint">{name}</span>{' '}
+        <code>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</code>
       </span>
     );
   return (

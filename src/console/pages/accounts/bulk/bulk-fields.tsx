@@ -3,7 +3,7 @@ import type { BulkRequest } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../../../ui/expiry-field.js';
-import { Field, Input, Segments } from '../../../ui/form.js';
+import { Field, Input, optionsOf, Segments } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFieldChoices,
@@ -183,10 +183,7 @@ function PlanFields({ given, set }: Omit<Props, 'type'>) {
             value={given.use}
             onChange={(use) => set({ use })}
             label={t('plans.use')}
-            options={[
-              { value: 'renew', label: t('plans.renew') },
-              { value: 'upgrade', label: t('plans.upgrade') },
-            ]}
+            options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
           />
         </div>
       </div>

@@ -9,7 +9,7 @@ import { may, useUser } from '../../../lib/rights.js';
 import { scheduleWords } from '../../../lib/schedule.js';
 import { Choices } from '../../../ui/choices.js';
 import { ExpiryField, expiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
-import { Area, Checkbox, Field, Input, Select } from '../../../ui/form.js';
+import { Area, Checkbox, Field, Input, optionsOf, Select } from '../../../ui/form.js';
 import { readTags, TagField, tagsText } from './tag-field.js';
 
 type Own = 'username' | 'remarks' | 'tags' | 'expiresAt' | 'isEnabled';
@@ -136,10 +136,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     label: 'contacts.language',
     part: 'contacts',
     ...choice<Values['language']>(() =>
-      (['', 'zh', 'en'] as const).map((value) => ({
-        value,
-        label: t(`contacts.language.${value || 'none'}`),
-      })),
+      optionsOf(['', 'zh', 'en'], (of) => t(`contacts.language.${of || 'none'}`)),
     ),
     words: (language) => (language ? t(`contacts.language.${language}`) : undefined),
   },
@@ -152,10 +149,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     label: 'limits.quotaPeriod',
     part: 'limits',
     ...choice<Values['quotaPeriod']>(() =>
-      (['day', 'week', 'month', 'never'] as const).map((value) => ({
-        value,
-        label: t(`limits.period.${value}`),
-      })),
+      optionsOf(['day', 'week', 'month', 'never'], (of) => t(`limits.period.${of}`)),
     ),
     words: (period) => t(`limits.period.${period}`),
   },

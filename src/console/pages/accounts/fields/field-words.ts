@@ -27,11 +27,6 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   secondFactor: 'totp.title',
   name: 'tokens.name',
   scopes: 'tokens.scopes',
-  heartbeatDays: 'retention.heartbeatDays',
-  heartbeatsPerAccount: 'retention.heartbeatsPerAccount',
-  runDays: 'retention.runDays',
-  loginDays: 'retention.loginDays',
-  auditDays: 'retention.auditDays',
   rules: 'audit.rules',
   otherwise: 'pac.otherwise',
   kind: 'audit.address',
@@ -50,11 +45,6 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   pattern: 'create.pattern',
   destination: 'sessions.destination',
   read: 'import.count.read',
-  added: 'import.outcome.added',
-  replaced: 'import.outcome.replaced',
-  kept: 'import.outcome.kept',
-  skipped: 'import.outcome.skipped',
-  failed: 'import.outcome.failed',
   bulk: 'audit.bulk',
   count: 'audit.bulk.count',
 };
@@ -102,7 +92,9 @@ export function fieldLabel(name: string): string {
     const label = field === 'host' ? t('notices.host') : fieldLabel(field);
     return `${t(channelText)} · ${label}`;
   }
-  const known = isAccountField(name) ? accountField(name).label : FIELD_TEXTS[name];
+  const known = isAccountField(name)
+    ? accountField(name).label
+    : (FIELD_TEXTS[name] ?? [`retention.${name}`, `import.outcome.${name}`].find(isTextKey));
   return known ? t(known) : name;
 }
 

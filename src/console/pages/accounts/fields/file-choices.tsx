@@ -1,7 +1,7 @@
 // The choices for an accounts file: its format, and the time zone of dates without one.
 import type { FileFormat } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
-import { Field, Segments, Select } from '../../../ui/form.js';
+import { Field, optionsOf, Segments, Select } from '../../../ui/form.js';
 
 export function FormatChoice({
   value,
@@ -53,10 +53,7 @@ export function ZoneChoice({ label, hint, value, onChange }: ZoneProps) {
       <Select
         value={value}
         onChange={onChange}
-        options={[...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])].map((zone) => ({
-          value: zone,
-          label: zoneLabel(zone),
-        }))}
+        options={optionsOf([...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])], zoneLabel)}
       />
     </Field>
   );

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
+import { toggled } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { may } from '../../../lib/rights.js';
@@ -145,12 +146,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             <Checkbox
               key={scope}
               checked={scopes.has(scope)}
-              onChange={(on) => {
-                const next = new Set(scopes);
-                if (on) next.add(scope);
-                else next.delete(scope);
-                setScopes(next);
-              }}
+              onChange={(on) => setScopes(toggled(scopes, scope, on))}
             >
               <code>{scope}</code>
             </Checkbox>
