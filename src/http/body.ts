@@ -26,7 +26,7 @@ export function createBodyReader(maxBytes: number): ReadJsonObject {
   const tooLarge = refusal('body-too-large', `the body may have at most ${maxBytes} bytes`);
 
   return async (ctx) => {
-    const wrong = refuseByHeaders(ctx);
+    const wrong = headersRefusal(ctx);
     if (wrong) return wrong;
     const bytes = await readBytes(ctx);
     if (bytes === 'too-large') return tooLarge;
@@ -40,7 +40,7 @@ export function createBodyReader(maxBytes: number): ReadJsonObject {
   };
 }
 
-function refuseByHeaders(ctx: Context): Refusal | null {
+function headersRefusal(ctx: Context): Refusal | null {
   const { headers } = ctx.req;
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding.toLowerCase() !== 'identity') {

@@ -109,9 +109,9 @@ export interface AdminState {
  * Returns the problem of a caller who has lost its access, or has another role now; null: nothing changed. Reading a body can take
  * minutes, and a stream outlives its request: meanwhile the caller may be disabled, removed or signed out.
  */
-export type RefuseNow = (caller: Caller) => ProblemAnswer | null;
+export type LostAccess = (caller: Caller) => ProblemAnswer | null;
 
-export function createRefuseNow({
+export function createLostAccess({
   principals,
   consoleSessions,
   apiTokens,
@@ -121,7 +121,7 @@ export function createRefuseNow({
   readonly consoleSessions: Pick<ConsoleSessions, 'isOpen'>;
   readonly apiTokens: Pick<ApiTokens, 'isValid'>;
   readonly whitelist: Pick<Whitelist, 'allows'>;
-}): RefuseNow {
+}): LostAccess {
   const isStillGood: Readonly<Record<Caller['via'], (key: string, principal: Principal) => boolean>> = {
     basic: (key, principal) => key === principal.fingerprint(),
     console: consoleSessions.isOpen,

@@ -43,7 +43,7 @@ export async function callInProcess(
     unknownFields: 'refused',
     readJsonObject,
     readBulkJsonObject: readJsonObject,
-    refuseNow: () => null,
+    lostAccess: () => null,
     isConfirmed: async () => true,
   });
   return { status: answer.status, body: answer.body && JSON.parse(answer.body) };

@@ -40,7 +40,7 @@ import type { Reloadable } from '../core/settings/setting.js';
 import type { Changed, ChangeSignal } from '../core/stats/change-signal.js';
 import type { History } from '../core/stats/history.js';
 import type { OverviewNow } from '../core/stats/overview.js';
-import type { Caller, RefuseNow } from './caller.js';
+import type { Caller, LostAccess } from './caller.js';
 import type { AdminAttempts } from './guards/attempts.js';
 import type { PlayerPageSettings } from './player/page-settings.js';
 import type { FileEncoding, ImportedLine, LostSetting } from './v1/accounts/import-report.js';
@@ -112,7 +112,7 @@ export interface Services {
   readonly consoleSessions: ConsoleSessions;
   readonly apiTokens: ApiTokens;
   readonly knownSources: KnownSources;
-  readonly refuseNow: RefuseNow;
+  readonly lostAccess: LostAccess;
   /** Counts wrong passwords and tokens by source. */
   readonly attempts: AdminAttempts;
   /** Counts wrong one-time codes by user name. */

@@ -36,7 +36,10 @@ export async function openAuth(deps: {
     log.warn({ err }, 'saving the last use of a session or token failed');
   const operators = operatorsOf(deps.core, now);
   const principals = await openPrincipals({
-    ...{ credentials, operators, passwords, now },
+    credentials,
+    operators,
+    passwords,
+    now,
     settings: store.settings,
     totpKeys: await openTotpKeys(deps.config),
     onError: (err) => log.warn({ err }, 'renewing a password hash or encrypting a second factor failed'),

@@ -84,8 +84,20 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   const passwords = createPeoplePasswords(config.admin.signInChecks);
   const credentials = await settings.open(createAdminCredentials({ settings: store.settings, passwords }));
   return {
-    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
-    ...{ whitelist, passwords, credentials, settings, timeZones },
+    store,
+    directory,
+    pool,
+    accounts,
+    usage,
+    sessions,
+    plans,
+    playerLinks,
+    pac,
+    whitelist,
+    passwords,
+    credentials,
+    settings,
+    timeZones,
   };
 }
 

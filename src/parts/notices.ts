@@ -74,7 +74,10 @@ export function createNoticesPart(deps: {
     contactCodes,
     audit: core.store.audit,
     stateAlerts: createStateAlerts({
-      ...{ config: deps.config, nodes: core.store.nodes, nodeName: deps.node.nodeName, now },
+      config: deps.config,
+      nodes: core.store.nodes,
+      nodeName: deps.node.nodeName,
+      now,
     }),
     settings: setting.current,
     accounts: () => core.directory.all(),
@@ -174,7 +177,9 @@ export function createNoticesPart(deps: {
       changes.notify('notices');
       return sent ?? { ok: false, detail: 'no longer set up', again: false };
     },
-    ...{ sellerPerHour, now, newId },
+    sellerPerHour,
+    now,
+    newId,
   });
 
   /** Loads what a channel needs before it is used: by then an upgrade may have replaced the program's files. */

@@ -4,7 +4,7 @@
 
 import type { Actor } from '../audit/audit.js';
 import { DAY_MS } from '../clock.js';
-import { type Refuse, refuseNone } from '../settings/setting.js';
+import { noRefusal, type Refuse } from '../settings/setting.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
 import { createAddressCheck } from './access/address-check.js';
@@ -238,7 +238,7 @@ export function createAccounts(
     resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),
     removeMany: (ids, by) => inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
 
-    remove: (id, by, refuse = refuseNone) =>
+    remove: (id, by, refuse = noRefusal) =>
       inTurn(id, async () => {
         const removed = await writes.remove(id, by, refuse);
         if (typeof removed === 'string') return refused(removed);

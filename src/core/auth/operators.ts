@@ -125,12 +125,12 @@ export function createOperators({
     by: Actor,
     refuseStored: (stored: Operator) => Refusal | null,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found' | Refusal>> => {
-    const refuseNow = () => (byId.has(id) ? refuse({ name, password }, id) : 'not-found');
-    const early = refuseNow();
+    const refusalNow = () => (byId.has(id) ? refuse({ name, password }, id) : 'not-found');
+    const early = refusalNow();
     if (early) return refused(early);
     const passwordHash = password === undefined ? undefined : await passwords.hash(password);
     return inTurn(OPERATORS_KEY, async () => {
-      const refusal = refuseNow();
+      const refusal = refusalNow();
       if (refusal) return refused(refusal);
       const update = store.update<Refusal>(id, (stored) => {
         const operator: Operator = {

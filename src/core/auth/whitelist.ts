@@ -2,7 +2,7 @@
 
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
-import { createAuditedSetting, type Refuse, type Reloadable, refuseNone } from '../settings/setting.js';
+import { createAuditedSetting, noRefusal, type Refuse, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 
 /** One entry; `text` is the operator's text. */
@@ -188,7 +188,7 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
     key: WHITELIST_KEY,
     reload: setting.reload,
 
-    async save(text, by = DAEMON, refuse = refuseNone) {
+    async save(text, by = DAEMON, refuse = noRefusal) {
       const parsed = parseWhitelist(text);
       if (!parsed.ok) return { ok: false, badEntries: parsed.badEntries };
       const next = { text, allows: parsed.whitelist.allows };

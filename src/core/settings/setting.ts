@@ -183,7 +183,7 @@ export function createAuditedSetting<Value>({
     key,
     reload: setting.reload,
     current: setting.value,
-    save: (next, by, refuse = refuseNone) =>
+    save: (next, by, refuse = noRefusal) =>
       setting.save((stored) => {
         const value = next(stored);
         if (value === null) return null;
@@ -197,4 +197,4 @@ export function createAuditedSetting<Value>({
 type Audited = Pick<AuditRecord, 'before' | 'after'> & { readonly differs?: boolean };
 
 /** Refuses no change. */
-export const refuseNone = (): null => null;
+export const noRefusal = (): null => null;

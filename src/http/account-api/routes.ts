@@ -10,9 +10,9 @@ import type { Clock } from '../../core/clock.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
 import { formatWireDate } from '../../core/wire-date.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
-import { refuseCaller } from '../api/serve.js';
+import { callerProblem } from '../api/serve.js';
 import type { ReadJsonObject } from '../body.js';
-import { type AdminState, accountsFor, actorOf, type RefuseNow } from '../caller.js';
+import { type AdminState, accountsFor, actorOf, type LostAccess } from '../caller.js';
 import { headerValues } from '../fields.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 
@@ -23,8 +23,8 @@ export function accountRoutes(
   {
     accounts,
     readJsonObject,
-    refuseNow,
-  }: { accounts: Accounts; readJsonObject: ReadJsonObject; refuseNow: RefuseNow },
+    lostAccess,
+  }: { accounts: Accounts; readJsonObject: ReadJsonObject; lostAccess: LostAccess },
 ): void {
   const accountsOf = (ctx: Context): Accounts => accountsFor(accounts, ctx.state.caller);
 
@@ -42,7 +42,7 @@ export function accountRoutes(
 
   router.post('/ProxyAccount/AddProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
-    if (refuseFormer(ctx, refuseNow)) return;
+    if (refuseFormer(ctx, lostAccess)) return;
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseNewAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
@@ -53,7 +53,7 @@ export function accountRoutes(
 
   router.post('/ProxyAccount/UpdateProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
-    if (refuseFormer(ctx, refuseNow)) return;
+    if (refuseFormer(ctx, lostAccess)) return;
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
@@ -153,11 +153,11 @@ function dateOrNull(ms: number | null): string | null {
 export const needs =
   (scope: 'accounts:read' | 'accounts:write'): Middleware<AdminState> =>
   (ctx, next) =>
-    refuseCaller(ctx.state.caller, scope) ? refuse(ctx, 'not-permitted') : next();
+    callerProblem(ctx.state.caller, scope) ? refuse(ctx, 'not-permitted') : next();
 
 /** Answers a caller who lost its rights while it sent the body; false: it still has them. */
-export function refuseFormer(ctx: ParameterizedContext<AdminState>, refuseNow: RefuseNow): boolean {
-  const refused = ctx.state.caller && refuseNow(ctx.state.caller);
+export function refuseFormer(ctx: ParameterizedContext<AdminState>, lostAccess: LostAccess): boolean {
+  const refused = ctx.state.caller && lostAccess(ctx.state.caller);
   if (!refused) return false;
   refuse(ctx, refused.problem === 'signed-out' ? 'wrong-credentials' : 'not-permitted');
   return true;

@@ -16,7 +16,7 @@ type Done = { readonly ok: true } | { readonly ok: false; readonly reason: keyof
 
 export function accountFormRoutes(
   router: Router<AdminState>,
-  { accounts, timeZone: zone, refuseNow }: Services,
+  { accounts, timeZone: zone, lostAccess }: Services,
   maxBodyBytes: number,
 ): void {
   const readBytes = createBytesReader(maxBodyBytes);
@@ -34,7 +34,7 @@ export function accountFormRoutes(
 
   router.post('/account', needs('accounts:write'), async (ctx) => {
     const bytes = await readBytes(ctx);
-    if (refuseFormer(ctx, refuseNow)) return;
+    if (refuseFormer(ctx, lostAccess)) return;
     if (bytes === 'too-large')
       return refuse(ctx, 'body-too-large', `the body may have at most ${maxBodyBytes} bytes`);
     if (bytes === 'cut-short')

@@ -24,6 +24,6 @@ export function matches(ifMatch: string | null, etag: string): boolean {
 }
 
 /** Returns the problem of a change whose `If-Match` does not name `etag`; null: it does. */
-export function refuseChanged(ifMatch: string | null, etag: string): ProblemAnswer | null {
+export function versionProblem(ifMatch: string | null, etag: string): ProblemAnswer | null {
   return matches(ifMatch, etag) ? null : { problem: 'changed-meanwhile' };
 }

@@ -10,7 +10,7 @@ import {
   isAdministrator,
   isPerson,
   isSeller,
-  type RefuseNow,
+  type LostAccess,
 } from '../caller.js';
 import { ifMatchOf } from './etag.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
@@ -26,7 +26,7 @@ export interface BodyReaders {
   /** Reads the bodies of routes with `bulkBody`. */
   readonly readBulkJsonObject: ReadJsonObject;
   /** Called after a body has been read: the caller may have lost its rights while it sent the body. */
-  readonly refuseNow: RefuseNow;
+  readonly lostAccess: LostAccess;
   /** Whether the caller has given its password or a one-time code recently. Basic gives the password with each request. */
   readonly isConfirmed: (caller: Caller) => Promise<boolean>;
 }
@@ -49,17 +49,17 @@ export async function answerRoute<Deps>(
   ctx: ParameterizedContext<AdminState>,
   route: Route<Deps>,
   depsFor: (caller: Caller | undefined) => Deps,
-  { readJsonObject, readBulkJsonObject, refuseNow, isConfirmed, unknownFields: unknown }: BodyReaders,
+  { readJsonObject, readBulkJsonObject, lostAccess, isConfirmed, unknownFields: unknown }: BodyReaders,
 ): Promise<void> {
   const { request, bulkBody, handler } = route;
   const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
   const { caller } = ctx.state;
-  const refused = refuseRoute(caller, route);
+  const refused = routeProblem(caller, route);
   if (refused) return sendProblem(ctx, refused);
   const deps = depsFor(caller);
   if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
   const findUnknown = unknown === 'refused' ? unknownFields : () => [];
-  const input = await read(ctx, request, readBody, { refuseNow, findUnknown });
+  const input = await read(ctx, request, readBody, { lostAccess, findUnknown });
   if ('problem' in input) return send(ctx, input);
   if (needsConfirmation(route, input) && !(await isConfirmed(input.caller))) return send(ctx, UNCONFIRMED);
   send(ctx, await handler.handle(input, deps));
@@ -76,15 +76,15 @@ function needsConfirmation(
 }
 
 /** Returns the problem of a caller who may not use this route; null: the caller may. */
-export function refuseRoute(
+export function routeProblem(
   caller: Caller | undefined,
   { access, ofAllAccounts }: Pick<RouteDescription, 'access' | 'ofAllAccounts'>,
 ): ProblemAnswer | null {
-  return refuseCaller(caller, access) ?? (ofAllAccounts && isSeller(caller) ? OF_ALL_ACCOUNTS : null);
+  return callerProblem(caller, access) ?? (ofAllAccounts && isSeller(caller) ? OF_ALL_ACCOUNTS : null);
 }
 
 /** Returns the problem of a caller who may not use a route with this access; null: the caller may. */
-export function refuseCaller(caller: Caller | undefined, access: Access): ProblemAnswer | null {
+export function callerProblem(caller: Caller | undefined, access: Access): ProblemAnswer | null {
   if (access === 'public') return null;
   if (!caller) return { problem: 'signed-out' };
   if (access === 'any') return null;
@@ -124,7 +124,7 @@ async function read(
   ctx: ParameterizedContext<AdminState>,
   request: RouteRequest,
   readJsonObject: ReadJsonObject,
-  { refuseNow, findUnknown }: { refuseNow: RefuseNow; findUnknown: typeof unknownFields },
+  { lostAccess, findUnknown }: { lostAccess: LostAccess; findUnknown: typeof unknownFields },
 ): Promise<HandlerInput<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
   if (query === null) return { problem: 'bad-request', ...because('query-twice') };
@@ -150,7 +150,7 @@ async function read(
   if (!request.body) return { ...rest, body: undefined } as HandlerInput<RouteRequest>;
 
   const body = await readJsonObject(ctx);
-  const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
+  const refused = ctx.state.caller ? lostAccess(ctx.state.caller) : null;
   if (refused) return refused;
   if (!body.ok) return { problem: BODY_PROBLEMS[body.code] ?? 'bad-request', ...detailOf(body.detail) };
   const checkedBody = check('body', request.body, namedAs(request.body, body));

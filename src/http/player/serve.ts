@@ -66,7 +66,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
   const readers = {
     readJsonObject,
     readBulkJsonObject: readJsonObject,
-    refuseNow: () => null,
+    lostAccess: () => null,
     isConfirmed: async () => true,
     // Programs that pass links on add parameters to them.
     unknownFields: 'ignored',

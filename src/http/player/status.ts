@@ -84,7 +84,13 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
   const pac = playerPage.pac ? await deps.playerLinks.get(id, 'pac') : null;
   const now = deps.now();
   const body = {
-    ...{ username, isEnabled, plan, daysFromFirstLogin, limits, host, port },
+    username,
+    isEnabled,
+    plan,
+    daysFromFirstLogin,
+    limits,
+    host,
+    port,
     isExpired: isExpired(account, now),
     expiresAt: isoOrNull(expiresAt),
     ...presentSchedule(account, deps.schedules, now),
@@ -92,7 +98,9 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     usage: presentUsage(deps.usage.view(account)),
     devices: devicesOf(await deps.liveSessions.ofAccount(id), ctx.state.client),
     link: socksLink({ username, password: null }, { host, port }),
-    ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: changeableOf(playerPage, account) },
+    authorizedAddresses,
+    maxAuthorizedAddresses,
+    mayChange: changeableOf(playerPage, account),
     minCharacters: playerPage.minCharacters,
     ownAddress: includesAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, deps),
     pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,

@@ -19,7 +19,7 @@ export function serveApi(
   serveRoutes(router, routes, (caller) => restrictedTo(caller, services), {
     unknownFields: 'refused',
     readJsonObject,
-    refuseNow: services.refuseNow,
+    lostAccess: services.lostAccess,
     isConfirmed: async ({ via, key }) => via !== 'console' || services.consoleSessions.isConfirmed(key ?? ''),
     readBulkJsonObject: createBodyReader(maxBulkBodyBytes),
   });

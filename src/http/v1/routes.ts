@@ -1,6 +1,6 @@
 // Every route of /api/v1, in the order of the OpenAPI document.
 import type { Route } from '../api/route.js';
-import { refuseRoute } from '../api/serve.js';
+import { routeProblem } from '../api/serve.js';
 import type { Caller } from '../caller.js';
 import { accountRoutes } from './accounts/accounts.js';
 import { accountBatchRoutes } from './accounts/batch.js';
@@ -86,4 +86,4 @@ export const routes: readonly Route[] = [
 
 /** Returns the `operationId`s of the routes that the caller may use. */
 export const operationsOf = (caller: Caller): readonly string[] =>
-  routes.filter((route) => refuseRoute(caller, route) === null).map(({ operationId }) => operationId);
+  routes.filter((route) => routeProblem(caller, route) === null).map(({ operationId }) => operationId);

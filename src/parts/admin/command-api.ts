@@ -83,7 +83,7 @@ async function openServices(core: Core, config: Config): Promise<Services> {
     // Nobody listens in a command. A running daemon reads the changes from the database.
     changes: createChangeSignal(0, nodeTimers),
     onSettingChanged: () => undefined,
-    refuseNow: () => null,
+    lostAccess: () => null,
   };
   // The operations of commands use no others.
   return services as Partial<Record<keyof Services, unknown>> as Services;

@@ -9,7 +9,7 @@ import type { Penalties } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
 import type { RecentLog } from '../../core/recent-log.js';
 import { compilePattern } from '../../games-pattern.js';
-import { createRefuseNow } from '../../http/caller.js';
+import { createLostAccess } from '../../http/caller.js';
 import { createAttemptsOfAll } from '../../http/guards/attempts.js';
 import type { Services } from '../../http/services.js';
 import { createEventStreams } from '../../http/v1/events.js';
@@ -64,7 +64,7 @@ export function createServices(parts: ServiceParts): Services {
   const { store, usage } = core;
   const { changes, overview } = stats;
   const version = readVersion();
-  const refuseNow = createRefuseNow({ ...auth, whitelist: core.whitelist });
+  const lostAccess = createLostAccess({ ...auth, whitelist: core.whitelist });
   return {
     accounts: core.accounts,
     usage,
@@ -117,7 +117,7 @@ export function createServices(parts: ServiceParts): Services {
     previewNotices: notices.preview,
     credentials: core.credentials,
     ...auth,
-    refuseNow,
+    lostAccess,
     ...createAttemptsOfAll({
       ...admin.attempts,
       maxDelayedPerSource: admin.maxDelayedPerSource,
@@ -158,7 +158,7 @@ export function createServices(parts: ServiceParts): Services {
       overview,
       changes,
       maxEventStreams: admin.maxEventStreams,
-      mayStillWatch: (caller) => refuseNow(caller) === null,
+      mayStillWatch: (caller) => lostAccess(caller) === null,
     }),
     operationsOf,
     document: apiDocument,

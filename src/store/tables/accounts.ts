@@ -7,7 +7,7 @@ import type { Calendar } from '../../core/accounts/usage/calendar.js';
 import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.js';
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
-import { type Refuse, refuseNone } from '../../core/settings/setting.js';
+import { noRefusal, type Refuse } from '../../core/settings/setting.js';
 import type { RecordChange } from '../changes.js';
 import type { Database, RecordActivity } from '../database.js';
 import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
@@ -105,7 +105,7 @@ export function createAccountStore(
   function removeMany<Refusal = never>(
     ids: readonly string[],
     by: Actor = DAEMON,
-    refuse: Refuse<Account, Refusal> = refuseNone,
+    refuse: Refuse<Account, Refusal> = noRefusal,
   ): Promise<Account[] | Refusal> {
     return changeAccounts(db, by, async (trx, operator) => {
       await locked(ids, trx).forUpdate();

@@ -18,11 +18,11 @@ import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
   accountSortKeys,
   changeOf,
+  egressClassProblem,
   NO_ACCOUNT,
   ownerOf,
+  ownerProblem,
   problemOf,
-  refuseEgressClass,
-  refuseOwner,
   withTerms,
 } from './shared.js';
 
@@ -71,7 +71,7 @@ export const accountRoutes = [
       problems: [409],
     },
     async ({ body, caller, ctx }, deps) => {
-      const wrongClass = refuseEgressClass(deps, body.limits, caller, null);
+      const wrongClass = egressClassProblem(deps, body.limits, caller, null);
       if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
       const { username, plan, ...fields } = body;
@@ -121,14 +121,14 @@ export const accountRoutes = [
     async ({ params, body, caller, ifMatch }, deps) => {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
-      const wrongClass = refuseEgressClass(
+      const wrongClass = egressClassProblem(
         deps,
         body.limits,
         caller,
         accounts.get(id)?.account.limits.egressClass,
       );
       if (wrongClass) return wrongClass;
-      const wrongOwner = refuseOwner(deps, body.owner, caller, 'body.owner');
+      const wrongOwner = ownerProblem(deps, body.owner, caller, 'body.owner');
       if (wrongOwner) return wrongOwner;
       const change = changeOf(body);
       const changed = await accounts.patch(

@@ -9,7 +9,7 @@ import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
-import { changeOf, noPlan, problemOf, refuseEgressClass, refuseOwner } from './shared.js';
+import { changeOf, egressClassProblem, noPlan, ownerProblem, problemOf } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -49,12 +49,12 @@ export const BulkAction = z.discriminatedUnion('type', [
 export type BulkAction = z.infer<typeof BulkAction>;
 
 /** Returns the problem of an action that no account could have; null: there is none. */
-export function refuseAction(deps: Services, action: BulkAction, caller: Caller): ProblemAnswer | null {
+export function actionProblem(deps: Services, action: BulkAction, caller: Caller): ProblemAnswer | null {
   switch (action.type) {
     case 'set-limits':
-      return refuseEgressClass(deps, action.limits, caller);
+      return egressClassProblem(deps, action.limits, caller);
     case 'hand-over':
-      return refuseOwner(deps, action.owner, caller, 'body.action.owner');
+      return ownerProblem(deps, action.owner, caller, 'body.action.owner');
     case 'tag':
       return action.add.every(isValidTag) ? null : problemOf({ reason: 'invalid-tags' });
     case 'set-contacts': {

@@ -11,7 +11,7 @@ import { Count, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
-import { asStored, BulkAction, refuseAction } from './bulk-action.js';
+import { actionProblem, asStored, BulkAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
@@ -92,7 +92,7 @@ export const accountBulkRoutes = [
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, filter' });
       }
-      const refused = refuseAction(deps, action, caller);
+      const refused = actionProblem(deps, action, caller);
       if (refused) return refused;
       const stored = asStored(deps, action);
       const { planned, skipped } = plansFor(deps, body, stored);

@@ -8,7 +8,7 @@ import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
-import { refuseCaller } from '../../api/serve.js';
+import { callerProblem } from '../../api/serve.js';
 import { declaredBytes } from '../../body.js';
 import { actorOf, isSeller } from '../../caller.js';
 import { budgetPreview } from './budget-preview.js';
@@ -82,7 +82,7 @@ export const accountImportRoutes = [
       let cost = NO_COST;
       // Nothing is imported before the end of the file.
       const upload = atMost(ctx.req, maxImportBytes, () => {
-        const refused = deps.refuseNow(caller);
+        const refused = deps.lostAccess(caller);
         if (refused) throw new Refused(refused);
       });
       try {
@@ -103,7 +103,7 @@ export const accountImportRoutes = [
               await costOfAll(changes, deps.usage.readNow, { now: deps.now(), calendar: deps.calendar }),
             ]);
           },
-          mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
+          mayChooseEgress: callerProblem(caller, 'egress:write') === null,
           mayChooseIds: !caller || !isSeller(caller),
         });
         for await (const line of lines) report.add(line);

@@ -12,7 +12,7 @@ import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
-import { NO_ACCOUNT, refuseEgressClass } from './shared.js';
+import { egressClassProblem, NO_ACCOUNT } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
@@ -52,7 +52,7 @@ export const limitRoutes = [
       const id = params.id.toLowerCase();
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
-      const wrong = refuseEgressClass(deps, body, caller, present.limits.egressClass, 'body');
+      const wrong = egressClassProblem(deps, body, caller, present.limits.egressClass, 'body');
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);
       const changed = await accounts.patch(

@@ -15,7 +15,7 @@ import { fromIsoOrNull } from '../../../core/clock.js';
 import { type FieldCode, type FieldValues, fieldError } from '../../api/field-errors.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
-import { refuseCaller } from '../../api/serve.js';
+import { callerProblem } from '../../api/serve.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import type { SortKeys } from '../cursors.js';
@@ -116,7 +116,7 @@ export function accountSortKeys({ sessions, activity, usage }: Services): SortKe
  * @param present the class of the account; undefined: there are several accounts, or it is unknown
  * @param path path of the limits in the body, for the error
  */
-export function refuseEgressClass(
+export function egressClassProblem(
   { accounts }: { readonly accounts: Pick<Accounts, 'hasEgressClass'> },
   change: { readonly egressClass?: string | null | undefined } | undefined,
   caller: Caller,
@@ -124,7 +124,7 @@ export function refuseEgressClass(
   path = 'body.limits',
 ): ProblemAnswer | null {
   if (change?.egressClass === undefined || change.egressClass === present) return null;
-  const refused = refuseCaller(caller, 'egress:write');
+  const refused = callerProblem(caller, 'egress:write');
   if (refused) return refused;
   if (accounts.hasEgressClass(change.egressClass)) return null;
   return invalid(`${path}.egressClass`, 'egress-class');
@@ -139,14 +139,14 @@ export function ownerOf(
 }
 
 /** Checks that the caller may change the owner, and that `owner` can be one; null if both hold. @param path path for the error */
-export function refuseOwner(
+export function ownerProblem(
   { operators }: { readonly operators: Pick<Operators, 'get'> },
   owner: string | null | undefined,
   caller: Caller,
   path: string,
 ): ProblemAnswer | null {
   if (owner === undefined) return null;
-  const refused = refuseCaller(caller, 'administrator');
+  const refused = callerProblem(caller, 'administrator');
   if (refused || owner === null) return refused;
   return operators.get(owner.toLowerCase())?.role === 'seller' ? null : invalid(path, 'seller');
 }

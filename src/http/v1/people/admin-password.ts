@@ -5,7 +5,7 @@ import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
-import { principalOf, refuseProof } from './second-factor.js';
+import { principalOf, proofProblem } from './second-factor.js';
 
 const { route } = routesOf('Settings');
 
@@ -39,7 +39,7 @@ export const adminPasswordRoutes = [
     async ({ body: { current, next, revokeTokens }, caller }, deps) => {
       const { credentials, consoleSessions, apiTokens, attempts, changes, log } = deps;
       const principal = principalOf(deps, caller);
-      const refused = await refuseProof(attempts, caller.address, () => principal.verifyPassword(current));
+      const refused = await proofProblem(attempts, caller.address, () => principal.verifyPassword(current));
       if (refused) return refused === 'wrong' ? PASSWORD_FAULTS['wrong-password'] : refused;
       const keptSession = keptSessionOf(caller, principal.fingerprint());
       const refusal = await principal.setPassword(current, next, actorOf(caller), revokeTokens);

@@ -224,7 +224,11 @@ function present(
 ) {
   const { principals, apiTokens } = deps;
   return {
-    ...{ id, name, role, isEnabled, createdAt: iso(createdAt) },
+    id,
+    name,
+    role,
+    isEnabled,
+    createdAt: iso(createdAt),
     totpEnabled: principals.secondFactorOf(id)?.isEnabled() ?? false,
     tokens: apiTokens.list(id).length,
     accounts: owned.get(id)?.length ?? 0,

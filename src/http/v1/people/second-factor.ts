@@ -130,7 +130,7 @@ async function withCode<Answer extends Answered | ProblemAnswer>(
 ): Promise<Answer | ProblemAnswer> {
   const principal = principalOf(deps, caller);
   if (!principal.secondFactor.isEnabled()) return conflict('factor-off');
-  const refused = await refuseProof(deps.attempts, caller.address, () =>
+  const refused = await proofProblem(deps.attempts, caller.address, () =>
     checkCode(deps, principal, code, actorOf(caller)),
   );
   return refused === 'wrong' ? wrongCode() : (refused ?? change(principal));
@@ -140,7 +140,7 @@ async function withCode<Answer extends Answered | ProblemAnswer>(
  * Checks a password or code of a caller who is signed in: it counts as an attempt to log in, and a wrong one is answered as late. Returns
  * null when it is right.
  */
-export async function refuseProof(
+export async function proofProblem(
   attempts: AdminAttempts,
   client: string,
   check: () => Promise<boolean | ProblemAnswer>,

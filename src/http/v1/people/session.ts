@@ -15,7 +15,7 @@ import { isSecure } from '../../guards/client.js';
 import type { Services } from '../../services.js';
 import { LinkAddress, linkAddressFor } from '../settings/public-address.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
-import { checkCode, principalOf, refuseProof, TotpOrRecovery, wrongCode } from './second-factor.js';
+import { checkCode, principalOf, proofProblem, TotpOrRecovery, wrongCode } from './second-factor.js';
 
 const SignIn = z
   .object({
@@ -151,7 +151,7 @@ export const sessionRoutes = [
     },
     async ({ body: { password, code }, caller }, deps) => {
       const principal = principalOf(deps, caller);
-      const refused = await refuseProof(deps.attempts, caller.address, async () => {
+      const refused = await proofProblem(deps.attempts, caller.address, async () => {
         if (password !== undefined) return principal.verifyPassword(password);
         return principal.secondFactor.isEnabled() && checkCode(deps, principal, code ?? '', actorOf(caller));
       });

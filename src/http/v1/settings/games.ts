@@ -87,9 +87,9 @@ export const gameRuleRoutes = [
       bulkBody: true,
     },
     present: ({ gameRules }) => ({ body: inForce(gameRules.inForce()) }),
-    async save({ body, by }, { gameRules }, refuseOther) {
+    async save({ body, by }, { gameRules }, otherVersion) {
       const saved = await gameRules.save(body.rules as readonly Rule[], by, (stored) =>
-        refuseOther(inForce(stored)),
+        otherVersion(inForce(stored)),
       );
       if ('refusal' in saved) return saved.refusal;
       return saved.ok ? null : invalidRule(saved.error);

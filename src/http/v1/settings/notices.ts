@@ -181,11 +181,11 @@ export const noticeSettingRoutes = [
       const settings = noticesSetting.current();
       return { body: presented(settings), version: versionOf(settings) };
     },
-    save: ({ body, by }, { noticesSetting }, refuseOther) =>
+    save: ({ body, by }, { noticesSetting }, otherVersion) =>
       noticesSetting.save(
         (stored) => ({ ...withSecrets(body, stored), revision: stored.revision }),
         by,
-        (stored) => refuseOther(versionOf(stored)) ?? movedSecrets(body, stored),
+        (stored) => otherVersion(versionOf(stored)) ?? movedSecrets(body, stored),
       ),
   }),
   route(

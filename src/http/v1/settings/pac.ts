@@ -39,5 +39,5 @@ export const pacRoutes = settingRoutes({
     bulkBody: true,
   },
   present: ({ pac }) => ({ body: pac.current() }),
-  save: ({ body, by }, { pac }, refuseOther) => pac.save(() => body, by, refuseOther),
+  save: ({ body, by }, { pac }, otherVersion) => pac.save(() => body, by, otherVersion),
 });

@@ -38,10 +38,10 @@ export const planRoutes = settingRoutes({
     bulkBody: true,
   },
   present: ({ plans }) => ({ body: { plans: plans.list() }, version: plans.list() }),
-  async save({ body, by }, { plans }, refuseOther) {
+  async save({ body, by }, { plans }, otherVersion) {
     const names = body.plans.map(({ name }) => name);
     const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
     if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'plan-twice');
-    return plans.save(() => body.plans, by, refuseOther);
+    return plans.save(() => body.plans, by, otherVersion);
   },
 });

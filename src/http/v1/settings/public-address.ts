@@ -66,9 +66,9 @@ export const publicAddressRoutes = settingRoutes({
     };
     return { body, version: saved };
   },
-  async save({ body: { host, port }, by }, { publicAddress }, refuseOther) {
+  async save({ body: { host, port }, by }, { publicAddress }, otherVersion) {
     if (host !== null && !isPublicHost(host)) return invalid('body.host', 'host');
-    return publicAddress.save(() => ({ host, port }), by, refuseOther);
+    return publicAddress.save(() => ({ host, port }), by, otherVersion);
   },
 });
 

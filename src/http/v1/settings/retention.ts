@@ -30,12 +30,12 @@ export const retentionRoutes = settingRoutes({
     description: 'As saved.',
   },
   present: ({ retention }) => ({ body: retention.current() }),
-  save: ({ body, caller, by }, { retention }, refuseOther) =>
+  save: ({ body, caller, by }, { retention }, otherVersion) =>
     retention.save(
       () => body,
       by,
       (stored) =>
-        caller.scopes !== null && body.auditDays < stored.auditDays ? AUDIT_DAYS : refuseOther(stored),
+        caller.scopes !== null && body.auditDays < stored.auditDays ? AUDIT_DAYS : otherVersion(stored),
     ),
 });
 

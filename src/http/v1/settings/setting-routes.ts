@@ -3,7 +3,7 @@
 import type { ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
-import { etagOf, refuseChanged } from '../../api/etag.js';
+import { etagOf, versionProblem } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type HandlerInput, type RouteDescription, routesOf } from '../../api/route.js';
 import { type AdminState, actorOf } from '../../caller.js';
@@ -29,11 +29,11 @@ export function settingRoutes<
     services: Services,
     ctx: ParameterizedContext<AdminState>,
   ) => { readonly body: object; readonly version?: unknown };
-  /** Saves the body, unless `refuseOther` returns a problem for the stored version: it is not the one that the caller read. */
+  /** Saves the body, unless `otherVersion` returns a problem for the stored version: it is not the one that the caller read. */
   readonly save: (
     input: { readonly body: z.output<Body>; readonly by: Actor } & Pick<HandlerInput<object>, 'caller'>,
     services: Services,
-    refuseOther: (version: unknown) => Saved,
+    otherVersion: (version: unknown) => Saved,
   ) => Promise<Saved>;
 }) {
   const { route } = routesOf(setting.tag ?? 'Settings');
@@ -64,7 +64,7 @@ export function settingRoutes<
       async ({ body, caller, ifMatch, ctx }, services) => {
         const input = { body: body as z.output<Body>, caller, by: actorOf(caller) };
         const refused = await setting.save(input, services, (version) =>
-          refuseChanged(ifMatch, etagOf(version)),
+          versionProblem(ifMatch, etagOf(version)),
         );
         if (refused) return refused;
         services.onSettingChanged();

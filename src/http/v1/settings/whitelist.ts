@@ -6,7 +6,7 @@ import { parseWhitelist } from '../../../core/auth/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
-import { etagOf, ifMatchOf, refuseChanged } from '../../api/etag.js';
+import { etagOf, ifMatchOf, versionProblem } from '../../api/etag.js';
 import { sendProblem } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
@@ -76,9 +76,9 @@ export const whitelistRoutes = [
       responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
       problems: [409, 412],
     },
-    async (ctx, { whitelist, onSettingChanged, refuseNow }, readJsonObject) => {
+    async (ctx, { whitelist, onSettingChanged, lostAccess }, readJsonObject) => {
       const body = await readJsonObject(ctx);
-      const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
+      const refused = ctx.state.caller ? lostAccess(ctx.state.caller) : null;
       if (refused) return sendProblem(ctx, refused);
       if (!body.ok) return refuse(ctx, body.code, body.detail);
       const query = new URLSearchParams(ctx.querystring);
@@ -100,7 +100,7 @@ export const whitelistRoutes = [
         return sendProblem(ctx, { problem: 'would-lock-you-out', ...reason });
       }
       const saved = await whitelist.save(text, actorOf(ctx.state.caller), (stored) =>
-        refuseChanged(ifMatchOf(ctx.req), etagOf(stored)),
+        versionProblem(ifMatchOf(ctx.req), etagOf(stored)),
       );
       if ('refusal' in saved) return sendProblem(ctx, saved.refusal);
       if (!saved.ok) {
