@@ -1,6 +1,6 @@
 // `pulsegate account add`.
 import type { Command } from 'commander';
-import { planForNew } from '../core/accounts/plans/plans.js';
+import { isoOrNull } from '../core/clock.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import {
   ALLOWED_HELP,
@@ -13,13 +13,12 @@ import {
   withContactOptions,
   withPasswordOptions,
 } from './account-options.js';
-import { refused } from './account-refusals.js';
+import { wordedAccount } from './account-refusals.js';
 import { collectTag } from './account-tags.js';
-import { cliActor } from './actor.js';
+import { withApi } from './api.js';
 import { type CommandIo, load } from './command.js';
 import { parseExpiry } from './expiry.js';
 import { noPlan } from './plans.js';
-import { withCore } from './store.js';
 
 export function addAdd(account: Command, io: CommandIo): void {
   withContactOptions(withPasswordOptions(account.command('add')))
@@ -48,30 +47,35 @@ export function addAdd(account: Command, io: CommandIo): void {
         const loaded = await load(command, io);
         const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, Date.now());
         const chosen = await choosePassword(io, options);
-        await withCore(
+        await withApi(
           loaded,
-          async (core) => {
-            const plan = options.plan === undefined ? null : core.plans.byName(options.plan);
-            if (options.plan !== undefined && !plan) throw noPlan(options.plan);
-            const terms = plan && planForNew(plan, Date.now());
-            const added = await core.accounts.add(
-              {
-                username,
-                password: chosen.password,
-                isEnabled: !options.disabled,
-                remarks: options.remarks ?? null,
-                tags: options.tag,
-                ...terms,
-                ...(options.expires === undefined && terms ? {} : { expiresAt, daysFromFirstLogin: null }),
-                authorizedAddresses: options.authorize,
-                allowedClients: options.allowedClients,
-                schedule: options.schedule,
-                contacts: contactsOf(options),
-              },
-              cliActor(),
+          async (api) => {
+            const { plan } = options;
+            const body = {
+              username,
+              password: chosen.password,
+              isEnabled: !options.disabled,
+              remarks: options.remarks ?? null,
+              tags: options.tag,
+              expiresAt: isoOrNull(expiresAt),
+              plan,
+              authorizedAddresses: options.authorize,
+              allowedClients: options.allowedClients,
+              schedule: options.schedule,
+              contacts: contactsOf(options),
+            };
+            const adding = api.call('POST /accounts', { body });
+            const { account } = await wordedAccount(
+              adding,
+              plan === undefined ? {} : { 'body.plan': noPlan(plan) },
             );
-            if (!added.ok) throw refused(added);
-            await printCredentials(io, loaded.config, core, options, { ...added.account, ...chosen });
+            // Without an expiry a new account gets that of its plan.
+            if (plan !== undefined && options.expires === 'never')
+              await api.call('PATCH /accounts/{id}', {
+                params: { id: account.id },
+                body: { expiresAt: null },
+              });
+            await printCredentials(io, api, options, { ...account, ...chosen });
           },
           { mayCreate: true },
         );

@@ -1,16 +1,13 @@
 // Account passwords on the command line: reads or generates one, and prints the proxy link or a client configuration.
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import type { Config } from '../config.js';
-import { verifyPassword } from '../core/accounts/access/password.js';
 import { CLIENT_FORMATS, type ClientFormat, clientText } from '../core/accounts/player/client-formats.js';
 import { socksLink } from '../core/accounts/player/proxy-link.js';
-import type { Core } from '../parts/core.js';
-import { findAccount } from './account-show.js';
+import { type Api, withApi, worded } from './api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { findAccount } from './find-account.js';
 import { guessedAddressNote, readLinkAddress } from './link.js';
 import { readNewPassword } from './prompt.js';
-import { withCore } from './store.js';
 
 export interface PasswordOptions {
   passwordStdin?: true;
@@ -38,21 +35,18 @@ export function addLink(account: Command, io: CommandIo): void {
         throw new CommandError('--json and --format cannot be used together.', 2);
       const loaded = await load(command, io);
       const { password } = await choosePassword(io, options);
-      await withCore(loaded, async (core) => {
-        const found = findAccount(core, nameOrId).account;
-        if (!verifyPassword(password, found.passwordHash)) {
-          throw new CommandError(
-            `Wrong password for ${found.username}. To set a new one: pulsegate account update ${found.username} --generate`,
-          );
-        }
-        if (options.format)
-          return printFormat(io, loaded.config, core, options.format, { ...found, password });
-        await printCredentials(io, loaded.config, core, options, {
-          ...found,
-          password,
-          isNew: false,
-          isShown: true,
+      await withApi(loaded, async (api) => {
+        const found = await findAccount(api, nameOrId);
+        const checked = api.call('POST /accounts/{id}/link', {
+          params: { id: found.id },
+          body: { password },
         });
+        await worded(checked, {
+          'body.password': `Wrong password for ${found.username}. To set a new one: pulsegate account update ${found.username} --generate`,
+        });
+        const login = { ...found, password };
+        if (options.format) return printFormat(io, api, options.format, login);
+        await printCredentials(io, api, options, { ...login, isNew: false, isShown: true });
       });
     });
 }
@@ -66,12 +60,11 @@ interface LinkOptions {
 /** Prints only the configuration text to stdout, so that the caller can redirect it to a file. */
 async function printFormat(
   io: CommandIo,
-  config: Config,
-  { store }: Core,
+  api: Api,
   format: ClientFormat,
   login: { readonly username: string; readonly password: string },
 ): Promise<void> {
-  const to = await readLinkAddress(config, store.settings);
+  const to = await readLinkAddress(api);
   const text = clientText(format, { ...login, host: to.host, port: to.port });
   if (text === null)
     throw new CommandError(
@@ -104,12 +97,11 @@ export async function choosePassword(io: CommandIo, options: PasswordOptions): P
 
 export async function printCredentials(
   io: CommandIo,
-  config: Config,
-  { store }: Core,
+  api: Api,
   { json }: { json?: true },
   { id, username, password, isNew, isShown }: { id: string; username: string } & ChosenPassword,
 ): Promise<void> {
-  const to = await readLinkAddress(config, store.settings);
+  const to = await readLinkAddress(api);
   const link = socksLink({ username, password: isShown ? password : null }, to);
   const note = guessedAddressNote(to);
   if (json) printJson(io, { id, username, ...(isNew ? { password } : {}), link });

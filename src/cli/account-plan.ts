@@ -3,13 +3,15 @@ import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
 import { type AccountChange, changed } from '../core/accounts/account-input.js';
 import { type PlanUse, planFor } from '../core/accounts/plans/plans.js';
+import { isoOrNull } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
-import { expiryWords, findAccount } from './account-show.js';
+import { expiryWords } from './account-show.js';
 import { cliActor } from './actor.js';
+import { withDatabase } from './api.js';
 import { CommandError, type CommandIo, load, printLine } from './command.js';
+import { findAccount } from './find-account.js';
 import { limitWords, noPlan } from './plans.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
 import { countOf, printTable } from './table.js';
 
 const TEXTS: Readonly<Record<PlanUse, string>> = {
@@ -37,10 +39,11 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
     .option('--yes', 'skip the confirmation')
     .action(async (names: string[], options: UseOptions, invoked: Command) => {
       const loaded = await load(invoked, io);
-      await withCore(loaded, async (core) => {
-        await core.usage.load();
-        const accounts = new Set(names.map((name) => findAccount(core, name).account));
-        const changes = Array.from(accounts, (account) => changeOf(core, account, use, options.plan));
+      await withDatabase(loaded, async (api, core) => {
+        const ids = new Set<string>();
+        for (const name of names) ids.add((await findAccount(api, name)).id);
+        const accounts = [...ids].flatMap((id) => core.accounts.get(id) ?? []);
+        const changes = accounts.map(({ account }) => changeOf(core, account, use, options.plan));
         show(io, changes);
         if (options.dryRun) return printLine(io.stdout, 'Nothing was written.');
         await confirm(
@@ -87,19 +90,16 @@ function changeOf(core: Core, before: Account, use: PlanUse, name: string | unde
   return { before, change: planFor(before, plan, use, core.usage.view(before), Date.now()) };
 }
 
+const words = ({ expiresAt, ...rest }: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>): string =>
+  expiryWords({ expiresAt: isoOrNull(expiresAt), ...rest });
+
 function show(io: CommandIo, changes: readonly Change[]): void {
   printTable(
     io,
     ['USER NAME', 'PLAN', 'EXPIRES', 'NEW EXPIRY', 'NEW LIMITS'],
     changes.map(({ before, change }) => {
       const after = changed(before, change);
-      return [
-        before.username,
-        change.plan ?? '',
-        expiryWords(before),
-        expiryWords(after),
-        limitWords(after.limits),
-      ];
+      return [before.username, change.plan ?? '', words(before), words(after), limitWords(after.limits)];
     }),
   );
 }

@@ -1,18 +1,16 @@
 // `pulsegate account player-link`: the secret addresses of an account's player page and of its PAC file.
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
-import { type PlayerLinkKind, playerPath } from '../core/accounts/player/player-links.js';
-import { iso } from '../core/clock.js';
-import type { Core } from '../parts/core.js';
-import { findAccount } from './account-show.js';
-import { cliActor } from './actor.js';
+import { wordedAccount } from './account-refusals.js';
+import { type Api, withApi } from './api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { findAccount } from './find-account.js';
 import { readLinkAddress } from './link.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
 
 const PAC_HELP = 'use the address of the PAC file instead of the page';
-const kindOf = ({ pac }: { readonly pac?: true }): PlayerLinkKind => (pac ? 'pac' : 'page');
+const pathOf = ({ pac }: { readonly pac?: true }) =>
+  pac ? '/accounts/{id}/pac-link' : '/accounts/{id}/player-link';
 
 export function addPlayerLinkCommands(account: Command, io: CommandIo): void {
   const link = account
@@ -35,14 +33,14 @@ function addShow(link: Command, io: CommandIo): void {
     .option('--pac', PAC_HELP)
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { pac?: true; json?: true }, command: Command) => {
-      await withCore(await load(command, io), async (core) => {
-        const { account } = findAccount(core, nameOrId);
-        const found = await core.playerLinks.get(account.id, kindOf(options));
-        const createdAt = found && iso(found.createdAt);
-        if (options.json) return printJson(io, { createdAt });
+      await withApi(await load(command, io), async (api) => {
+        const { id, username } = await findAccount(api, nameOrId);
+        const found = await api.call(`GET ${pathOf(options)}`, { params: { id } });
+        if (options.json) return printJson(io, found);
+        const { createdAt } = found;
         printLine(
           io.stdout,
-          createdAt ? `Address created ${createdAt}.` : `${account.username} has no such address.`,
+          createdAt ? `Address created ${createdAt}.` : `${username} has no such address.`,
         );
       });
     });
@@ -59,24 +57,20 @@ function addCreate(link: Command, io: CommandIo): void {
     .action(async (nameOrId: string, options: { pac?: true; yes?: true; json?: true }, command: Command) => {
       const loaded = await load(command, io);
       const { playerPage } = loaded.config.admin;
-      const kind = kindOf(options);
-      const key = kind === 'page' ? 'enabled' : 'pac';
+      const key = options.pac ? 'pac' : 'enabled';
       if (!playerPage[key])
         throw new CommandError(`The daemon does not serve these addresses: set admin.playerPage.${key}.`);
-      await withCore(loaded, async (core) => {
-        const { account } = findAccount(core, nameOrId);
-        if (await core.playerLinks.get(account.id, kind))
-          await confirm(
-            io,
-            options.yes ?? false,
-            `The current address of ${account.username} will stop working.`,
-          );
-        const created = await core.playerLinks.create(account, kind, cliActor());
-        if (!created) throw new CommandError('The account no longer exists.');
-        const { token, createdAt } = created;
-        const origin = playerPage.url ?? (await guessedOrigin(loaded.config, core));
-        const url = origin + playerPath(kind, token);
-        if (options.json) printJson(io, { url, createdAt: iso(createdAt) });
+      await withApi(loaded, async (api) => {
+        const { id, username } = await findAccount(api, nameOrId);
+        const params = { id };
+        if ((await api.call(`GET ${pathOf(options)}`, { params })).createdAt !== null)
+          await confirm(io, options.yes ?? false, `The current address of ${username} will stop working.`);
+        const made = await wordedAccount(api.call(`POST ${pathOf(options)}`, { params }));
+        const url =
+          playerPage.url === null
+            ? (await guessedOrigin(loaded.config, api)) + new URL(made.url).pathname
+            : made.url;
+        if (options.json) printJson(io, { ...made, url });
         else printLine(io.stdout, url);
         if (playerPage.url === null)
           printLine(
@@ -95,18 +89,17 @@ function addRevoke(link: Command, io: CommandIo): void {
     .option('--pac', PAC_HELP)
     .option('--yes', 'skip the confirmation')
     .action(async (nameOrId: string, options: { pac?: true; yes?: true }, command: Command) => {
-      await withCore(await load(command, io), async (core) => {
-        const { account } = findAccount(core, nameOrId);
-        await confirm(io, options.yes ?? false, `The address of ${account.username} will stop working.`);
-        if (!(await core.playerLinks.revoke(account, kindOf(options), cliActor())))
-          throw new CommandError(`${account.username} has no such address.`);
-        printLine(io.stdout, `Revoked the address of ${account.username}.`);
+      await withApi(await load(command, io), async (api) => {
+        const { id, username } = await findAccount(api, nameOrId);
+        await confirm(io, options.yes ?? false, `The address of ${username} will stop working.`);
+        const revoked = api.call(`DELETE ${pathOf(options)}`, { params: { id } });
+        await wordedAccount(revoked, { 'no-player-link': `${username} has no such address.` });
+        printLine(io.stdout, `Revoked the address of ${username}.`);
       });
     });
 }
 
-async function guessedOrigin(config: Config, { store }: Core): Promise<string> {
-  const { host } = await readLinkAddress(config, store.settings);
-  const { tls, port } = config.admin;
+async function guessedOrigin({ admin: { tls, port } }: Config, api: Api): Promise<string> {
+  const { host } = await readLinkAddress(api);
   return `${tls.cert === null ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,18 +1,17 @@
 // `pulsegate account list` and `account show`.
 import type { Command } from 'commander';
 import { textOfAddresses } from '../core/accounts/access/address-list.js';
-import { type Account, isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/account-views.js';
 import { textOfTags } from '../core/accounts/fields/tags.js';
-import { isoOrNull } from '../core/clock.js';
 import { formatHostPort } from '../core/ip.js';
 import { presentFields } from '../http/v1/accounts/present.js';
-import type { Core } from '../parts/core.js';
 import { collectTag, hasTags } from './account-tags.js';
-import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { withApi } from './api.js';
+import { type CommandIo, load, printJson, printLine } from './command.js';
+import { findAccount } from './find-account.js';
 import { readLinkAddress } from './link.js';
 import { withCore } from './store.js';
-import { countOf, formatTime, printFields, printTable } from './table.js';
+import { countOf, formatIso, printFields, printTable } from './table.js';
 
 /** The number of heartbeat entries that `account show` prints. */
 const SHOWN_ENTRIES = 10;
@@ -27,27 +26,23 @@ export function addList(account: Command, io: CommandIo): void {
     .action(async (options: { search?: string; tag?: readonly string[]; json?: true }, command) => {
       await withCore(await load(command, io), async ({ accounts }) => {
         const all = accounts.list();
-        const found = all.filter(
-          (view) => matches(view, options.search ?? '') && hasTags(view.account.tags, options.tag),
-        );
         const now = Date.now();
-        if (options.json)
-          return printJson(
-            io,
-            found.map((view) => presentFields(view, now)),
-          );
+        const found = all
+          .filter((view) => matches(view, options.search ?? '') && hasTags(view.account.tags, options.tag))
+          .map((view) => presentFields(view, now));
+        if (options.json) return printJson(io, found);
         printTable(
           io,
           ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'TAGS', 'REMARKS'],
-          found.map((view) => [
-            view.account.username,
-            stateOf(view, now),
-            expiryWords(view.account),
-            formatTime(view.account.lastLoginAt, 'never'),
-            String(view.dataCount),
-            view.latestGameId ?? '',
-            textOfTags(view.account.tags),
-            view.account.remarks ?? '',
+          found.map((each) => [
+            each.username,
+            stateOf(each),
+            expiryWords(each),
+            formatIso(each.lastLoginAt, 'never'),
+            String(each.dataCount),
+            each.latestGameId ?? '',
+            textOfTags(each.tags),
+            each.remarks ?? '',
           ]),
         );
         printLine(
@@ -68,28 +63,24 @@ export function addShow(account: Command, io: CommandIo): void {
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { json?: true }, command) => {
       const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        const view = findAccount(core, nameOrId);
-        const now = Date.now();
-        const { account: shown } = view;
-        const server = await readLinkAddress(loaded.config, core.store.settings);
-        const newest = await core.store.heartbeats.newest(shown.id, SHOWN_ENTRIES);
-        if (options.json) {
-          const heartbeats = newest.map(({ at, ...entry }) => ({ at: isoOrNull(at), ...entry }));
-          return printJson(io, { ...presentFields(view, now), server, heartbeats });
-        }
+      await withApi(loaded, async (api) => {
+        const shown = await findAccount(api, nameOrId);
+        const server = await readLinkAddress(api);
+        const query = { accountId: shown.id, limit: SHOWN_ENTRIES };
+        const { items: newest } = await api.call('GET /heartbeats', { query });
+        if (options.json) return printJson(io, { ...shown, server, heartbeats: newest });
         printFields(io, [
           ['id', shown.id],
           ['user name', shown.username],
-          ['state', stateOf(view, now)],
+          ['state', stateOf(shown)],
           [
             'server',
             `${formatHostPort(server.host, server.port)}${server.guess ? ' (guessed; set socks.publicHost)' : ''}`,
           ],
           ['tags', textOfTags(shown.tags)],
           ['remarks', shown.remarks ?? ''],
-          ['created', formatTime(shown.createdAt, '')],
-          ['last login', formatTime(shown.lastLoginAt, 'never')],
+          ['created', formatIso(shown.createdAt, '')],
+          ['last login', formatIso(shown.lastLoginAt, 'never')],
           ['plan', shown.plan ?? ''],
           ['expires', expiryWords(shown)],
           ['e-mail', shown.contacts.email ?? ''],
@@ -98,8 +89,8 @@ export function addShow(account: Command, io: CommandIo): void {
           ['authorized', textOfAddresses(shown.authorizedAddresses)],
           ['allowed clients', textOfAddresses(shown.allowedClients) || 'all'],
           ['schedule', shown.schedule === null ? 'always' : `${shown.schedule} (${loaded.config.timeZone})`],
-          ['entries', String(view.dataCount)],
-          ['latest game', view.latestGameId ?? ''],
+          ['entries', String(shown.dataCount)],
+          ['latest game', shown.latestGameId ?? ''],
         ]);
         if (newest.length === 0) return;
         printLine(io.stdout, '');
@@ -107,7 +98,7 @@ export function addShow(account: Command, io: CommandIo): void {
           io,
           ['TIME', 'KIND', 'GAME', 'CLIENT', 'DESTINATION', 'UP', 'DOWN'],
           newest.map(({ at, kind, gameId, client, destination, bytesUp, bytesDown }) => [
-            formatTime(at, ''),
+            formatIso(at, ''),
             kind,
             gameId ?? '',
             client,
@@ -120,14 +111,6 @@ export function addShow(account: Command, io: CommandIo): void {
     });
 }
 
-/** Looks up the user name first, because a user name may look like an id. */
-export function findAccount({ accounts }: Core, nameOrId: string): AccountView {
-  const view = accounts.getByUsername(nameOrId) ?? accounts.get(nameOrId.toLowerCase());
-  if (!view)
-    throw new CommandError(`No such account: ${JSON.stringify(nameOrId)}. See: pulsegate account list`);
-  return view;
-}
-
 function matches({ account, latestGameId }: AccountView, search: string): boolean {
   const wanted = search.toLowerCase();
   return [account.id, account.username, account.remarks, ...account.tags, latestGameId].some((text) =>
@@ -135,16 +118,18 @@ function matches({ account, latestGameId }: AccountView, search: string): boolea
   );
 }
 
-function stateOf({ account }: AccountView, now: number): string {
-  if (!account.isEnabled) return 'disabled';
-  return isExpired(account, now) ? 'expired' : 'enabled';
+function stateOf({ isEnabled, isExpired }: { isEnabled: boolean; isExpired: boolean }): string {
+  if (!isEnabled) return 'disabled';
+  return isExpired ? 'expired' : 'enabled';
 }
 
 /** `2026-12-31 00:00 UTC`, `30 days from first login`, `never`. */
-export function expiryWords({
-  expiresAt,
-  daysFromFirstLogin,
-}: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>): string {
-  if (daysFromFirstLogin !== null) return `${daysFromFirstLogin} days from first login`;
-  return formatTime(expiresAt, 'never');
+export function expiryWords(account: {
+  readonly expiresAt: string | null;
+  readonly daysFromFirstLogin: number | null;
+}): string {
+  const { expiresAt, daysFromFirstLogin } = account;
+  return daysFromFirstLogin === null
+    ? formatIso(expiresAt, 'never')
+    : `${daysFromFirstLogin} days from first login`;
 }

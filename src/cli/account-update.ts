@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountChange } from '../core/accounts/account-input.js';
 import { changedTags } from '../core/accounts/fields/tags.js';
-import { presentFields } from '../http/v1/accounts/present.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import {
   ALLOWED_HELP,
@@ -16,13 +15,13 @@ import {
   withContactOptions,
   withPasswordOptions,
 } from './account-options.js';
-import { refused } from './account-refusals.js';
-import { findAccount } from './account-show.js';
+import { wordedAccount } from './account-refusals.js';
 import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
+import { Refused, withDatabase } from './api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseExpiry } from './expiry.js';
-import { withCore } from './store.js';
+import { findAccount } from './find-account.js';
 
 export function addUpdate(account: Command, io: CommandIo): void {
   withContactOptions(withPasswordOptions(account.command('update')))
@@ -54,18 +53,23 @@ export function addUpdate(account: Command, io: CommandIo): void {
       const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
       const isNewPassword = options.password || options.generate || options.passwordStdin;
       const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
-      await withCore(loaded, async (core) => {
-        const { account: before } = findAccount(core, nameOrId);
+      await withDatabase(loaded, async (api, core) => {
+        const { id, username } = await findAccount(api, nameOrId);
+        // One transaction for fields and password, on the stored account: what two commands add at once is all kept.
         const updated = await core.accounts.patch(
-          before.id,
+          id,
           (stored) => ({ ...changeOf(stored, options), password: chosen?.password, expiresAt }),
           cliActor(),
         );
-        if (!updated.ok) throw refused(updated);
+        if (!updated.ok) {
+          const { problemOf } = await import('../http/v1/accounts/shared.js');
+          const { problem: code, ...why } = problemOf(updated);
+          return wordedAccount(Promise.reject(new Refused({ code, ...why } as Refused['problem'])));
+        }
         if (chosen !== undefined)
-          return printCredentials(io, loaded.config, core, options, { ...updated.account, ...chosen });
-        if (options.json) printJson(io, presentFields(findAccount(core, before.id), Date.now()));
-        else printLine(io.stdout, `Updated ${before.username}.`);
+          return printCredentials(io, api, options, { ...updated.account, ...chosen });
+        if (options.json) printJson(io, await api.call('GET /accounts/{id}', { params: { id } }));
+        else printLine(io.stdout, `Updated ${username}.`);
       });
     });
 }

@@ -1,6 +1,5 @@
 // `pulsegate account`: adds, updates and removes accounts.
 import type { Command } from 'commander';
-import { presentFields } from '../http/v1/accounts/present.js';
 import { addAdd } from './account-add.js';
 import { addExport } from './account-export.js';
 import { addImport } from './account-import.js';
@@ -8,13 +7,13 @@ import { addLimitCommands } from './account-limits.js';
 import { addLink } from './account-link.js';
 import { addRenewAndUpgrade } from './account-plan.js';
 import { addPlayerLinkCommands } from './account-player-link.js';
-import { refused } from './account-refusals.js';
-import { addList, addShow, findAccount } from './account-show.js';
+import { wordedAccount } from './account-refusals.js';
+import { addList, addShow } from './account-show.js';
 import { addUpdate } from './account-update.js';
-import { cliActor } from './actor.js';
+import { withApi } from './api.js';
 import { type AddCommands, type CommandIo, load, printJson, printLine } from './command.js';
+import { findAccount } from './find-account.js';
 import { confirm } from './prompt.js';
-import { withCore } from './store.js';
 
 export const addAccountCommands: AddCommands = (program, io) => {
   const account = program.command('account').description('manage accounts');
@@ -40,12 +39,12 @@ function addRename(account: Command, io: CommandIo): void {
     .description('rename an account and end its live sessions; keeps heartbeats and history')
     .option('--json', 'print JSON')
     .action(async (nameOrId: string, username: string, options: { json?: true }, command) => {
-      await withCore(await load(command, io), async (core) => {
-        const { account: before } = findAccount(core, nameOrId);
-        const renamed = await core.accounts.patch(before.id, () => ({ username }), cliActor());
-        if (!renamed.ok) throw refused(renamed);
-        if (options.json) printJson(io, presentFields(findAccount(core, before.id), Date.now()));
-        else printLine(io.stdout, `Renamed ${before.username} to ${username}.`);
+      await withApi(await load(command, io), async (api) => {
+        const { id, username: before } = await findAccount(api, nameOrId);
+        const change = api.call('PATCH /accounts/{id}', { params: { id }, body: { username } });
+        const renamed = await wordedAccount(change);
+        if (options.json) printJson(io, renamed);
+        else printLine(io.stdout, `Renamed ${before} to ${username}.`);
       });
     });
 }
@@ -57,16 +56,15 @@ function addRemove(account: Command, io: CommandIo): void {
     .description('remove accounts and their heartbeat data permanently')
     .option('--yes', 'skip the confirmation')
     .action(async (namesOrIds: string[], options: { yes?: true }, command) => {
-      await withCore(await load(command, io), async (core) => {
+      await withApi(await load(command, io), async (api) => {
         // Look up every account first: with a mistyped name, nothing is removed.
-        const views = namesOrIds.map((nameOrId) => findAccount(core, nameOrId));
-        const names = views.map((view) => view.account.username).join(', ');
-        const entries = views.reduce((sum, { dataCount }) => sum + dataCount, 0);
+        const accounts = [];
+        for (const nameOrId of namesOrIds) accounts.push(await findAccount(api, nameOrId));
+        const names = accounts.map(({ username }) => username).join(', ');
+        const entries = accounts.reduce((sum, { dataCount }) => sum + dataCount, 0);
         await confirm(io, options.yes ?? false, `${names} and ${entries} heartbeat entries will be removed.`);
-        for (const view of views) {
-          const { id, username } = view.account;
-          const removed = await core.accounts.remove(id, cliActor());
-          if (!removed.ok) throw refused(removed);
+        for (const { id, username } of accounts) {
+          await wordedAccount(api.call('DELETE /accounts/{id}', { params: { id } }));
           printLine(io.stdout, `Removed ${username}.`);
         }
       });

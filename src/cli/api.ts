@@ -9,6 +9,7 @@ import { IDENTITY_PATH, USER_HEADER } from '../http/caller.js';
 import type { Call } from '../http/in-process.js';
 import type { Operation } from '../parts/admin/command-api.js';
 import { controlSocketPath, identityOf } from '../parts/admin/control-socket.js';
+import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { CommandError } from './command.js';
 import { withCore } from './store.js';
@@ -23,10 +24,16 @@ type NameOf<Route> = Route extends { method: infer Method extends string; path: 
   : never;
 type Operations = { readonly [Route in Operation as NameOf<Route>]: Route };
 
+/** What a caller may give: also lists that nobody may change. */
+type Given<Value> = Value extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Given<Value[Name]> }
+    : Value;
 type Optional<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
 type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.input<Params> } : unknown) &
   (Request extends { query: infer Query } ? { query?: Optional<z.input<Query>> } : unknown) &
-  (Request extends { body: infer Body } ? { body: z.input<Body> } : unknown) & { ifMatch?: string };
+  (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) & { ifMatch?: string };
 type AnswerOf<Responses> = Responses[keyof Responses] extends { schema: infer Schema }
   ? z.output<Schema>
   : undefined;
@@ -47,7 +54,7 @@ export interface Api {
 export class Refused extends CommandError {
   constructor(
     readonly problem: Partial<z.infer<typeof Problem>>,
-    status: number,
+    status = 400,
   ) {
     const why = problem.errors?.map(({ path, message }) => `${path} ${message}`).join(', ');
     super(`The daemon refused the request: ${problem.detail ?? why ?? problem.title ?? `status ${status}`}.`);
@@ -87,13 +94,21 @@ export async function withApi<Result>(
   work: (api: Api) => Promise<Result>,
   options: { readonly mayCreate?: boolean } = {},
 ): Promise<Result> {
-  const { config } = loaded;
-  if (await isDaemonOf(config)) return work(daemonApi(config));
+  if (await isDaemonOf(loaded.config)) return work(daemonApi(loaded.config));
+  return withDatabase(loaded, work, options);
+}
+
+/** Like `withApi`, but always on the database, for work that a command also does by itself, in one transaction. */
+export function withDatabase<Result>(
+  loaded: Loaded,
+  work: (api: Api, core: Core) => Promise<Result>,
+  options: { readonly mayCreate?: boolean } = {},
+): Promise<Result> {
   return withCore(
     loaded,
     async (core) => {
       const { openCommandApi } = await import('../parts/admin/command-api.js');
-      return work(apiOver(await openCommandApi(core, config, cliActor().name)));
+      return work(apiOver(await openCommandApi(core, loaded.config, cliActor().name)), core);
     },
     options,
   );

@@ -1,25 +1,12 @@
 // The server address in proxy links of the command line: the public address setting, or a guess from the listener.
 import { networkInterfaces } from 'node:os';
-import type { Config } from '../config.js';
-import {
-  createPublicAddressSetting,
-  type LinkAddress,
-  linkAddress,
-} from '../core/accounts/player/proxy-link.js';
-import type { SettingStore } from '../core/settings/setting-store.js';
+import type { LinkAddress } from '../core/accounts/player/proxy-link.js';
+import type { Api } from './api.js';
 
-/** Rejects when the database cannot be read. */
-export async function readLinkAddress(
-  { socks }: Pick<Config, 'socks'>,
-  settings: SettingStore,
-): Promise<LinkAddress> {
-  const setting = createPublicAddressSetting({
-    settings,
-    ofFile: { host: socks.publicHost, port: socks.publicPort },
-  });
-  await setting.reload();
-  const listener = { host: socks.host[0] ?? 'localhost', port: socks.port };
-  return linkAddress(setting.current(), listener, { host: interfaceAddress(), guess: 'interface' });
+/** The daemon would guess the host of the request, which a command's has none of. */
+export async function readLinkAddress({ call }: Api): Promise<LinkAddress> {
+  const { link } = await call('GET /settings/public-address');
+  return link.guess === 'browser' ? { ...link, host: interfaceAddress(), guess: 'interface' } : link;
 }
 
 /** A note for the operator when the address is a guess or the port is unknown; null when the address is configured. */

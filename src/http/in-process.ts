@@ -33,7 +33,7 @@ export async function callInProcess(
   const answer = { status: 404, body: '' };
   // What handlers use of a request and its answer.
   const ctx = Object.assign(answer, {
-    ...{ method, path: route.path, params, querystring: query.toString() },
+    ...{ method, path: route.path, params, querystring: query.toString(), hostname: 'localhost' },
     state: { client: '', isForwarded: false, hosts: [], caller } satisfies AdminState,
     req: { headers: { 'if-match': ifMatch } },
     res: { setHeader: () => undefined },

@@ -24,14 +24,19 @@ import { nodeNameOf } from '../database/node.js';
 const GROUPS = {
   '/accounts': async () => [
     ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
+    ...(await import('../../http/v1/accounts/credentials.js')).credentialRoutes,
     ...(await import('../../http/v1/accounts/limits.js')).limitRoutes,
+    ...(await import('../../http/v1/accounts/player-link.js')).playerLinkRoutes,
   ],
   '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
+  '/heartbeats': async () => (await import('../../http/v1/activity/heartbeats.js')).heartbeatRoutes,
   '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
   '/operators': async () => (await import('../../http/v1/people/operators.js')).operatorRoutes,
   '/runs': async () => (await import('../../http/v1/agents/runs.js')).runRoutes,
   '/settings/plans': async () => (await import('../../http/v1/settings/plans.js')).planRoutes,
+  '/settings/public-address': async () =>
+    (await import('../../http/v1/settings/public-address.js')).publicAddressRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
   '/tokens': async () => (await import('../../http/v1/people/tokens.js')).tokenRoutes,
 } satisfies Readonly<Record<string, () => Promise<readonly Route[]>>>;
@@ -72,6 +77,11 @@ async function openServices(core: Core, config: Config): Promise<Services> {
   const services = {
     ...{ accounts, usage, sessions, plans, whitelist, operators, apiTokens, publicAddress, now },
     ...{ audit: store.audit, calendar: store.calendar, nodes: store.nodes },
+    heartbeats: store.heartbeats,
+    playerLinks: core.playerLinks,
+    // Commands replace the host of an address by their own guess.
+    playerPage: { ...config.admin.playerPage, url: config.admin.playerPage.url ?? 'http://localhost' },
+    configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),
     socks: () => [listener],
