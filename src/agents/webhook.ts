@@ -48,10 +48,10 @@ export function createWebhook(deps: WebhookDeps): HandleHook {
   const readSigned = createSignedWebhook(deps);
   return async (request) => {
     try {
-      const refusal = refuseBeforeBody(request);
+      const refusal = refusalBeforeBody(request);
       if (refusal) return refusal;
       const wanted = await readSigned(request);
-      if (wanted === null) return refuseToken(request) ?? (await handleWithToken(request));
+      if (wanted === null) return tokenRefusal(request) ?? (await handleWithToken(request));
       return 'status' in wanted ? wanted : answerOf(await deps.intake.accept(wanted));
     } catch (err) {
       const problem = storageProblemOf(err);
@@ -65,7 +65,7 @@ export function createWebhook(deps: WebhookDeps): HandleHook {
   };
 
   /** Checks only the source and the request line, before anything else of the request is read. */
-  function refuseBeforeBody(request: HookRequest): HookAnswer | null {
+  function refusalBeforeBody(request: HookRequest): HookAnswer | null {
     if (!deps.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
     if (!deps.mayCall(source)) return refuse(403, 'this address may not call webhooks');
@@ -79,7 +79,7 @@ export function createWebhook(deps: WebhookDeps): HandleHook {
     return null;
   }
 
-  function refuseToken(request: HookRequest): HookAnswer | null {
+  function tokenRefusal(request: HookRequest): HookAnswer | null {
     const { source } = request;
     if (!deps.token.verify(request.header('authorization'))) {
       deps.log.warn({ client: source }, 'webhook token refused');

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { parseWhitelist } from '../../src/core/auth/whitelist.js';
-import { checkDestinationName } from '../../src/core/egress/destination-name.js';
 import { createEgressPolicy } from '../../src/core/egress/egress.js';
-import { parseEgressEntry } from '../../src/core/egress/egress-entry.js';
+import { checkDestinationName, parseEgressEntry } from '../../src/core/egress/egress-entry.js';
 import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
 import { formatWireDate, parseWireDate } from '../../src/core/wire-date.js';
 import {

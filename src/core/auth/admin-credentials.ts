@@ -110,7 +110,9 @@ export function createAdminCredentials({
   // Cached, because every request needs it.
   let fingerprint: { readonly of: Stored | null; readonly text: string } | null = null;
   const credentialOf = ({ username, passwordHash }: Stored): Credential => ({
-    ...{ operatorId: null, passwordHash, state: username },
+    operatorId: null,
+    passwordHash,
+    state: username,
   });
 
   async function givenBy(): Promise<CredentialSources> {
@@ -209,7 +211,7 @@ export function createAdminCredentials({
     async set(newUsername, password, by = DAEMON, revokeTokens = false) {
       if (newUsername !== undefined && !isValidAdminUsername(newUsername))
         return { ok: false, reason: 'invalid-username' };
-      const fault = refusePassword(password);
+      const fault = passwordRefusal(password);
       if (fault) return { ok: false, reason: fault };
       const passwordHash = await passwords.hash(password);
       return setting.change(async (change) => {
@@ -219,7 +221,7 @@ export function createAdminCredentials({
     },
 
     async setPassword(currentHash, password, by, revokeTokens) {
-      const fault = refusePassword(password);
+      const fault = passwordRefusal(password);
       if (fault) return { ok: false, reason: fault };
       const passwordHash = await passwords.hash(password);
       await settle();
@@ -252,7 +254,7 @@ export function createAdminCredentials({
   };
 }
 
-function refusePassword(password: string): 'invalid-password' | 'short-password' | null {
+function passwordRefusal(password: string): 'invalid-password' | 'short-password' | null {
   if (!isValidPassword(password)) return 'invalid-password';
   return [...password].length < MIN_ADMIN_PASSWORD_CHARACTERS ? 'short-password' : null;
 }

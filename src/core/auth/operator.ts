@@ -75,7 +75,7 @@ export function isValidOperatorName(name: string): boolean {
   return isValidUsername(name) && !name.includes(':');
 }
 
-export function refuseOperatorPassword(password: string): 'invalid-password' | 'short-password' | null {
+export function operatorPasswordRefusal(password: string): 'invalid-password' | 'short-password' | null {
   if (!isValidPassword(password)) return 'invalid-password';
   return [...password].length < MIN_OPERATOR_PASSWORD_CHARACTERS ? 'short-password' : null;
 }

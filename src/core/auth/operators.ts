@@ -10,7 +10,7 @@ import {
   type Operator,
   OperatorNameTaken,
   type OperatorStore,
-  refuseOperatorPassword,
+  operatorPasswordRefusal,
 } from './operator.js';
 import type { Credential, PeoplePasswords } from './people-passwords.js';
 
@@ -98,7 +98,7 @@ export function createOperators({
   const byName = (name: string): Operator | null =>
     [...byId.values()].find((operator) => operator.name === name) ?? null;
 
-  function refuse(
+  function changeRefusal(
     { name, password }: Pick<OperatorChange, 'name' | 'password'>,
     id?: string,
   ): OperatorRefusal | null {
@@ -107,7 +107,7 @@ export function createOperators({
       const holder = byName(name);
       if (isReserved(name) || (holder && holder.id !== id)) return 'name-taken';
     }
-    return password === undefined ? null : refuseOperatorPassword(password);
+    return password === undefined ? null : operatorPasswordRefusal(password);
   }
 
   /** Another process may have used the name a moment ago. */
@@ -118,14 +118,14 @@ export function createOperators({
     });
   }
 
-  /** Another process may change the operator too: `refuseStored` and the fields that stay are about the stored one. */
+  /** Another process may change the operator too: `storedRefusal` and the fields that stay are about the stored one. */
   const change = async <Refusal extends string = never>(
     id: string,
     { name, role, isEnabled, password, budget, revokeTokens }: OperatorChange,
     by: Actor,
-    refuseStored: (stored: Operator) => Refusal | null,
+    storedRefusal: (stored: Operator) => Refusal | null,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found' | Refusal>> => {
-    const refusalNow = () => (byId.has(id) ? refuse({ name, password }, id) : 'not-found');
+    const refusalNow = () => (byId.has(id) ? changeRefusal({ name, password }, id) : 'not-found');
     const early = refusalNow();
     if (early) return refused(early);
     const passwordHash = password === undefined ? undefined : await passwords.hash(password);
@@ -143,7 +143,7 @@ export function createOperators({
         };
         const tokens = password !== undefined && (revokeTokens ?? false);
         const ended = hasSameAccess(stored, operator) ? null : { operatorId: id, tokens };
-        return refuseStored(stored) ?? { operator, audit: recordOf(by, stored, operator, tokens), ended };
+        return storedRefusal(stored) ?? { operator, audit: recordOf(by, stored, operator, tokens), ended };
       });
       const operator = await unlessTaken(update);
       if (typeof operator === 'string') return refused(operator);
@@ -167,11 +167,11 @@ export function createOperators({
     },
 
     async create({ name, role, password, budget = NO_BUDGET }, by) {
-      const early = refuse({ name, password });
+      const early = changeRefusal({ name, password });
       if (early) return refused(early);
       const passwordHash = await passwords.hash(password);
       return inTurn(OPERATORS_KEY, async () => {
-        const refusal = refuse({ name, password });
+        const refusal = changeRefusal({ name, password });
         if (refusal) return refused(refusal);
         const identity = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
         const operator = { ...identity, budget, used: NO_COST };
@@ -211,7 +211,9 @@ export function createOperators({
 }
 
 const credentialOf = ({ id, passwordHash, role, name }: Operator): Credential => ({
-  ...{ operatorId: id, passwordHash, state: `${role} ${name}` },
+  operatorId: id,
+  passwordHash,
+  state: `${role} ${name}`,
 });
 
 export const hasSameAccess = (a: Operator, b: Operator): boolean =>
@@ -254,7 +256,9 @@ function recordOf(
 }
 
 const shown = ({ name, role, isEnabled, budget }: Operator): Record<string, unknown> => ({
-  ...{ name, role, isEnabled },
+  name,
+  role,
+  isEnabled,
   ...(role === 'seller'
     ? { budgetAccounts: budget.accounts, budgetDays: budget.days, budgetBytes: budget.bytes }
     : {}),

@@ -1,8 +1,7 @@
-// An entry of the egress lists: hosts and ports.
-
+// An entry of the egress lists (hosts and ports), and the domain names of requests (RFC 1928 §5, ATYP 3): only names that every
+// resolver interprets in the same way, and none that some resolver would parse as an IP address.
 import { type PortRange, parsePortRange } from '../endpoints.js';
-import { type Cidr, type IpBytes, inCidr, parseCidr } from '../ip.js';
-import { checkDestinationName } from './destination-name.js';
+import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** A destination to compare with an entry. `host` is a validated name; null when the client requested an address. */
 export interface Candidate {
@@ -59,4 +58,53 @@ export function matchesEntry({ target, ports }: EgressEntry, { host, ip, port }:
   if ('bytes' in target) return inCidr(ip, target);
   if (host === null) return false;
   return target.under ? host.endsWith(`.${target.host}`) : host === target.host;
+}
+
+/** Why a name is refused; 'numeric': inet_aton or a browser would parse it as an IPv4 address. */
+export type NameRefusal = 'empty' | 'bad-character' | 'numeric' | 'too-long';
+
+export type NameCheck =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: true; readonly ip: IpBytes }
+  | { readonly ok: false; readonly reason: NameRefusal };
+
+// RFC 1035 §2.3.4, without the trailing dot.
+const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
+// Letters, digits, hyphen (RFC 952, RFC 1123 §2.1), a hyphen neither first nor last.
+const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const LABEL_OR_UNDERSCORE = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
+// WHATWG URL §3.5 "ends in a number": such a host is an IPv4 address or nothing.
+const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+
+/**
+ * Validates the raw bytes of a domain destination. Returns a canonical IPv4 or an IPv6 address (also in brackets; no zone) as `ip`,
+ * unmapped. Returns a name in lower case without its trailing dot: labels of 1 to 63 letters, digits and hyphens, at most 253
+ * characters; `allowUnderscore` allows `_` in labels. Refuses raw UTF-8 and accepts punycode.
+ */
+export function checkDestinationName(raw: Uint8Array, options: { allowUnderscore: boolean }): NameCheck {
+  // latin1 decodes each byte to one character. Bytes over 0x7f become characters that no label allows.
+  const text = Buffer.from(raw).toString('latin1');
+  if (text === '' || text === '.') return { ok: false, reason: 'empty' };
+  const ip = parseLiteral(text);
+  if (ip) return { ok: true, ip: unmap(ip) };
+  return checkName(text, options);
+}
+
+function parseLiteral(text: string): IpBytes | null {
+  const bracketed = /^\[(.*:.*)\]$/.exec(text)?.[1];
+  const literal = bracketed ?? text;
+  return literal.includes('%') ? null : parseIp(literal);
+}
+
+function checkName(text: string, { allowUnderscore }: { allowUnderscore: boolean }): NameCheck {
+  // ASCII only: toLowerCase on the rest of latin1 changes nothing that a label would then allow.
+  const name = text.replace(/\.$/, '').toLowerCase();
+  const labels = name.split('.');
+  const label = allowUnderscore ? LABEL_OR_UNDERSCORE : LABEL;
+  if (!labels.every((each) => label.test(each))) return { ok: false, reason: 'bad-character' };
+  if (name.length > MAX_NAME_LENGTH) return { ok: false, reason: 'too-long' };
+  if (labels.some((each) => each.length > MAX_LABEL_LENGTH)) return { ok: false, reason: 'too-long' };
+  if (NUMBER.test(labels.at(-1) ?? '')) return { ok: false, reason: 'numeric' };
+  return { ok: true, name };
 }

@@ -11,7 +11,7 @@ import {
 } from './egress-entry.js';
 import { embeddedIpv4, isNeverAllowed, isPrivate } from './special-addresses.js';
 
-export { checkDestinationName, type NameCheck, type NameRefusal } from './destination-name.js';
+export { checkDestinationName, type NameCheck, type NameRefusal } from './egress-entry.js';
 
 export interface EgressOptions {
   /** The rule for loopback, private, CGNAT and unique local addresses, and addresses of this machine, without an `allow` entry. */
@@ -90,19 +90,19 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
       const plain = unmap(ip);
       const candidates = [plain, ...embeddedIpv4(plain)].map((each) => ({ host: name, ip: each, port }));
       if (candidates.some((each) => options.isOwnListener(each.ip, port, protocol)))
-        return refuse('own-listener');
-      if (candidates.some((each) => isNeverAllowed(each.ip))) return refuse('always-denied');
-      if (candidates.some((each) => matchesAny(deny, each))) return refuse('denied-by-rule');
-      return candidates.every(mayBeReached) ? ALLOWED : refuse('private');
+        return denied('own-listener');
+      if (candidates.some((each) => isNeverAllowed(each.ip))) return denied('always-denied');
+      if (candidates.some((each) => matchesAny(deny, each))) return denied('denied-by-rule');
+      return candidates.every(mayBeReached) ? ALLOWED : denied('private');
     },
 
     judgeName({ host, port }) {
       const name = host.toLowerCase().replace(/\.$/, '');
       const candidate = { host: name, ip: NO_ADDRESS, port };
-      if (matchesAny(deny, candidate)) return refuse('denied-by-rule');
+      if (matchesAny(deny, candidate)) return denied('denied-by-rule');
       const isLocalName = name === 'localhost' || name.endsWith('.localhost');
       const isAllowed = options.private === 'allow' || !isLocalName || matchesAny(allow, candidate);
-      return isAllowed ? ALLOWED : refuse('private');
+      return isAllowed ? ALLOWED : denied('private');
     },
   };
 }
@@ -119,6 +119,6 @@ function matchesAny(entries: readonly EgressEntry[], candidate: Candidate): bool
   return entries.some((entry) => matchesEntry(entry, candidate));
 }
 
-function refuse(reason: EgressRefusal): EgressVerdict {
+function denied(reason: EgressRefusal): EgressVerdict {
   return { ok: false, reason };
 }

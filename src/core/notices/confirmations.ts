@@ -94,9 +94,16 @@ export function createConfirmations(options: {
     const [at, id, code] = [now(), options.newId(), newCode()];
     const to = { accountId: account.id, channel, address };
     const notice: Notice = {
-      ...{ id, key: `code ${id}`, type: 'contact.code', at, keepUntil: at, channel, recipient: 'player' },
+      id,
+      key: `code ${id}`,
+      type: 'contact.code',
+      at,
+      keepUntil: at,
+      channel,
+      recipient: 'player',
       data: { account: account.id, username: account.username, to: maskedContact(address) },
-      ...{ accountId: account.id, owner: account.owner },
+      accountId: account.id,
+      owner: account.owner,
     };
     const bounds = { sellerPerHour: options.sellerPerHour, perMinute: settings().perMinute };
     const stored = { hash: hashOf(code), sentAt: at, expiresAt: at + CODE_LIFE_MS };

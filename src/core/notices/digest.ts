@@ -57,7 +57,9 @@ export function digestOf(
   return {
     since: new Date(range.since).toISOString(),
     until: new Date(range.until).toISOString(),
-    ...{ expiring, expired, quota: all.length - expiring - expired },
+    expiring,
+    expired,
+    quota: all.length - expiring - expired,
     accounts: all.slice(0, MAX_ACCOUNTS),
   };
 }

@@ -146,8 +146,15 @@ export function createNotices(options: NoticeOptions): Notices {
   }
 
   const noticeOf = ({ type, data }: Alert, key: string, channel: Notice['channel'], at: number): Notice => ({
-    ...{ key, id: newId(), type, at, data, keepUntil: at + KEEP_ALERT_MS },
-    ...{ accountId: null, channel, recipient: 'operator' },
+    key,
+    id: newId(),
+    type,
+    at,
+    data,
+    keepUntil: at + KEEP_ALERT_MS,
+    accountId: null,
+    channel,
+    recipient: 'operator',
   });
 
   /** Records the reminders that are new, with the notices to their players. Returns whether there were any. */
@@ -184,8 +191,11 @@ export function createNotices(options: NoticeOptions): Notices {
     return ways
       .filter(({ channel }) => addressOf(settings, channel, 'player', contacts) !== null)
       .map((way) => ({
-        ...{ ...reminder, key: `${reminder.key} ${nameOf(way)}`, id: newId() },
-        ...{ ...asWay(way), owner: account.owner },
+        ...reminder,
+        key: `${reminder.key} ${nameOf(way)}`,
+        id: newId(),
+        ...asWay(way),
+        owner: account.owner,
       }));
   }
 
@@ -202,8 +212,15 @@ export function createNotices(options: NoticeOptions): Notices {
       const data = digestOf(await store.recorded(since, until), { since, until }, options.account);
       const key = `digest ${until} ${channel}`;
       const notice: Notice | null = data && {
-        ...{ key, id: newId(), type: 'accounts.digest', at, data, accountId: null },
-        ...{ channel, recipient, keepUntil: at },
+        key,
+        id: newId(),
+        type: 'accounts.digest',
+        at,
+        data,
+        accountId: null,
+        channel,
+        recipient,
+        keepUntil: at,
       };
       isNew = (await store.addDigest({ channel, since, until }, notice)) || isNew;
     }

@@ -1,4 +1,4 @@
-// The messages between workers and the resolver's thread.
+// The resolver's thread as a worker uses it: its messages, and how a worker sends lookups and receives answers.
 import type { MessagePort } from 'node:worker_threads';
 
 export type ResolveResult =
@@ -56,4 +56,33 @@ export interface Question {
 export interface Answer {
   readonly id: number;
   readonly result: ResolveResult;
+}
+
+export interface RemoteResolver {
+  readonly resolve: Resolve;
+  answered(answer: Answer): void;
+  /** The resolver's thread has died: the lookups that wait for it end as timed out, so that no session waits forever. */
+  failWaiting(): void;
+}
+
+export function createRemoteResolver(ask: (question: Question) => void): RemoteResolver {
+  const waiting = new Map<number, (result: ResolveResult) => void>();
+  let last = 0;
+  return {
+    resolve(name, client, done) {
+      last += 1;
+      waiting.set(last, done);
+      ask({ id: last, name, client });
+    },
+    answered({ id, result }) {
+      const done = waiting.get(id);
+      waiting.delete(id);
+      done?.(result);
+    },
+    failWaiting() {
+      const lost = [...waiting.values()];
+      waiting.clear();
+      for (const done of lost) done({ ok: false, reason: 'timeout' });
+    },
+  };
 }

@@ -18,11 +18,10 @@ import type { ListenerSpec, WorkerEvent } from '../messages.js';
 import type { AccountRecord, ProxySettings } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
 import { type ListenResult, PlaneListeners } from './listeners.js';
-import type { ProxyObserver } from './observer.js';
 import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
 import { PlaneWatch } from './watch.js';
-import { PlaneWorker } from './worker-handle.js';
+import { PlaneWorker, type ProxyObserver } from './worker-handle.js';
 
 /** Time limit for the workers to stop accepting, in ms: one of them may be stuck. */
 const DRAIN_MS = 1_000;

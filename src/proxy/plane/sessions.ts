@@ -1,4 +1,5 @@
-// A worker's session in the control plane: its properties, and its byte counts in shared memory.
+// A worker's session in the control plane: its properties, and its byte counts in shared memory. Its worker imports it: SessionWorker
+// is what it uses of that.
 import { randomUUID } from 'node:crypto';
 import type { Session, SessionEnd, SessionSummary } from '../../core/sessions/session.js';
 import { intern } from '../interned-strings.js';

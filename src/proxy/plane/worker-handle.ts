@@ -6,23 +6,36 @@ import {
   type TransferListItem,
   Worker,
 } from 'node:worker_threads';
+import type { SessionPermits } from '../../core/accounts/access/session-permits.js';
+import type { Penalty } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
-import type { SessionEnd, SessionSummary } from '../../core/sessions/session.js';
+import type { SessionEnd, SessionEvents, SessionSummary } from '../../core/sessions/session.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, wake } from '../memory/shared.js';
-import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
+import type { LoginsEvent, SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
 import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
-import type { ProxyObserver } from './observer.js';
 import { PlanePermits } from './permits.js';
 import { PlaneSession, type SessionAccount, type SessionWorker } from './sessions.js';
+
+/** What the data plane reports to the control plane, in order. */
+export interface ProxyObserver {
+  readonly sessions: SessionEvents;
+  logins(event: LoginsEvent): void;
+  /** Counts sessions over all nodes, of accounts that need it; null: there are no other nodes. */
+  readonly permits: Pick<SessionPermits, 'acquire' | 'hold'> | null;
+  /** Logins of a source are refused from now on. */
+  penalty(penalty: Penalty): void;
+  /** An imported hash was right: `salted` is to be stored in its place, unless it is no longer `before`. */
+  rehashed(accountId: string, before: string, salted: string): void;
+}
 
 /** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
 const YOUNG_GENERATION_MB = 6;
 
 export type ListenEvent = Extract<WorkerEvent, { kind: 'listening' | 'listen-failed' }>;
 
-export interface PlaneWorkerOptions {
+interface PlaneWorkerOptions {
   readonly start: WorkerStart;
   /** The program of the thread. */
   readonly threadUrl: URL;

@@ -1,4 +1,4 @@
-// An account in its worker, with its live sessions.
+// An account in its worker, with its live sessions. A session imports its account: AccountSession is the session as seen from here.
 import type { Endpoint } from '../../core/ip.js';
 import type { Destination, SessionCommand, SessionEnd } from '../../core/sessions/session.js';
 import type { AccountRates, Quota } from '../io/rates.js';

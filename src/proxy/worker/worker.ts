@@ -15,8 +15,7 @@ import { createLoginGuard, type LoginGuard } from '../connection/login-guard.js'
 import { Logins } from '../connection/logins.js';
 import { Relayed } from '../connection/relayed.js';
 import { createEgressPolicies } from '../connection/target.js';
-import type { Question, Resolve } from '../dns/messages.js';
-import { createRemoteResolver, type RemoteResolver } from '../dns/remote.js';
+import { createRemoteResolver, type Question, type RemoteResolver, type Resolve } from '../dns/messages.js';
 import type { Io } from '../io/io.js';
 import { Handshakes } from '../memory/handshakes.js';
 import { createOwnPorts, type OwnPorts } from '../memory/own-ports.js';

@@ -10,7 +10,9 @@ export function createConfirmationStore(db: Knex): ConfirmationStore {
       if (accountId !== undefined) query.where({ account_id: accountId });
       const rows: { account_id: string; channel: string; address: string }[] = await query;
       return rows.map(({ account_id, channel, address }) => ({
-        ...{ accountId: account_id, channel: channel as ConfirmedChannel, address },
+        accountId: account_id,
+        channel: channel as ConfirmedChannel,
+        address,
       }));
     },
 

@@ -297,7 +297,9 @@ function toRow({ data, accountId, keepUntil, owner = null, ...notice }: Notice):
 
 const toRecordedRow = (reminder: Reminder): NoticeRow => ({
   ...toRow({ ...reminder, channel: 'webhook', recipient: 'operator' }),
-  ...{ channel: RECORDED, state: 'recorded', due_at: null },
+  channel: RECORDED,
+  state: 'recorded',
+  due_at: null,
 });
 
 function toNotice(row: NoticeRow): Notice {

@@ -112,8 +112,15 @@ function toRow({
   budget,
 }: Operator): Partial<OperatorRow> {
   return {
-    ...{ id, name, role, password_hash: passwordHash, is_enabled: isEnabled, created_at: createdAt },
-    ...{ budget_accounts: budget.accounts, budget_days: budget.days, budget_bytes: budget.bytes },
+    id,
+    name,
+    role,
+    password_hash: passwordHash,
+    is_enabled: isEnabled,
+    created_at: createdAt,
+    budget_accounts: budget.accounts,
+    budget_days: budget.days,
+    budget_bytes: budget.bytes,
   };
 }
 
