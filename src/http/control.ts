@@ -6,8 +6,7 @@ import Koa from 'koa';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/text.js';
 import { type AdminState, commandCaller, IDENTITY_PATH, USER_HEADER } from './caller.js';
-import { answerFailures } from './guards/failures.js';
-import { otherMethods, unknownPath } from './guards/routing.js';
+import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 
 /** Most commands at the same time. A command sends one request after another. */
 const MAX_CONNECTIONS = 64;

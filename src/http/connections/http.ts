@@ -8,15 +8,16 @@ import {
   type ConnectionDeps,
   type ConnectionLimits,
   createConnections,
+  createUploads,
   isUnderWay,
+  type UploadLimits,
 } from './connections.js';
 import { createTlsServer, secureContext, type Tls } from './tls.js';
-import { createUploads, type UploadLimits } from './uploads.js';
 
 const LIMITS = {
   /** Time from the first byte of a connection or request to the end of its head. */
   headersTimeout: 10_000,
-  /** Off: uploads.ts bounds the rate of a body instead of its duration. */
+  /** Off: connections.ts bounds the rate of a body instead of its duration. */
   requestTimeout: 0,
   keepAliveTimeout: 10_000,
   maxHeaderSize: 16 * 1024,

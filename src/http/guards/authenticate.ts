@@ -11,7 +11,7 @@ import { isBrowser, sendProblem } from '../api/problem.js';
 import { type AdminState, type Caller, callerOf } from '../caller.js';
 import { headerValues } from '../fields.js';
 import { type AdminAttempts, uncountUnchecked } from './attempts.js';
-import { isFromOurPage, refuseCrossSite } from './same-origin.js';
+import { isFromOurPage, refuseCrossSite } from './host.js';
 
 /** The document of /api/v1 contains the cookie's name. */
 export const SESSION_COOKIE = 'pulsegate_session';

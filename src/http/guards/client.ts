@@ -10,7 +10,7 @@ import { refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
 import type { AdminState } from '../caller.js';
 import { headerValues } from '../fields.js';
-import { createOncePerKey } from './once-per-key.js';
+import { createOncePerKey } from './host.js';
 
 /** The client's address is unknown. No whitelist entry and no range contains this value. */
 const UNKNOWN_CLIENT = 'unknown';

@@ -14,7 +14,7 @@ import { listAssets, sendAsset } from '../assets.js';
 import type { ReadJsonObject } from '../body.js';
 import type { AdminState } from '../caller.js';
 import { hangUp } from '../guards/authenticate.js';
-import { otherMethods } from '../guards/routing.js';
+import { otherMethods } from '../guards/failures.js';
 import type { Services } from '../services.js';
 import { linkAddressFor } from '../v1/settings/public-address.js';
 import type { PlayerPageSettings } from './page-settings.js';
