@@ -14,7 +14,7 @@ import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whit
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
-import { createSettings, type Settings } from '../core/settings/settings.js';
+import { createSettings, type Settings } from '../core/settings/setting.js';
 import { openStore, type Store } from '../store/store.js';
 import { storeOptions } from './database/database.js';
 

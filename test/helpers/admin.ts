@@ -22,7 +22,7 @@ import type { Log } from '../../src/core/log.js';
 import { NODES_KEY } from '../../src/core/nodes/nodes.js';
 import { createRecentLog } from '../../src/core/recent-log.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
-import { createSettings } from '../../src/core/settings/settings.js';
+import { createSettings } from '../../src/core/settings/setting.js';
 import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../src/http/server.js';
 import type { Services } from '../../src/http/services.js';
 import { type ObservedParts, observe } from '../../src/parts/admin/http.js';

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { openSecret, sealSecret, totpCode, totpStep } from '../../src/core/auth/totp.js';
-import { createSettings } from '../../src/core/settings/settings.js';
+import { createSettings } from '../../src/core/settings/setting.js';
 import { openAuth } from '../../src/parts/auth.js';
 import { openTotpKeys } from '../../src/parts/totp-key.js';
 import { openStore } from '../../src/store/store.js';

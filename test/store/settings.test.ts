@@ -5,7 +5,7 @@ import { createRecoveryCodes } from '../../src/core/auth/recovery-codes.js';
 import { createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/whitelist.js';
-import { createSettings } from '../../src/core/settings/settings.js';
+import { createSettings } from '../../src/core/settings/setting.js';
 import { fromBase32 } from '../helpers/base32.js';
 import { openCredentials } from '../helpers/passwords.js';
 import { onEachDatabase } from './databases.js';

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAEMON } from '../../../src/core/audit/audit.js';
-import { createSetting } from '../../../src/core/settings/setting.js';
+import { createSetting, createSettings } from '../../../src/core/settings/setting.js';
 import type { SettingStore } from '../../../src/core/settings/setting-store.js';
-import { createSettings } from '../../../src/core/settings/settings.js';
 
 const AUDIT = {
   by: DAEMON,
