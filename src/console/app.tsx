@@ -21,7 +21,8 @@ import { SettingsPage } from './pages/settings/settings.js';
 import { RailFoot } from './rail-foot.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
-import { Empty, Failure } from './ui/states.js';
+import { Gone } from './ui/list.js';
+import { Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
 /** The rail hides a page whose data the user may not read. A page without `right` is for everybody. */
@@ -157,17 +158,13 @@ function Page({ path }: { path: readonly string[] }) {
   if (first === 'agents') return <AgentsPage tab={second === 'sessions' ? 'sessions' : 'runs'} />;
   if (first === 'settings') return <SettingsPage tab={second} />;
   return (
-    <Empty
+    <Gone
       icon="search"
       title={t('page.none')}
-      action={
-        <a class="button" href={href([])}>
-          {t('page.none.back')}
-        </a>
-      }
-    >
-      {t('page.none.text')}
-    </Empty>
+      text={t('page.none.text')}
+      to={[]}
+      back={t('page.none.back')}
+    />
   );
 }
 

@@ -217,11 +217,15 @@ export function FormDialog({
 }
 
 /** Shows something that the console cannot show again. */
-export function SecretDialog({ footer, ...dialog }: Omit<DialogProps, 'unsaved' | 'onSubmit' | 'error'>) {
+export function SecretDialog({
+  footer,
+  unsaved = 'secret',
+  ...dialog
+}: Omit<DialogProps, 'onSubmit' | 'error'>) {
   return (
     <Dialog
       {...dialog}
-      unsaved="secret"
+      unsaved={unsaved}
       footer={
         <>
           {footer as ComponentChildren}

@@ -4,12 +4,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { listAddress } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import type { Loaded } from '../lib/load.js';
-import { patchQuery, usePlace } from '../lib/router.js';
+import { href, patchQuery, usePlace } from '../lib/router.js';
 import { noteNext, stepOf, trailOf } from '../lib/trail.js';
 import { Button } from './basics.js';
 import { ColumnChooser } from './columns.js';
 import { Icon } from './icons.js';
-import { WhenLoaded } from './states.js';
+import { Empty, type EmptyProps, WhenLoaded } from './states.js';
 import { Table, type TableProps } from './table.js';
 
 /** One page of a list, as the API answers it. */
@@ -302,5 +302,25 @@ export function BackLink({ to, label }: { to: readonly string[]; label: string }
     <a class="button quiet icon-only" href={listAddress(to)} aria-label={label}>
       <Icon name="back" />
     </a>
+  );
+}
+
+interface GoneProps extends Pick<EmptyProps, 'icon' | 'title' | 'text'> {
+  /** The list that it was in. */
+  readonly to: readonly string[];
+  readonly back: string;
+}
+
+/** Stands for an object or a page that there is not. */
+export function Gone({ to, back, ...empty }: GoneProps) {
+  return (
+    <Empty
+      {...empty}
+      action={
+        <a class="button" href={href(to)}>
+          {back}
+        </a>
+      }
+    />
   );
 }

@@ -11,7 +11,7 @@ import { Button } from './basics.js';
 import { RefusedFields } from './form.js';
 import { Icon, type IconName } from './icons.js';
 
-interface EmptyProps {
+export interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
   readonly text?: string;

@@ -4,12 +4,12 @@ import type { Account, CredentialsInFormats } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { go, href } from '../../lib/router.js';
+import { go } from '../../lib/router.js';
 import { Button, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { BackLink } from '../../ui/list.js';
+import { BackLink, Gone } from '../../ui/list.js';
 import { Permitted, PermittedButton } from '../../ui/permitted.js';
-import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
+import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { AccountActivity } from './activity.js';
 import { BulkDialog } from './bulk/bulk-dialog.js';
@@ -34,7 +34,16 @@ export function AccountPage({ id }: { id: string }) {
   const [asking, setAsking] = useState<Asking>(null);
   const plans = usePlans();
   const [credentials, setCredentials] = useState<CredentialsInFormats | null>(null);
-  if (!account) return <WhenLoaded of={loaded} rows={12} gone={<Gone />} />;
+  const gone = (
+    <Gone
+      icon="accounts"
+      title={t('account.gone')}
+      text={t('account.gone.text')}
+      to={['accounts']}
+      back={t('account.gone.back')}
+    />
+  );
+  if (!account) return <WhenLoaded of={loaded} rows={12} gone={gone} />;
   const state = accountState(account);
   const done = () => {
     setAsking(null);
@@ -104,22 +113,6 @@ export function AccountPage({ id }: { id: string }) {
         />
       )}
     </>
-  );
-}
-
-function Gone() {
-  return (
-    <Empty
-      icon="accounts"
-      title={t('account.gone')}
-      action={
-        <a class="button" href={href(['accounts'])}>
-          {t('account.gone.back')}
-        </a>
-      }
-    >
-      {t('account.gone.text')}
-    </Empty>
   );
 }
 

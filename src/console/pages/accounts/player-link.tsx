@@ -5,8 +5,8 @@ import { call } from '../../lib/api.js';
 import { ago } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Button, CopyButton } from '../../ui/basics.js';
-import { AskButton, Dialog } from '../../ui/dialog.js';
+import { CopyButton } from '../../ui/basics.js';
+import { AskButton, SecretDialog } from '../../ui/dialog.js';
 import { QrCode } from '../../ui/qr.js';
 import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -92,16 +92,11 @@ function MadeDialog({
   onClose: () => void;
 }) {
   return (
-    <Dialog
+    <SecretDialog
       title={t(`playerLink.title.${kind}`)}
       wide
       onClose={onClose}
       unsaved={kind === 'page' ? 'secret' : null}
-      footer={
-        <Button kind="primary" onClick={onClose}>
-          {t('credentials.kept')}
-        </Button>
-      }
     >
       {kind === 'page' && <p class="warn-text">{t('playerLink.once')}</p>}
       {guess !== null && <p class="notice">{t('playerLink.guess')}</p>}
@@ -116,6 +111,6 @@ function MadeDialog({
           </div>
         </div>
       </div>
-    </Dialog>
+    </SecretDialog>
   );
 }

@@ -5,18 +5,20 @@ import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
 import { At, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { BackLink } from '../../ui/list.js';
+import { BackLink, Gone } from '../../ui/list.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
 export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
   const loaded = useLoad('getAgentSession', { params: { key: sessionKey } }, { topics: ['runs'] });
   const { data } = loaded;
-  if (!data) return <WhenLoaded of={loaded} rows={8} gone={<Gone />} />;
+  const list = ['agents', 'sessions'];
+  const gone = <Gone icon="agents" title={t('agentSessions.gone')} to={list} back={t('agents.sessions')} />;
+  if (!data) return <WhenLoaded of={loaded} rows={8} gone={gone} />;
   return (
     <>
       <header class="page-head">
-        <BackLink to={['agents', 'sessions']} label={t('agents.sessions')} />
+        <BackLink to={list} label={t('agents.sessions')} />
         <h1 class="break">{data.key}</h1>
         <Tag>{data.agent}</Tag>
         <span class="grow" />
@@ -51,19 +53,5 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
       </ol>
       {data.history.length === 0 && <Empty icon="agents" title={t('agentSessions.noHistory')} />}
     </>
-  );
-}
-
-function Gone() {
-  return (
-    <Empty
-      icon="agents"
-      title={t('agentSessions.gone')}
-      action={
-        <a class="button" href={href(['agents', 'sessions'])}>
-          {t('agents.sessions')}
-        </a>
-      }
-    />
   );
 }

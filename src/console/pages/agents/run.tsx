@@ -6,10 +6,10 @@ import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
 import { At, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
-import { BackLink } from '../../ui/list.js';
+import { BackLink, Gone } from '../../ui/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { SmallTable } from '../../ui/small-table.js';
-import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
+import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RunState, tookText } from './runs.js';
 
@@ -17,7 +17,16 @@ export function RunPage({ id }: { id: string }) {
   const loaded = useLoad('getRun', { params: { id } }, { topics: ['runs'], everyMs: 5_000 });
   const run = loaded.data;
   const again = useAction();
-  if (!run) return <WhenLoaded of={loaded} rows={10} gone={<Gone />} />;
+  const gone = (
+    <Gone
+      icon="agents"
+      title={t('run.gone')}
+      text={t('run.gone.text')}
+      to={['agents']}
+      back={t('nav.agents')}
+    />
+  );
+  if (!run) return <WhenLoaded of={loaded} rows={10} gone={gone} />;
   const isOver = run.status !== 'queued' && run.status !== 'running';
   const rerun = () =>
     again.run(async () => {
@@ -61,22 +70,6 @@ export function RunPage({ id }: { id: string }) {
       </div>
       <Deliveries run={run} />
     </>
-  );
-}
-
-function Gone() {
-  return (
-    <Empty
-      icon="agents"
-      title={t('run.gone')}
-      action={
-        <a class="button" href={href(['agents'])}>
-          {t('nav.agents')}
-        </a>
-      }
-    >
-      {t('run.gone.text')}
-    </Empty>
   );
 }
 
