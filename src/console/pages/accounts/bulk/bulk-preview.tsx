@@ -3,9 +3,9 @@ import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } 
 import { expiry, expiryShort, localTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
-import { ACCESS_NAMES, LIMIT_NAMES } from '../fields/account-fields.js';
+import { ACCESS_NAMES, accountField, type FieldName, LIMIT_NAMES } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
-import { fieldValue, showField } from '../fields/field-words.js';
+import { fieldLabel, fieldValue, showField } from '../fields/field-words.js';
 import { expiryOf, limitWords } from '../fields/plans.js';
 
 export type BulkActionType = BulkRequest['action']['type'];
@@ -156,7 +156,7 @@ function AccessChange({ before, after }: BeforeAfter) {
         const [old, now] = [accessWords(name, before[name]), accessWords(name, after[name])];
         return (
           <span key={name} class={old === now ? 'soft' : 'break'}>
-            {t('bulk.field', { field: t(`account.${name}`) })}
+            {t('bulk.field', { field: fieldLabel(name) })}
             {old !== now && <del>{old}</del>} {old === now ? now : <ins>{now}</ins>}
           </span>
         );
@@ -166,9 +166,9 @@ function AccessChange({ before, after }: BeforeAfter) {
 }
 
 /** What a field allows, in words. */
-function accessWords(name: (typeof ACCESS_NAMES)[number], value: Terms[typeof name]): string {
-  if (name === 'schedule') return value === null ? t('account.schedule.always') : fieldValue(name, value);
-  return value?.length === 0 ? t('account.allowedClients.all') : fieldValue(name, value);
+function accessWords(name: FieldName, value: string | readonly string[] | null): string {
+  const { none } = accountField(name);
+  return none && (value === null || value.length === 0) ? t(none) : fieldValue(name, value);
 }
 
 /** Lists the skipped accounts, grouped by the reason. */

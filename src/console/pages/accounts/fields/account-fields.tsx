@@ -41,6 +41,8 @@ interface AccountField<Value> {
   readonly hint?: () => string;
   /** Says what is wrong with a text that cannot be read. */
   readonly wrong?: TextKey;
+  /** Says what an empty value means. */
+  readonly none?: TextKey;
   /** The value in words; left out or undefined: those of any value of its type. */
   words?(value: Value): string | undefined;
 }
@@ -55,11 +57,11 @@ const text = (label: TextKey, maxLength?: number) => ({
 });
 
 /** Addresses, one a line. A text may separate them as files of accounts do: by commas, semicolons or white space. */
-const addresses = (label: 'account.authorizedAddresses' | 'account.allowedClients', maxRows: number) => ({
+const addresses = (label: TextKey, hint: TextKey, maxRows: number) => ({
   label,
   text: (list: readonly string[]) => list.join('\n'),
   read: (typed: string) => typed.split(/[\s,;，；、]+/).filter((entry) => entry !== ''),
-  hint: () => t(`${label}.hint`),
+  hint: () => t(hint),
   Input: ({ value, onInput }: InputProps) => {
     const rows = Math.min(maxRows, Math.max(2, value.split('\n').length));
     return <Area mono value={value} onInput={onInput} rows={rows} />;
@@ -73,6 +75,7 @@ const limit = (label: TextKey, scale = 1, unit = ''): AccountField<number | null
   unit,
   text: (value) => numberText(value, scale),
   read: (typed) => readNumber(typed, { scale, min: 1, max: Number.MAX_SAFE_INTEGER, whole: scale === 1 }),
+  none: 'limits.none',
   wrong: scale === 1 ? 'limits.wrongWhole' : 'limits.wrong',
   Input: (props) => (
     <Input {...props} inputMode={scale === 1 ? 'numeric' : 'decimal'} placeholder={t('limits.none')} />
@@ -103,11 +106,15 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     isWhole: true,
     Input: ({ value, onInput }) => <TagField label={t('tags.title')} value={value} onInput={onInput} />,
   },
-  authorizedAddresses: addresses('account.authorizedAddresses', 2),
-  allowedClients: addresses('account.allowedClients', 6),
+  authorizedAddresses: addresses('account.authorizedAddresses', 'account.authorizedAddresses.hint', 2),
+  allowedClients: {
+    ...addresses('account.allowedClients', 'account.allowedClients.hint', 6),
+    none: 'account.allowedClients.all',
+  },
   schedule: {
     ...text('account.schedule', 255),
     hint: () => t('account.schedule.hint', { zone: useUser()?.timeZone ?? '' }),
+    none: 'account.schedule.always',
     words: (schedule) => (schedule ? scheduleWords(schedule) : undefined),
   },
   expiresAt: {
@@ -156,6 +163,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   egressClass: {
     label: 'limits.egressClass',
     part: 'limits',
+    none: 'limits.egressClass.none',
     ...choice<string | null>((own) => [
       { value: '', label: t('limits.egressClass.none') },
       ...useEgressClasses(own).map((value) => ({ value, label: value })),

@@ -43,8 +43,8 @@ export function limitWords(
 function limitWord(limits: AccountLimits, name: keyof AccountLimits): string {
   const period = t(`limits.period.${limits.quotaPeriod}`);
   if (name === 'quotaPeriod') return period;
-  if (limits[name] === null) return t(name === 'egressClass' ? 'limits.egressClass.none' : 'limits.none');
-  const { text, unit } = accountField(name);
+  const { text, unit, none = 'limits.none' } = accountField(name);
+  if (limits[name] === null) return t(none);
   const amount = `${text(limits[name])}${unit ? ` ${unit}` : ''}`;
   return name === 'quotaBytes' ? `${amount} ${period}` : amount;
 }
