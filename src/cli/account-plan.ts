@@ -7,7 +7,7 @@ import { isoOrNull } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { expiryWords } from './account-show.js';
 import { cliActor } from './actor.js';
-import { withDatabase } from './api.js';
+import { untilDaemonHas, withDatabase } from './api.js';
 import { CommandError, type CommandIo, load, printLine } from './command.js';
 import { findAccount } from './find-account.js';
 import { limitWords, noPlan } from './plans.js';
@@ -63,6 +63,8 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
           })),
           cliActor(),
         );
+        const last = changes.at(-1)?.before.id;
+        if (last !== undefined) await untilDaemonHas(last, api, loaded);
         if (done.length < changes.length)
           throw new CommandError('Some of the accounts no longer exist; the others were changed.');
         printLine(io.stdout, `${countOf(done.length, 'account')} changed.`);

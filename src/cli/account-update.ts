@@ -18,7 +18,7 @@ import {
 import { wordedAccount } from './account-refusals.js';
 import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
-import { Refused, withDatabase } from './api.js';
+import { Refused, untilDaemonHas, withDatabase } from './api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseExpiry } from './expiry.js';
 import { findAccount } from './find-account.js';
@@ -66,6 +66,7 @@ export function addUpdate(account: Command, io: CommandIo): void {
           const { problem: code, ...why } = problemOf(updated);
           return wordedAccount(Promise.reject(new Refused({ code, ...why } as Refused['problem'])));
         }
+        await untilDaemonHas(id, api, loaded);
         if (chosen !== undefined)
           return printCredentials(io, api, options, { ...updated.account, ...chosen });
         if (options.json) printJson(io, await api.call('GET /accounts/{id}', { params: { id } }));

@@ -2,6 +2,7 @@
 // opened database. Types of input and answer are those of the routes.
 import { type RequestOptions, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../config.js';
 import type { Problem } from '../http/api/problem.js';
@@ -17,6 +18,10 @@ import { withCore } from './store.js';
 const TIMEOUT_MS = 10_000;
 /** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
 const IDENTITY_TIMEOUT_MS = 2_000;
+
+/** The daemon applies changes of the database within a second. */
+const FOLLOWED_WITHIN_MS = 1_000;
+const FOLLOW_POLL_MS = 50;
 
 /** `GET /tokens`: method and path below /api/v1. */
 type NameOf<Route> = Route extends { method: infer Method extends string; path: `/api/v1${infer Path}` }
@@ -112,6 +117,19 @@ export function withDatabase<Result>(
     },
     options,
   );
+}
+
+/**
+ * Resolves when the running daemon, if there is one, has read the account that this command wrote in the database: the next command
+ * may ask the daemon.
+ * @param api of the database
+ */
+export async function untilDaemonHas(id: string, api: Api, { config }: Loaded): Promise<void> {
+  const until = Date.now() + FOLLOWED_WITHIN_MS;
+  const etagIn = ({ call }: Api) => call('GET /accounts/{id}', { params: { id } }).then(({ etag }) => etag);
+  if (!(await isDaemonOf(config))) return;
+  const [daemon, etag] = [daemonApi(config), await etagIn(api)];
+  while (Date.now() < until && (await etagIn(daemon).catch(() => etag)) !== etag) await pause(FOLLOW_POLL_MS);
 }
 
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */

@@ -34,8 +34,9 @@ export async function callInProcess(
   // What handlers use of a request and its answer.
   const ctx = Object.assign(answer, {
     ...{ method, path: route.path, params, querystring: query.toString(), hostname: 'localhost' },
+    host: 'localhost',
     state: { client: '', isForwarded: false, hosts: [], caller } satisfies AdminState,
-    req: { headers: { 'if-match': ifMatch } },
+    req: { headers: { 'if-match': ifMatch }, socket: {} },
     res: { setHeader: () => undefined },
     set: () => undefined,
   });

@@ -79,8 +79,7 @@ async function openServices(core: Core, config: Config): Promise<Services> {
     ...{ audit: store.audit, calendar: store.calendar, nodes: store.nodes },
     heartbeats: store.heartbeats,
     playerLinks: core.playerLinks,
-    // Commands replace the host of an address by their own guess.
-    playerPage: { ...config.admin.playerPage, url: config.admin.playerPage.url ?? 'http://localhost' },
+    playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),

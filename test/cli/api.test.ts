@@ -1,0 +1,156 @@
+// Every command that speaks /api/v1 answers the same with a running daemon and without one, and prints the JSON of its operation.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { z } from 'zod';
+import { unknownFields } from '../../src/http/api/unknown-fields.js';
+import { routes } from '../../src/http/v1/routes.js';
+import { type Result, runCommand } from '../helpers/command.js';
+import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { suiteScope } from '../helpers/suite.js';
+
+const config = {
+  socks: { publicHost: 'play.example.com', publicPort: 1080 },
+  admin: { playerPage: { enabled: true } },
+  agents: { echo: { type: 'command', command: ['sh', '-c', 'cat > /dev/null; echo hello'] } },
+};
+
+/** The answer of an operation, or the name of its field that the command prints. */
+type Printed = readonly [operationId: string, field?: string];
+
+/** The commands in the order in which both run them, what they read, and the operation whose JSON they print. */
+const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined, stdin?: string])[] = [
+  ['account add ann --password-stdin --remarks hi --tag vip --json', undefined, 'secret'],
+  ['account add ann --password-stdin', undefined, 'secret'],
+  ['account add bob --password-stdin --plan none', undefined, 'secret'],
+  ['account add bob --password-stdin --allowed-clients 300.1.1.1', undefined, 'secret'],
+  ['account add bob --password-stdin --expires 2030-01-01 --schedule never', undefined, 'secret'],
+  ['account add bob --password-stdin --expires 2030-01-01', undefined, 'secret'],
+  ['account list'],
+  ['account list --search vip --json'],
+  ['account show ann'],
+  ['account show ann --json', ['getAccount']],
+  ['account show ghost'],
+  ['account rename bob ann'],
+  ['account rename bob ben --json', ['changeAccount']],
+  ['account update ann --email a@example.com --untag vip --tag new --json', ['changeAccount']],
+  ['account update ann --email nobody'],
+  ['account limits set ann --max-sessions 4 --json', ['changeAccountLimits']],
+  ['account limits set ann --egress-class gone'],
+  ['account limits show ann'],
+  ['account limits show ann --json', ['getAccountLimits']],
+  ['account limits reset-usage ann --yes'],
+  ['account link ann --password-stdin', undefined, 'secret'],
+  ['account link ann --password-stdin', undefined, 'wrong'],
+  ['account player-link show ann --json', ['getPlayerLink']],
+  ['account player-link create ann --json', ['createPlayerLink']],
+  ['account player-link show ann'],
+  ['account player-link revoke ann --yes'],
+  ['account player-link revoke ann --yes'],
+  ['account player-link create ann --pac'],
+  ['plan set month --days 30 --quota 50GiB'],
+  ['plan set month --max-sessions 2'],
+  ['plan list'],
+  ['plan list --json', ['getPlans', 'plans']],
+  ['account add cat --password-stdin --plan month --expires never', undefined, 'secret'],
+  ['account renew ann --plan month --yes'],
+  ['account upgrade ann --plan gone --yes'],
+  ['account show ann --json', ['getAccount']],
+  ['plan remove month --yes'],
+  ['plan remove month --yes'],
+  ['account export --format json'],
+  ['account import - --dry-run', undefined, 'username,password\ndan,x\n'],
+  ['account remove ben ghost --yes'],
+  ['account remove ben cat --yes'],
+  ['operator add kim --role seller --accounts 3 --password-stdin --json', ['createOperator'], 'good enough'],
+  ['operator add kim --role viewer --password-stdin', undefined, 'good enough'],
+  ['operator add a:b --role viewer --password-stdin', undefined, 'good enough'],
+  ['operator add lee --role viewer --password-stdin', undefined, 'short'],
+  ['operator list'],
+  ['operator list --json', ['listOperators', 'items']],
+  ['operator update kim --disable --days none --json', ['changeOperator']],
+  ['operator second-factor-off kim'],
+  ['operator remove kim --yes'],
+  ['operator remove kim --yes'],
+  ['token create one --scope audit:read accounts:read --json', ['createToken']],
+  ['token list'],
+  ['token list --json', ['listTokens', 'items']],
+  ['token revoke one --yes'],
+  ['token revoke one --yes'],
+  ['whitelist set 10.0.*,nonsense'],
+  ['whitelist set 10.0.*,127.0.0.1'],
+  ['whitelist show --json', ['getWhitelist']],
+  ['whitelist check 10.0.0.1 --json'],
+  ['whitelist check 1.2.3.4'],
+  ['agent list --json', ['listAgents', 'items']],
+  ['agent send nobody hello'],
+  ['run list --json', ['listRuns', 'items']],
+  ['run show 01900000'],
+  ['node drain nowhere'],
+  ['audit --account ann'],
+  ['audit --search kim --json', ['listAudit', 'items']],
+];
+
+describe('commands with a running daemon and without one', () => {
+  const scope = suiteScope();
+  let running: TestDaemon;
+  let stopped: TestDaemon;
+  before(async () => {
+    [running, stopped] = await Promise.all([
+      startTestDaemon(scope, { config }),
+      startTestDaemon(scope, { config }),
+    ]);
+    stopped.signal('SIGTERM');
+    await stopped.exited();
+  });
+  const run = (daemon: TestDaemon, args: string, stdin = '') =>
+    runCommand(PROJECT, [...args.split(' '), '--config', daemon.configFile], { stdin });
+
+  for (const [args, printed, stdin] of COMMANDS) {
+    it(args, async () => {
+      const [asked, direct] = [await run(running, args, stdin), await run(stopped, args, stdin)];
+      assert.deepEqual(comparable(asked), comparable(direct));
+      assert.doesNotMatch(asked.stderr, /refused the request|Unexpected error/);
+      if (printed) for (const result of [asked, direct]) assertPrinted(result, printed);
+    });
+  }
+
+  it('agent send queues a run, which the daemon executes', async () => {
+    const sent = (await run(running, 'agent send echo hello --wait --json')).json() as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual([sent['status'], sent['origin'], sent['reply']], ['succeeded', 'cli', 'hello']);
+    assert.match((await run(stopped, 'agent send echo hello')).stdout, /^Queued as /);
+    for (const daemon of [running, stopped]) {
+      assertPrinted(await run(daemon, 'run list --json'), ['listRuns', 'items']);
+      assertPrinted(await run(daemon, 'node list --json'), ['listNodes', 'items']);
+    }
+    assertPrinted(await run(running, 'session list --json'), ['listSessions', 'items']);
+  });
+});
+
+/** Without what differs by nature: ids, times, secrets, ports. */
+function comparable({ code, stdout, stderr }: Result) {
+  const plain = (text: string) =>
+    text
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
+      .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:[\d.]+Z?| UTC)/g, 'TIME')
+      .replace(/pg_[\w-]+/g, 'SECRET')
+      .replace(/player\/[\w-]{20,}/g, 'player/SECRET')
+      .replace(/[0-9a-f]{32}/g, 'ETAG')
+      .replace(/(:|"port": |server .*:)\d{4,5}\b/g, '$1PORT');
+  return { code, stdout: plain(stdout), stderr: plain(stderr) };
+}
+
+/** Asserts that the command printed what the document says of the operation. */
+function assertPrinted(result: Result, [operationId, field]: Printed): void {
+  assert.equal(result.code, 0, result.stderr);
+  const route = routes.find((each) => each.operationId === operationId);
+  const answer = Object.values(route?.responses ?? {}).find(({ schema }) => schema)?.schema;
+  assert.ok(answer instanceof z.ZodObject, operationId);
+  const schema = (field === undefined ? answer : answer.shape[field]) as z.ZodType;
+  const { server: _, heartbeats: __, ...shown } = Object(result.json()) as Record<string, unknown>;
+  const value = Array.isArray(result.json()) ? result.json() : shown;
+  assert.deepEqual(unknownFields(operationId, schema, value), []);
+  schema.parse(value);
+}
