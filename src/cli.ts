@@ -1,16 +1,16 @@
 // The command line: registers the commands, runs one, and maps errors to exit codes.
 // 0: success. 1: failure. 2: wrong usage or invalid configuration.
 import { Command, CommanderError } from 'commander';
-import { type AddCommands, CommandError, type CommandIo } from './cli/command.js';
-import { addHelp } from './cli/help.js';
+import { type AddCommands, CommandError, type CommandIo } from './cli/shared/command.js';
+import { addHelp } from './cli/shared/help.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
 import { readVersion } from './program.js';
 
 /** The commands in the order of the help. The module of a command is imported only when needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
-  serve: async () => (await import('./cli/serve-command.js')).addServe,
-  account: async () => (await import('./cli/account.js')).addAccountCommands,
+  serve: async () => (await import('./cli/serve/serve-command.js')).addServe,
+  account: async () => (await import('./cli/account/account.js')).addAccountCommands,
   whitelist: async () => (await import('./cli/whitelist.js')).addWhitelistCommands,
   admin: async () => (await import('./cli/admin.js')).addAdminCommands,
   agent: async () => (await import('./cli/agents.js')).addAgentCommands,
@@ -22,7 +22,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   token: async () => (await import('./cli/tokens.js')).addTokenCommands,
   audit: async () => (await import('./cli/audit.js')).addAuditCommands,
   config: async () => (await import('./cli/config.js')).addConfigCommands,
-  doctor: async () => (await import('./cli/doctor.js')).addDoctor,
+  doctor: async () => (await import('./cli/doctor/doctor.js')).addDoctor,
   backup: async () => (await import('./cli/backup.js')).addBackup,
   restore: async () => (await import('./cli/backup.js')).addRestore,
   database: async () => (await import('./cli/database.js')).addDatabaseCommands,

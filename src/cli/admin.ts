@@ -2,10 +2,10 @@
 import { adminCredentialsGivenBy } from '../config/credentials.js';
 import { type CredentialSources, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
-import { cliActor } from './actor.js';
-import { type AddCommands, CommandError, load, printLine } from './command.js';
-import { KEEP_TOKENS, readNewPassword } from './prompt.js';
-import { withCore, withExistingCore } from './store.js';
+import { cliActor } from './shared/actor.js';
+import { type AddCommands, CommandError, load, printLine } from './shared/command.js';
+import { KEEP_TOKENS, readNewPassword } from './shared/prompt.js';
+import { withCore, withExistingCore } from './shared/store.js';
 
 export const addAdminCommands: AddCommands = (program, io) => {
   const admin = program.command('admin').description("change the administrator's credentials");

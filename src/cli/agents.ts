@@ -4,9 +4,16 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
-import { type Answer, type Api, withApi, worded } from './api.js';
-import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { formatIso, printTable } from './table.js';
+import { type Answer, type Api, withApi, worded } from './shared/api.js';
+import {
+  type AddCommands,
+  CommandError,
+  type CommandIo,
+  load,
+  printJson,
+  printLine,
+} from './shared/command.js';
+import { formatIso, printTable } from './shared/table.js';
 
 /** How often `send --wait` reads the run from the database, in ms. */
 const POLL_MS = 200;

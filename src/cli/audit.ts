@@ -2,11 +2,11 @@
 import { type Command, Option } from 'commander';
 import { type Actor, AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { iso } from '../core/clock.js';
-import { withApi } from './api.js';
-import { type AddCommands, load, printJson, printLine } from './command.js';
-import { findAccount } from './find-account.js';
-import { parseLimit, parsePastTime } from './options.js';
-import { formatIso, printTable } from './table.js';
+import { findAccount } from './account/find.js';
+import { withApi } from './shared/api.js';
+import { type AddCommands, load, printJson, printLine } from './shared/command.js';
+import { parseLimit, parsePastTime } from './shared/options.js';
+import { formatIso, printTable } from './shared/table.js';
 
 const DEFAULT_LIMIT = 50;
 

@@ -7,11 +7,11 @@ import type { Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
 import type { Keep, RestoredContents } from '../store/restored-contents.js';
 import type { Restored } from '../store/sqlite/restore.js';
-import { type AddCommands, CommandError, type CommandIo, load, printLine } from './command.js';
-import { cannotWrite } from './output-file.js';
-import { confirm, isYes } from './prompt.js';
-import { STDIO, writeToStdout } from './stdio.js';
-import { withCore } from './store.js';
+import { type AddCommands, CommandError, type CommandIo, load, printLine } from './shared/command.js';
+import { cannotWrite } from './shared/output-file.js';
+import { confirm, isYes } from './shared/prompt.js';
+import { STDIO, writeToStdout } from './shared/stdio.js';
+import { withCore } from './shared/store.js';
 
 export const addBackup: AddCommands = (program, io) => {
   program

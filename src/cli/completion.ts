@@ -1,7 +1,7 @@
 // `pulsegate completion`: shell completion scripts. The scripts call the hidden command `__complete`, so they always match
 // the installed version. When `__complete` prints nothing, the shell completes file names.
 import { Argument, type Command, type Option } from 'commander';
-import { type AddCommands, printLine } from './command.js';
+import { type AddCommands, printLine } from './shared/command.js';
 
 /** Add this last: completion lists the commands that exist. */
 export const addCompletion: AddCommands = (program, io) => {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/plain.js';
 import type { Loaded } from '../config.js';
-import { type AddCommands, type CommandIo, load, printJson, printLine } from './command.js';
+import { type AddCommands, type CommandIo, load, printJson, printLine } from './shared/command.js';
 
 export const addConfigCommands: AddCommands = (program, io) => {
   const config = program.command('config').description('check or print the configuration');

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import type { CopyOptions } from '../store/copy.js';
-import { type AddCommands, CommandError, type CommandIo, load, printLine } from './command.js';
-import { printTable } from './table.js';
+import { type AddCommands, CommandError, type CommandIo, load, printLine } from './shared/command.js';
+import { printTable } from './shared/table.js';
 
 export const addDatabaseCommands: AddCommands = (program, io) => {
   const database = program.command('database').description('move the database between SQLite and PostgreSQL');

@@ -1,8 +1,8 @@
 // `pulsegate node`: lists and drains the daemons that share the database.
 import { nodeNameOf } from '../parts/database/node.js';
-import { withApi, worded } from './api.js';
-import { type AddCommands, load, printJson, printLine } from './command.js';
-import { formatBytes, formatIso, printTable } from './table.js';
+import { withApi, worded } from './shared/api.js';
+import { type AddCommands, load, printJson, printLine } from './shared/command.js';
+import { formatBytes, formatIso, printTable } from './shared/table.js';
 
 export const addNodeCommands: AddCommands = (program, io) => {
   const node = program

@@ -1,8 +1,8 @@
 // The budget of a seller on the command line: options, and columns of the list.
 import type { Budget } from '../core/accounts/plans/budget.js';
-import type { Answer } from './api.js';
-import { NONE } from './limit-options.js';
-import { formatBytes } from './table.js';
+import type { Answer } from './shared/api.js';
+import { NONE } from './shared/limit-options.js';
+import { formatBytes } from './shared/table.js';
 
 export const BUDGET_HELP = {
   accounts: 'budget of a seller: accounts to create; none removes the limit',

@@ -3,12 +3,19 @@ import { type Command, Option } from 'commander';
 import { NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS } from '../core/auth/operator.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
-import { type Answer, type Api, withApi, worded } from './api.js';
-import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { parseByteSize, parseCount } from './limit-options.js';
 import { BUDGET_HELP, type BudgetOptions, budgetWords, toBudget } from './operator-budget.js';
-import { confirm, KEEP_TOKENS, readNewPassword } from './prompt.js';
-import { formatIso, printTable } from './table.js';
+import { type Answer, type Api, withApi, worded } from './shared/api.js';
+import {
+  type AddCommands,
+  CommandError,
+  type CommandIo,
+  load,
+  printJson,
+  printLine,
+} from './shared/command.js';
+import { parseByteSize, parseCount } from './shared/limit-options.js';
+import { confirm, KEEP_TOKENS, readNewPassword } from './shared/prompt.js';
+import { formatIso, printTable } from './shared/table.js';
 
 const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
 

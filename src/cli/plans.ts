@@ -10,11 +10,18 @@ import {
   type PlanLimits,
 } from '../core/accounts/plans/plans.js';
 import { etagOf } from '../http/api/etag.js';
-import { type Api, unlessChanged, withApi } from './api.js';
-import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { type LimitOptions, toLimits, withLimitOptions } from './limit-options.js';
-import { confirm } from './prompt.js';
-import { countOf, formatBytes, printTable } from './table.js';
+import { type Api, unlessChanged, withApi } from './shared/api.js';
+import {
+  type AddCommands,
+  CommandError,
+  type CommandIo,
+  load,
+  printJson,
+  printLine,
+} from './shared/command.js';
+import { type LimitOptions, toLimits, withLimitOptions } from './shared/limit-options.js';
+import { confirm } from './shared/prompt.js';
+import { countOf, formatBytes, printTable } from './shared/table.js';
 
 export const addPlanCommands: AddCommands = (program, io) => {
   const plan = program

@@ -1,10 +1,17 @@
 // `pulsegate run`: lists and shows agent runs.
 import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/agents/runs.js';
-import { type Api, withApi, worded } from './api.js';
-import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { parseLimit } from './options.js';
-import { formatIso, printFields, printTable } from './table.js';
+import { type Api, withApi, worded } from './shared/api.js';
+import {
+  type AddCommands,
+  CommandError,
+  type CommandIo,
+  load,
+  printJson,
+  printLine,
+} from './shared/command.js';
+import { parseLimit } from './shared/options.js';
+import { formatIso, printFields, printTable } from './shared/table.js';
 
 const DEFAULT_LIMIT = 50;
 /** The number of runs listed when an id prefix is ambiguous. */

@@ -1,11 +1,11 @@
 // `pulsegate session`: lists and ends live sessions.
 import type { Command } from 'commander';
-import { type Answer, type Api, daemonApi, withApi } from './api.js';
-import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
-import { findAccount } from './find-account.js';
-import { parseLimit } from './options.js';
-import { confirm } from './prompt.js';
-import { countOf, formatBytes, formatIso, printTable } from './table.js';
+import { findAccount } from './account/find.js';
+import { type Answer, type Api, daemonApi, withApi } from './shared/api.js';
+import { type AddCommands, CommandError, load, printJson, printLine } from './shared/command.js';
+import { parseLimit } from './shared/options.js';
+import { confirm } from './shared/prompt.js';
+import { countOf, formatBytes, formatIso, printTable } from './shared/table.js';
 
 type Session = Answer<'GET /sessions'>['items'][number];
 

@@ -2,11 +2,11 @@
 import { type Command, Option } from 'commander';
 import { TOKEN_SCOPES } from '../core/auth/roles.js';
 import { isoOrNull } from '../core/clock.js';
-import { type Answer, withApi, worded } from './api.js';
-import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
-import { parseExpiry } from './expiry.js';
-import { confirm } from './prompt.js';
-import { formatIso, printTable } from './table.js';
+import { type Answer, withApi, worded } from './shared/api.js';
+import { type AddCommands, CommandError, load, printJson, printLine } from './shared/command.js';
+import { parseExpiry } from './shared/expiry.js';
+import { confirm } from './shared/prompt.js';
+import { formatIso, printTable } from './shared/table.js';
 
 const MAX_NAME_CHARACTERS = 100;
 

@@ -1,7 +1,7 @@
 // `pulsegate whitelist`: the addresses that may use the account API and the console.
 import { parseIp } from '../core/ip.js';
-import { withApi } from './api.js';
-import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
+import { withApi } from './shared/api.js';
+import { type AddCommands, CommandError, load, printJson, printLine } from './shared/command.js';
 
 export const addWhitelistCommands: AddCommands = (program, io) => {
   const whitelist = program

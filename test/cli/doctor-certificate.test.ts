@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { checkCertificate } from '../../src/cli/doctor-certificate.js';
+import { checkCertificate } from '../../src/cli/doctor/certificate.js';
 import { makeCertificate } from '../helpers/certificate.js';
 import { loadText } from '../helpers/config-file.js';
 import { needs } from '../helpers/programs.js';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkDisk, freeSpaceFinding } from '../../src/cli/doctor-disk.js';
+import { checkDisk, freeSpaceFinding } from '../../src/cli/doctor/disk.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 // `pulsegate doctor` on the version: installed, running, and its age.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { versionFinding } from '../../src/cli/doctor-version.js';
+import { versionFinding } from '../../src/cli/doctor/version.js';
 
 const BUILD = { commit: '0123456789abcdef', date: '2026-04-26T10:00:00.000Z' };
 const after = (days: number): number => Date.parse(BUILD.date) + days * 86_400_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { exitCodeAfter } from '../../src/cli/serve.js';
+import { exitCodeAfter } from '../../src/cli/serve/serve.js';
 import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { sqlitePackage } from '../../src/store/sqlite/package.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';

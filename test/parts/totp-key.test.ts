@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { checkDatabase } from '../../src/cli/doctor-database.js';
+import { checkDatabase } from '../../src/cli/doctor/database.js';
 import { loadConfig } from '../../src/config.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';

@@ -1,0 +1,84 @@
+// `pulsegate account add`.
+import type { Command } from 'commander';
+import { isoOrNull } from '../../core/clock.js';
+import { noPlan } from '../plans.js';
+import { withApi } from '../shared/api.js';
+import { type CommandIo, load } from '../shared/command.js';
+import { parseExpiry } from '../shared/expiry.js';
+import { choosePassword, type PasswordOptions, printCredentials } from './link.js';
+import {
+  ALLOWED_HELP,
+  AUTHORIZE_HELP,
+  contactsOf,
+  EXPIRES_HELP,
+  type FieldOptions,
+  readAddresses,
+  SCHEDULE_HELP,
+  withContactOptions,
+  withPasswordOptions,
+} from './options.js';
+import { wordedAccount } from './refusals.js';
+import { collectTag } from './tags.js';
+
+export function addAdd(account: Command, io: CommandIo): void {
+  withContactOptions(withPasswordOptions(account.command('add')))
+    .argument('<name>', 'user name')
+    .description('add an account and print its proxy link')
+    .option('--remarks <text>', 'notes about the account')
+    .option('--expires <when>', EXPIRES_HELP)
+    .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
+    .option('--plan <name>', 'name of a plan, which sets expiry and limits; --expires takes precedence')
+    .option('--disabled', 'create the account disabled')
+    .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
+    .option('--allowed-clients <addresses>', `${ALLOWED_HELP}; default: everywhere`, readAddresses)
+    .option('--schedule <text>', SCHEDULE_HELP)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate account add player --generate --expires 30d\n  pulsegate account add player --password-stdin < password.txt',
+    )
+    .action(
+      async (
+        username: string,
+        options: PasswordOptions &
+          FieldOptions & { plan?: string; disabled?: true; json?: true; authorize?: readonly string[] },
+        command,
+      ) => {
+        const loaded = await load(command, io);
+        const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, Date.now());
+        const chosen = await choosePassword(io, options);
+        await withApi(
+          loaded,
+          async (api) => {
+            const { plan } = options;
+            const body = {
+              username,
+              password: chosen.password,
+              isEnabled: !options.disabled,
+              remarks: options.remarks ?? null,
+              tags: options.tag,
+              expiresAt: isoOrNull(expiresAt),
+              plan,
+              authorizedAddresses: options.authorize,
+              allowedClients: options.allowedClients,
+              schedule: options.schedule,
+              contacts: contactsOf(options),
+            };
+            const adding = api.call('POST /accounts', { body });
+            const { account } = await wordedAccount(
+              adding,
+              plan === undefined ? {} : { 'body.plan': noPlan(plan) },
+            );
+            // Without an expiry a new account gets that of its plan.
+            if (plan !== undefined && options.expires === 'never')
+              await api.call('PATCH /accounts/{id}', {
+                params: { id: account.id },
+                body: { expiresAt: null },
+              });
+            await printCredentials(io, api, options, { ...account, ...chosen });
+          },
+          { mayCreate: true },
+        );
+      },
+    );
+}

@@ -1,0 +1,109 @@
+// `pulsegate account limits`: an account's limits and usage.
+import type { Command } from 'commander';
+import { type Answer, withApi, worded } from '../shared/api.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from '../shared/command.js';
+import { type LimitOptions, NONE, toLimits, withLimitOptions } from '../shared/limit-options.js';
+import { confirm } from '../shared/prompt.js';
+import { formatBytes, formatIso, printFields } from '../shared/table.js';
+import { findAccount } from './find.js';
+
+export function addLimitCommands(account: Command, io: CommandIo): void {
+  const limits = account
+    .command('limits')
+    .description("show and change an account's limits and usage")
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate account limits set player --max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month\n  pulsegate account limits set player --quota none',
+    );
+  addShow(limits, io);
+  addSet(limits, io);
+  addReset(limits, io);
+}
+
+function addShow(limits: Command, io: CommandIo): void {
+  limits
+    .command('show')
+    .argument('<account>', 'user name or id')
+    .description('show limits and usage')
+    .option('--json', 'print JSON')
+    .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
+      await withApi(await load(command, io), async (api) => {
+        const { id } = await findAccount(api, nameOrId);
+        const shown = await api.call('GET /accounts/{id}/limits', { params: { id } });
+        if (options.json) printJson(io, shown);
+        else printLimits(io, shown.limits, shown.usage);
+      });
+    });
+}
+
+function addSet(limits: Command, io: CommandIo): void {
+  withLimitOptions(limits.command('set'))
+    .argument('<account>', 'user name or id')
+    .description(
+      'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
+    )
+    .option('--egress-class <name>', 'a class of egress.classes in the configuration')
+    .option('--json', 'print JSON')
+    .action(
+      async (nameOrId: string, { json, ...options }: LimitOptions & { json?: true }, command: Command) => {
+        const change = toLimits(options);
+        if (Object.keys(change).length === 0)
+          throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
+        const loaded = await load(command, io);
+        const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
+        const unknownClass = `Unknown egress class ${JSON.stringify(change.egressClass)}. Configured classes: ${known}.`;
+        await withApi(loaded, async (api) => {
+          const { id } = await findAccount(api, nameOrId);
+          const changing = api.call('PATCH /accounts/{id}/limits', { params: { id }, body: change });
+          const changed = await worded(changing, {
+            'body.egressClass': new CommandError(unknownClass, 2),
+            'no-account': NO_LONGER,
+          });
+          if (json) printJson(io, changed);
+          else printLimits(io, changed.limits, null);
+        });
+      },
+    );
+}
+
+function addReset(limits: Command, io: CommandIo): void {
+  limits
+    .command('reset-usage')
+    .argument('<account>', 'user name or id')
+    .description('reset the usage of the quota period to zero; keeps the daily history')
+    .option('--yes', 'skip the confirmation')
+    .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
+      await withApi(await load(command, io), async (api) => {
+        const { id, username, usage } = await findAccount(api, nameOrId);
+        const used = formatBytes(usage.periodBytes);
+        await confirm(io, options.yes ?? false, `The usage of ${username} (${used}) will be reset to zero.`);
+        const reset = api.call('POST /accounts/{id}/usage/reset', { params: { id } });
+        await worded(reset, { 'no-account': NO_LONGER });
+        printLine(io.stdout, `Usage of ${username} reset.`);
+      });
+    });
+}
+
+const NO_LONGER = 'The account no longer exists.';
+
+type Shown = Answer<'GET /accounts/{id}/limits'>;
+
+function printLimits(io: CommandIo, limits: Shown['limits'], usage: Shown['usage'] | null): void {
+  const of = (value: string, used: string | false | null): string => (used ? `${value}   (${used})` : value);
+  const size = (bytes: number | null, per = ''): string => (bytes === null ? NONE : formatBytes(bytes) + per);
+  const until = usage?.periodEndsAt ? `, resets ${formatIso(usage.periodEndsAt, '')}` : '';
+  printFields(io, [
+    ['max sessions', of(String(limits.maxSessions ?? NONE), usage && `now ${usage.sessions}`)],
+    ['max addresses', of(String(limits.maxClientAddresses ?? NONE), usage && `now ${usage.clientAddresses}`)],
+    ['rate up', size(limits.bytesPerSecondUp, '/s')],
+    ['rate down', size(limits.bytesPerSecondDown, '/s')],
+    ['quota', of(size(limits.quotaBytes), usage && `used ${formatBytes(usage.periodBytes)}${until}`)],
+    ['quota period', limits.quotaPeriod],
+    ['egress class', limits.egressClass ?? NONE],
+    ...(usage
+      ? ([
+          ['total usage', `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`],
+        ] as const)
+      : []),
+  ]);
+}

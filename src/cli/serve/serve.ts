@@ -1,0 +1,221 @@
+// `pulsegate serve`: runs the daemon until a signal stops it.
+import type { Command } from 'commander';
+import { changedKeys } from '../../config/changed-keys.js';
+import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
+import type { Override } from '../../config/overrides.js';
+import { type Loaded, loadConfig } from '../../config.js';
+import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../core/auth/admin-credentials.js';
+import { createRecentLog } from '../../core/recent-log.js';
+import type { Daemon } from '../../daemon.js';
+import { createLogger, type Logger } from '../../log.js';
+import { lowAddressSpace } from '../../parts/capacity.js';
+import { readVersion } from '../../program.js';
+import type { PlaneFailure } from '../../proxy/plane/plane.js';
+import { createServiceManager, type ServiceManager } from '../../systemd.js';
+import { givenSockets } from '../../systemd-sockets.js';
+import type { CommandIo } from '../shared/command.js';
+import { firstRunBanner } from './first-run.js';
+import { catchHangups, catchSignals, type Signals } from './signals.js';
+
+/** The configuration key of each option of `serve`. */
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  dataDir: ['dataDir'],
+  socksHost: ['socks', 'host'],
+  socksPort: ['socks', 'port'],
+  adminHost: ['admin', 'host'],
+  adminPort: ['admin', 'port'],
+  logLevel: ['log', 'level'],
+};
+
+/** How long the daemon may take to stop after a second signal, in ms. */
+const FORCED_EXIT_MS = 5000;
+/** Time limit for flushing the log, in ms: the reader of a pipe may have stopped reading. */
+const FLUSH_MS = 1000;
+/** Stopped on request, but a part failed to stop cleanly. The log names it; its unwritten data is lost. */
+const EXIT_STOP_FAILED = 3;
+/** The data plane failed. The service manager restarts the daemon. */
+const EXIT_FAILED = 1;
+/** As shells and service managers see the end by SIGKILL. */
+const EXIT_KILLED = 137;
+
+/** Runs the daemon that `command` describes. Never resolves: exits the process instead. */
+export async function serve(command: Command, io: CommandIo): Promise<void> {
+  const { config: file } = command.optsWithGlobals<{ config?: string }>();
+  const read = () => loadConfig({ file, env: io.env, flags: overrides(command) });
+  const loaded = await read();
+  ignoreClosedOutput(io);
+  const given = {
+    ...(await readAdminCredentials(io.env)),
+    givenBy: await adminCredentialsGivenBy(io.env),
+  };
+  const recentLog = createRecentLog({ ...loaded.config.log.recent, startedAt: Date.now() });
+  const log = createLogger({ level: loaded.config.log.level, recent: recentLog });
+  for (const warning of loaded.warnings) log.warn({}, warning);
+  const limitBytes = lowAddressSpace();
+  if (limitBytes !== null)
+    log.warn({ limitBytes }, 'address space too small for V8; raise ulimit -v or LimitAS= to 4 GiB or more');
+  if (given.password !== undefined && [...given.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
+    log.warn(
+      { givenBy: given.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },
+      'administrator password is too short',
+    );
+  let running: Daemon | null = null;
+  const service = createServiceManager(io.env, (err) => log.warn({ err }, 'sd_notify failed'), {
+    isAlive: () => running?.isAlive() ?? true,
+    needsHelper: () => log.warn('without koffi, notifications to systemd need NotifyAccess=all in the unit'),
+  });
+  exitOnUncaughtError(log);
+
+  const signals = catchSignals();
+  const hangups = catchHangups();
+  const { startDaemon } = await import('../../daemon.js');
+  const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
+  const sockets = givenSockets(io.env);
+  const daemon = await startDaemon({ config: loaded.config, source, log, recentLog, given, sockets });
+  running = daemon;
+  const firstSignal = signals.next();
+  reportReady(daemon, loaded, log, io);
+  await service.ready();
+  hangups.handle(() => reload(read, loaded, daemon, log));
+  const cause = await Promise.race([firstSignal, daemon.broken]);
+  const exitCode = await stopDaemon(daemon, cause, signals, service, log);
+  await flush(log);
+  if (typeof cause === 'object' && cause.hasStuckThread) process.kill(process.pid, 'SIGKILL');
+  // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
+  process.exit(exitCode);
+}
+
+/** The service manager starts the daemon again after exit code 1, and after SIGKILL (137). */
+export function exitCodeAfter(cause: NodeJS.Signals | PlaneFailure, isClean: boolean): number {
+  if (typeof cause === 'object') return cause.hasStuckThread ? EXIT_KILLED : EXIT_FAILED;
+  return isClean ? 0 : EXIT_STOP_FAILED;
+}
+
+/** The daemon continues when the readers of its output are gone (EPIPE). The log, too, ignores that. */
+function ignoreClosedOutput({ stdout, stderr }: CommandIo): void {
+  for (const stream of [stdout, stderr]) stream.removeAllListeners('error').on('error', () => {});
+}
+
+function overrides(command: Command): Override[] {
+  return Object.entries(FLAGS).flatMap(([name, path]) => {
+    const text: unknown = command.opts()[name];
+    const where = `flag --${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return typeof text === 'string' ? [{ path, text, where }] : [];
+  });
+}
+
+async function stopDaemon(
+  daemon: Daemon,
+  cause: NodeJS.Signals | PlaneFailure,
+  signals: Signals,
+  service: ServiceManager,
+  log: Logger,
+): Promise<number> {
+  if (typeof cause === 'string') log.info({ signal: cause }, 'stopping');
+  else log.error({}, 'data plane failed; stopping');
+  void service.stopping();
+  const stopped = daemon.stop();
+  void signals.next().then(() => {
+    void daemon.stop();
+    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+  });
+  const exitCode = exitCodeAfter(cause, await stopped);
+  service.close();
+  if (exitCode === 0) log.info({}, 'stopped');
+  else log.error({ exitCode }, 'stopped with errors');
+  return exitCode;
+}
+
+function reportReady(
+  daemon: Daemon,
+  { config, file }: Loaded,
+  log: Logger,
+  { env, stderr, stdout }: CommandIo,
+): void {
+  const ready = {
+    ...daemon.ready,
+    version: readVersion(),
+    node: process.version,
+    dataDir: config.dataDir,
+    config: file,
+  };
+  // Scripts wait for this line, so write it at every log level.
+  if (log.isLevelEnabled('info')) log.info(ready, 'ready');
+  else
+    stdout.write(
+      `${JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: 'ready', ...ready })}\n`,
+    );
+  if (daemon.firstRun)
+    stderr.write(
+      firstRunBanner(daemon.firstRun, daemon.ready, {
+        isJournal: !stderr.isTTY && isService(env),
+        certificate: daemon.certificate,
+        certificateFile: config.admin.tls.cert ?? '',
+      }),
+    );
+}
+
+function isService(env: CommandIo['env']): boolean {
+  return env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
+}
+
+/** The keys that SIGHUP reloads, with the files they name. All others need a restart. */
+const RELOADED: ReadonlySet<string> = new Set([
+  'log.level',
+  'webhooks.secret',
+  'webhooks.secretFile',
+  'webhooks.previousSecret',
+  'webhooks.previousSecretFile',
+]);
+
+const SIGNING_SECRET = /^webhooks\.agents\..+\.signature\.(?:s|previousS)ecret(?:File)?$/;
+
+/** SIGHUP replaces the certificate of `admin.tls`, but cannot turn HTTPS on or off. */
+const isReloaded = (key: string, hasTls: boolean): boolean =>
+  RELOADED.has(key) ||
+  SIGNING_SECRET.test(key) ||
+  (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
+
+/** The keys that changed since the start and that SIGHUP does not reload. */
+function needsRestart(started: Loaded, { config, settings }: Loaded): string[] {
+  const hasTls = started.config.admin.tls.cert !== null && config.admin.tls.cert !== null;
+  return changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
+}
+
+/** SIGHUP: applies the reloadable keys and logs the other changed keys, which need a restart. */
+async function reload(
+  read: () => Promise<Loaded>,
+  started: Loaded,
+  daemon: Daemon,
+  log: Logger,
+): Promise<void> {
+  try {
+    const now = await read();
+    daemon.reload(now.config);
+    log.level = now.config.log.level;
+    const needRestart = needsRestart(started, now);
+    if (needRestart.length > 0)
+      log.warn({ needRestart }, 'configuration reloaded; some changed keys need a restart');
+    else log.info({}, 'configuration reloaded');
+  } catch (error) {
+    log.error({ err: error }, 'configuration reload failed; keeping the current configuration');
+  }
+}
+
+/** Logs an uncaught exception and exits, so that the service manager restarts the daemon. */
+function exitOnUncaughtError(log: Logger): void {
+  const exit = (error: unknown) => {
+    log.fatal({ err: error }, 'uncaught exception; exiting');
+    void flush(log).then(() => process.exit(1));
+    setTimeout(() => process.exit(1), 1000).unref();
+  };
+  process.on('uncaughtException', exit);
+  process.on('unhandledRejection', exit);
+}
+
+function flush(log: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, FLUSH_MS);
+    log.flush(() => resolve());
+  });
+}

@@ -1,0 +1,67 @@
+// Prints tables: columns as wide as their contents, colour only on a terminal.
+import { printable } from '../../core/text.js';
+import type { CommandIo } from './command.js';
+
+const BOLD = '\x1b[1m';
+const RESET = '\x1b[0m';
+
+/** Prints rows under a header. Control characters in cells are escaped. */
+export function printTable(
+  { stdout, env }: CommandIo,
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const cells = [heading, ...rows].map((row) => row.map((cell) => printable(cell, 60)));
+  const widths = heading.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
+  // https://no-color.org: any value but the empty string disables colour.
+  const isColoured = stdout.isTTY && !env['NO_COLOR'];
+  for (const [index, row] of cells.entries()) {
+    const line = row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+    stdout.write(index === 0 && isColoured ? `${BOLD}${line}${RESET}\n` : `${line}\n`);
+  }
+}
+
+/** Prints `name: value` lines. */
+export function printFields({ stdout }: CommandIo, fields: readonly (readonly [string, string])[]): void {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  for (const [name, value] of fields) stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
+}
+
+const pad = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+
+// East Asian wide characters take two columns.
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+function displayWidth(text: string): number {
+  let width = 0;
+  for (const char of text) width += WIDE.test(char) ? 2 : 1;
+  return width;
+}
+
+/** `1 account`, `2 accounts`: a count with a noun whose plural ends in s. */
+export function countOf(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `512 B`, `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[power]}`;
+}
+
+/** A time as `2026-11-20 21:00 UTC`; `none` for null. */
+export function formatTime(ms: number | null, none: string): string {
+  return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Like `formatTime`, for a time of /api/v1. */
+export const formatIso = (time: string | null, none: string): string =>
+  formatTime(time === null ? null : Date.parse(time), none);
