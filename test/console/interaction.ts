@@ -1,7 +1,14 @@
 // Interaction with the console by keyboard and mouse.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { axeFindings, chooseBulkAction, openConsole, settled, signIn } from '../helpers/console-browser.js';
+import {
+  axeFindings,
+  chooseBulkAction,
+  holds,
+  openConsole,
+  settled,
+  signIn,
+} from '../helpers/console-browser.js';
 import { name, type World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
@@ -18,7 +25,7 @@ export function interactionTests(getWorld: () => World): void {
     await signIn(shown, ADMIN.username, ADMIN.password);
     await page.waitForSelector('h1 >> text=Accounts');
     assert.equal(await page.inputValue('[data-search]'), 'vip');
-    await page.waitForFunction(`document.activeElement.matches('main h1')`);
+    await holds(page, `document.activeElement.matches('main h1')`);
   });
 
   test('keys: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter open a page', async (t) => {
@@ -93,7 +100,7 @@ export function interactionTests(getWorld: () => World): void {
     const top = await page.evaluate<number>(`(${box})('dialog').top`);
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
-    await page.waitForFunction(`document.activeElement.matches('main h1')`);
+    await holds(page, `document.activeElement.matches('main h1')`);
     await page.check('thead input[type=checkbox]');
     await chooseBulkAction(page, 'Delete');
     await page.waitForSelector('dialog .preview >> text=/accounts will be deleted/');

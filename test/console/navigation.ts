@@ -1,7 +1,7 @@
 // Navigation in the console: pages of a list, going back, focus, keyboard and phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCutOff, openConsole, settled, signIn } from '../helpers/console-browser.js';
+import { holds, isCutOff, openConsole, settled, signIn } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
@@ -30,7 +30,7 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForSelector('.danger-zone');
     await page.click('.page-head a[aria-label=Accounts]');
     await page.waitForSelector('tr[data-row="50"]');
-    await page.waitForFunction(`Math.abs(document.querySelector('main').scrollTop - 1800) < 40`);
+    await holds(page, `Math.abs(document.querySelector('main').scrollTop - 1800) < 40`);
     assert.match(page.url(), /search=player/);
     await page.waitForSelector('.pager [aria-current=page] >> text=2');
     await page.click('.pager >> text="1"');
@@ -99,14 +99,15 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForSelector('dialog[open]');
     await page.click('dialog footer .danger');
     await page.waitForSelector('tbody:not(:has-text("focus1"))');
-    await page.waitForFunction(
+    await holds(
+      page,
       `document.activeElement.matches('tr:has(td)') && document.activeElement.textContent.includes('focus2')`,
     );
     await page.focus('tr[data-row="0"] >> text=End');
     await page.keyboard.press('Enter');
     await page.click('dialog footer .danger');
     await page.waitForSelector('.empty');
-    await page.waitForFunction(`document.activeElement.matches('main h1')`);
+    await holds(page, `document.activeElement.matches('main h1')`);
   });
 
   test('a dialog opens with the focus on its first field, or on its title when it has none', async (t) => {
@@ -217,7 +218,7 @@ export function navigationTests(getWorld: () => World): void {
     await page.keyboard.press('ArrowDown');
     assert.equal(await page.evaluate(`document.activeElement.dataset.row`), '0');
     await visit(`/accounts/${accountId}`);
-    await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
+    await holds(page, `document.activeElement.tagName === 'H1'`);
   });
 
   test('j and k move at once, also after a click on a chip or a checkbox, and going back returns the focus to the row', async (t) => {

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { eventually } from './eventually.js';
 import type { Scope } from './suite.js';
 
 /** The folder of the built console, a result of `npm run build`. */
@@ -163,6 +164,13 @@ export async function settled(page: Page): Promise<void> {
     frames(4);
   })`);
 }
+
+/**
+ * Resolves once the expression is true in the page. `page.waitForFunction` evaluates it again in the page itself, where the
+ * Content-Security-Policy refuses that.
+ */
+export const holds = (page: Page, expression: string): Promise<boolean> =>
+  eventually(() => page.evaluate<boolean>(expression));
 
 /** Signs in and waits for the first page. */
 export async function signIn({ page }: ConsolePage, username: string, password: string): Promise<void> {
