@@ -1,14 +1,16 @@
 // `pulsegate account list` and `account show`.
 import type { Command } from 'commander';
 import { textOfAddresses } from '../../core/accounts/access/address-list.js';
+import { isExpired } from '../../core/accounts/account.js';
 import type { AccountView } from '../../core/accounts/account-views.js';
 import { textOfTags } from '../../core/accounts/fields/tags.js';
+import { isoOrNull } from '../../core/clock.js';
 import { formatHostPort } from '../../core/ip.js';
 import { presentFields } from '../../http/v1/accounts/present.js';
 import { withApi } from '../shared/api.js';
 import { type CommandIo, load, printJson, printLine } from '../shared/command.js';
 import { withCore } from '../shared/store.js';
-import { countOf, formatIso, printFields, printTable } from '../shared/table.js';
+import { countOf, formatIso, formatTime, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
 import { readLinkAddress } from './link-address.js';
 import { collectTag, hasTags } from './tags.js';
@@ -27,20 +29,27 @@ export function addList(account: Command, io: CommandIo): void {
       await withCore(await load(command, io), async ({ accounts }) => {
         const all = accounts.list();
         const now = Date.now();
-        const found = all
-          .filter((view) => matches(view, options.search ?? '') && hasTags(view.account.tags, options.tag))
-          .map((view) => presentFields(view, now));
-        if (options.json) return printJson(io, found);
+        const found = all.filter(
+          (view) => matches(view, options.search ?? '') && hasTags(view.account.tags, options.tag),
+        );
+        if (options.json)
+          return printJson(
+            io,
+            found.map((view) => presentFields(view, now)),
+          );
         printTable(
           io,
           ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'TAGS', 'REMARKS'],
-          found.map((each) => [
+          found.map(({ account: each, dataCount, latestGameId }) => [
             each.username,
-            stateOf(each),
-            expiryWords(each),
-            formatIso(each.lastLoginAt, 'never'),
-            String(each.dataCount),
-            each.latestGameId ?? '',
+            stateOf({ isEnabled: each.isEnabled, isExpired: isExpired(each, now) }),
+            expiryWords({
+              expiresAt: isoOrNull(each.expiresAt),
+              daysFromFirstLogin: each.daysFromFirstLogin,
+            }),
+            formatTime(each.lastLoginAt, 'never'),
+            String(dataCount),
+            latestGameId ?? '',
             textOfTags(each.tags),
             each.remarks ?? '',
           ]),

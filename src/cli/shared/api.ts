@@ -1,6 +1,7 @@
 // Calls operations of /api/v1: of the running daemon, over the control socket in its data folder, else in this process on the
 // opened database. Types of input and answer are those of the routes.
-import { type RequestOptions, request } from 'node:http';
+import { existsSync } from 'node:fs';
+import type { RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -158,7 +159,7 @@ const NOT_PERMITTED = (dataDir: string): string =>
 
 async function isDaemonOf(config: Config): Promise<boolean> {
   const socketPath = controlSocketPath(config.dataDir);
-  if (socketPath === null) return false;
+  if (socketPath === null || !existsSync(socketPath)) return false;
   const asked = exchange(
     { socketPath, path: IDENTITY_PATH, timeout: IDENTITY_TIMEOUT_MS },
     { method: 'GET' },
@@ -181,7 +182,9 @@ function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }
 }
 
 /** Sends a request, and reads the JSON of its response; '' without a body. */
-function exchange(to: RequestOptions, { method, body, ifMatch }: Partial<Call>) {
+async function exchange(to: RequestOptions, { method, body, ifMatch }: Partial<Call>) {
+  // Imported here, because most commands without a daemon need no network.
+  const { request } = await import('node:http');
   return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
     const headers = {
       [USER_HEADER]: encodeURIComponent(cliActor().name),
