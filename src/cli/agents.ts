@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
-import { type Answer, type Api, withApi, worded } from './shared/api.js';
+import { type Answer, type Api, Refused, withApi, withDatabase, worded } from './shared/api.js';
 import {
   type AddCommands,
   CommandError,
@@ -15,7 +15,7 @@ import {
 } from './shared/command.js';
 import { formatIso, printTable } from './shared/table.js';
 
-/** How often `send --wait` reads the run from the database, in ms. */
+/** How often `send --wait` asks for the run, in ms. */
 const POLL_MS = 200;
 
 export const addAgentCommands: AddCommands = (program, io) => {
@@ -77,13 +77,25 @@ function addAgentSend(agent: Command, io: CommandIo): void {
     )
     .action(async (name: string, message: string, options: SendOptions, command) => {
       const loaded = await load(command, io);
-      await withApi(loaded, async (api) => {
-        const run = await queueRun(api, loaded.config, name, message, options.session);
-        if (!options.wait) return printQueued(io, run, options);
-        printResult(io, await waitForRun(api, run.runId), options);
+      const send = (api: Api) => queueRun(api, loaded.config, name, message, options.session);
+      const run = await withApi(loaded, send).catch((error: unknown) => {
+        // A daemon that stops accepts no run. Its next start finds that of the database.
+        if (!isStopping(error)) throw error;
+        return withDatabase(loaded, send);
       });
+      if (!options.wait) return printQueued(io, run, options);
+      const wait = (api: Api) => waitForRun(api, run.runId);
+      const result = await withApi(loaded, wait).catch((error: unknown) => {
+        // The daemon ended meanwhile, and another may start.
+        if (error instanceof Refused && !isStopping(error)) throw error;
+        return withDatabase(loaded, wait);
+      });
+      printResult(io, result, options);
     });
 }
+
+const isStopping = (error: unknown): boolean =>
+  error instanceof Refused && error.problem.reason?.code === 'stopping';
 
 function parseSessionKey(text: string): string {
   if (SESSION_KEY.test(text)) return text;

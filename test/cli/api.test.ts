@@ -17,7 +17,7 @@ const config = {
 /** The answer of an operation, or the name of its field that the command prints. */
 type Printed = readonly [operationId: string, field?: string];
 
-/** The commands in the order in which both run them, what they read, and the operation whose JSON they print. */
+/** The commands in the order in which both run them (`''` is an empty argument), what they read, and the operation whose JSON they print. */
 const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined, stdin?: string])[] = [
   ['account add ann --password-stdin --remarks hi --tag vip --json', undefined, 'secret'],
   ['account add ann --password-stdin', undefined, 'secret'],
@@ -30,6 +30,9 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['account show ann'],
   ['account show ann --json', ['getAccount']],
   ['account show ghost'],
+  ["account show ''"],
+  ['account show tags --json'],
+  ['account remove export --yes'],
   ['account rename bob ann'],
   ['account rename bob ben --json', ['changeAccount']],
   ['account update ann --email a@example.com --untag vip --tag new --json', ['changeAccount']],
@@ -59,6 +62,8 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['plan remove month --yes'],
   ['account export --format json'],
   ['account import - --dry-run', undefined, 'username,password\ndan,x\n'],
+  ['account import -', undefined, 'username,password\ndan,x\n'],
+  ['account link dan --password-stdin', undefined, 'x'],
   ['account remove ben ghost --yes'],
   ['account remove ben cat --yes'],
   ['operator add kim --role seller --accounts 3 --password-stdin --json', ['createOperator'], 'good enough'],
@@ -87,6 +92,8 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['run show 01900000'],
   ['node drain nowhere'],
   ['audit --account ann'],
+  ["audit --account ''"],
+  ['audit --account tags'],
   ['audit --search kim --json', ['listAudit', 'items']],
 ];
 
@@ -103,7 +110,11 @@ describe('commands with a running daemon and without one', () => {
     await stopped.exited();
   });
   const run = (daemon: TestDaemon, args: string, stdin = '') =>
-    runCommand(PROJECT, [...args.split(' '), '--config', daemon.configFile], { stdin });
+    runCommand(
+      PROJECT,
+      [...args.split(' ').map((arg) => (arg === "''" ? '' : arg)), '--config', daemon.configFile],
+      { stdin },
+    );
 
   for (const [args, printed, stdin] of COMMANDS) {
     it(args, async () => {

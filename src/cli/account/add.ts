@@ -70,12 +70,14 @@ export function addAdd(account: Command, io: CommandIo): void {
               plan === undefined ? {} : { 'body.plan': noPlan(plan) },
             );
             // Without an expiry a new account gets that of its plan.
-            if (plan !== undefined && options.expires === 'never')
-              await api.call('PATCH /accounts/{id}', {
-                params: { id: account.id },
-                body: { expiresAt: null },
-              });
+            const removing =
+              plan !== undefined && options.expires === 'never'
+                ? api.call('PATCH /accounts/{id}', { params: { id: account.id }, body: { expiresAt: null } })
+                : undefined;
+            // The password is printed in any case: it is not stored where it can be read again.
+            await removing?.catch(() => undefined);
             await printCredentials(io, api, options, { ...account, ...chosen });
+            await removing;
           },
           { mayCreate: true },
         );

@@ -1,5 +1,8 @@
 // Finds the account that a command names.
-import { type Api, Refused } from '../shared/api.js';
+import type { Account } from '../../core/accounts/account.js';
+import { guidOf } from '../../core/ids.js';
+import type { Core } from '../../parts/core.js';
+import { type Api, worded } from '../shared/api.js';
 import { CommandError } from '../shared/command.js';
 
 /** Looks up the user name first, because a user name may look like an id. */
@@ -12,8 +15,19 @@ export async function findAccount({ call }: Api, nameOrId: string) {
     if (page.nextCursor === null) break;
     cursor = page.nextCursor;
   }
-  return call('GET /accounts/{id}', { params: { id: nameOrId } }).catch((error: unknown) => {
-    if (!(error instanceof Refused)) throw error;
-    throw new CommandError(`No such account: ${JSON.stringify(nameOrId)}. See: pulsegate account list`);
+  // Anything else could be another path of the API.
+  if (guidOf(nameOrId) === null) throw noAccount(nameOrId);
+  return worded(call('GET /accounts/{id}', { params: { id: nameOrId } }), {
+    'no-account': noAccount(nameOrId),
   });
 }
+
+/** Like `findAccount`, for commands that have opened the database. */
+export function findStored({ accounts }: Core, nameOrId: string): Account {
+  const found = accounts.getByUsername(nameOrId) ?? accounts.get(nameOrId.toLowerCase());
+  if (!found) throw noAccount(nameOrId);
+  return found.account;
+}
+
+const noAccount = (nameOrId: string): CommandError =>
+  new CommandError(`No such account: ${JSON.stringify(nameOrId)}. See: pulsegate account list`);

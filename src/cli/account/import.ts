@@ -15,10 +15,10 @@ import { isoOrNull } from '../../core/clock.js';
 import { printable } from '../../core/text.js';
 import type { Core } from '../../parts/core.js';
 import { cliActor } from '../shared/actor.js';
+import { untilDaemonHas, withDatabase } from '../shared/api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from '../shared/command.js';
 import { confirm } from '../shared/prompt.js';
 import { STDIO, withStdin } from '../shared/stdio.js';
-import { withCore } from '../shared/store.js';
 import { countOf } from '../shared/table.js';
 import { formatOf, formatOption, parseZone } from './file-options.js';
 
@@ -70,9 +70,9 @@ export function addImport(account: Command, io: CommandIo): void {
     .action(async (file: string, options: ImportOptions, command) => {
       const loaded = await load(command, io);
       if (file !== STDIO) await requireFile(file);
-      await withCore(
+      await withDatabase(
         loaded,
-        async (core) => {
+        async (api, core) => {
           await core.usage.load();
           const work = async (read: () => Readable): Promise<void> => {
             const format = formatOf(file, options.format);
@@ -82,7 +82,13 @@ export function addImport(account: Command, io: CommandIo): void {
             const plan = await run(true);
             if (options.dryRun) return print(io, plan, options);
             if (plan.replaced > 0) await confirmReplace(io, file, options, plan.replaced);
-            print(io, await run(false), options);
+            const done = await run(false);
+            const written = done.lines.findLast(
+              ({ outcome }) => outcome !== 'skipped' && outcome !== 'failed',
+            );
+            const last = core.accounts.getByUsername(written?.username ?? '');
+            if (last) await untilDaemonHas(last.account.id, api, loaded);
+            print(io, done, options);
           };
           // With PostgreSQL there may be no data folder on this machine.
           if (file === STDIO) await withStdin(io, tmpdir(), work);

@@ -11,7 +11,7 @@ import { untilDaemonHas, withDatabase } from '../shared/api.js';
 import { CommandError, type CommandIo, load, printLine } from '../shared/command.js';
 import { confirm } from '../shared/prompt.js';
 import { countOf, printTable } from '../shared/table.js';
-import { findAccount } from './find.js';
+import { findStored } from './find.js';
 import { expiryWords } from './show.js';
 
 const TEXTS: Readonly<Record<PlanUse, string>> = {
@@ -40,10 +40,9 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
     .action(async (names: string[], options: UseOptions, invoked: Command) => {
       const loaded = await load(invoked, io);
       await withDatabase(loaded, async (api, core) => {
-        const ids = new Set<string>();
-        for (const name of names) ids.add((await findAccount(api, name)).id);
-        const accounts = [...ids].flatMap((id) => core.accounts.get(id) ?? []);
-        const changes = accounts.map(({ account }) => changeOf(core, account, use, options.plan));
+        await core.usage.load();
+        const accounts = new Set(names.map((name) => findStored(core, name)));
+        const changes = [...accounts].map((account) => changeOf(core, account, use, options.plan));
         show(io, changes);
         if (options.dryRun) return printLine(io.stdout, 'Nothing was written.');
         await confirm(

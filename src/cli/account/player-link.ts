@@ -66,10 +66,10 @@ function addCreate(link: Command, io: CommandIo): void {
         if ((await api.call(`GET ${pathOf(options)}`, { params })).createdAt !== null)
           await confirm(io, options.yes ?? false, `The current address of ${username} will stop working.`);
         const made = await wordedAccount(api.call(`POST ${pathOf(options)}`, { params }));
-        const url =
-          playerPage.url === null
-            ? (await guessedOrigin(loaded.config, api)) + new URL(made.url).pathname
-            : made.url;
+        // The daemon may still run with another configuration.
+        const { pathname } = new URL(made.url);
+        const origin = playerPage.url ?? (await guessedOrigin(loaded.config, api));
+        const url = origin + pathname.slice(pathname.search(/\/(player|pac)\//));
         if (options.json) printJson(io, { ...made, url });
         else printLine(io.stdout, url);
         if (playerPage.url === null)

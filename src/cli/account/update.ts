@@ -7,7 +7,7 @@ import { cliActor } from '../shared/actor.js';
 import { Refused, untilDaemonHas, withDatabase } from '../shared/api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from '../shared/command.js';
 import { parseExpiry } from '../shared/expiry.js';
-import { findAccount } from './find.js';
+import { findStored } from './find.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './link.js';
 import {
   ALLOWED_HELP,
@@ -54,7 +54,7 @@ export function addUpdate(account: Command, io: CommandIo): void {
       const isNewPassword = options.password || options.generate || options.passwordStdin;
       const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
       await withDatabase(loaded, async (api, core) => {
-        const { id, username } = await findAccount(api, nameOrId);
+        const { id, username } = findStored(core, nameOrId);
         // One transaction for fields and password, on the stored account: what two commands add at once is all kept.
         const updated = await core.accounts.patch(
           id,
@@ -66,10 +66,10 @@ export function addUpdate(account: Command, io: CommandIo): void {
           const { problem: code, ...why } = problemOf(updated);
           return wordedAccount(Promise.reject(new Refused({ code, ...why } as Refused['problem'])));
         }
-        await untilDaemonHas(id, api, loaded);
+        const shown = await untilDaemonHas(id, api, loaded);
         if (chosen !== undefined)
           return printCredentials(io, api, options, { ...updated.account, ...chosen });
-        if (options.json) printJson(io, await api.call('GET /accounts/{id}', { params: { id } }));
+        if (options.json) printJson(io, await shown.call('GET /accounts/{id}', { params: { id } }));
         else printLine(io.stdout, `Updated ${username}.`);
       });
     });

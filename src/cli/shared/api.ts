@@ -17,6 +17,8 @@ import { CommandError } from './command.js';
 import { withCore } from './store.js';
 
 const TIMEOUT_MS = 10_000;
+/** A change may wait for a locked database, or for one that fails over. */
+const CHANGE_TIMEOUT_MS = 60_000;
 /** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
 const IDENTITY_TIMEOUT_MS = 2_000;
 
@@ -122,15 +124,22 @@ export function withDatabase<Result>(
 
 /**
  * Resolves when the running daemon, if there is one, has read the account that this command wrote in the database: the next command
- * may ask the daemon.
+ * may ask the daemon. Returns the API of the daemon, or else `api`.
  * @param api of the database
  */
-export async function untilDaemonHas(id: string, api: Api, { config }: Loaded): Promise<void> {
+export async function untilDaemonHas(id: string, api: Api, { config }: Loaded): Promise<Api> {
   const until = Date.now() + FOLLOWED_WITHIN_MS;
   const etagIn = ({ call }: Api) => call('GET /accounts/{id}', { params: { id } }).then(({ etag }) => etag);
-  if (!(await isDaemonOf(config))) return;
+  if (!(await isDaemonOf(config))) return api;
   const [daemon, etag] = [daemonApi(config), await etagIn(api)];
-  while (Date.now() < until && (await etagIn(daemon).catch(() => etag)) !== etag) await pause(FOLLOW_POLL_MS);
+  // A new account is refused until the daemon has it.
+  const arrived = () =>
+    etagIn(daemon).then(
+      (read) => read === etag,
+      (error: unknown) => !(error instanceof Refused),
+    );
+  while (Date.now() < until && !(await arrived())) await pause(FOLLOW_POLL_MS);
+  return daemon;
 }
 
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
@@ -139,7 +148,8 @@ export function daemonApi({ dataDir }: Config): Api {
     const socketPath = controlSocketPath(dataDir);
     if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
-    const to = { socketPath, path: `/api/v1${filled}?${query}`, timeout: TIMEOUT_MS };
+    const timeout = sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
+    const to = { socketPath, path: `/api/v1${filled}?${query}`, timeout };
     return exchange(to, sent).catch(({ code, message }: NodeJS.ErrnoException) => {
       if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
         throw new CommandError(NOT_RUNNING(dataDir));

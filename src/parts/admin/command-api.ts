@@ -50,17 +50,23 @@ export type Operation =
 /** Returns the function that calls an operation. @param user the system user, for the audit log */
 export async function openCommandApi(core: Core, config: Config, user: string) {
   const services = await openServices(core, config);
-  let usage: Promise<void> | undefined;
+  let loaded: Promise<void> | undefined;
   return async (call: Call) => {
     const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
     const group = groups.find((start) => call.path.startsWith(start));
     if (group === undefined) throw new Error(`commands do not call ${call.path}`);
     if (group === '/accounts') {
-      usage ??= core.usage.load();
-      await usage;
+      loaded ??= loadFigures(core, services.activity);
+      await loaded;
     }
     return callInProcess(await GROUPS[group](), services, commandCaller(user), call);
   };
+}
+
+/** Reads what accounts have used, and their traffic of today. */
+async function loadFigures({ store, usage }: Core, activity: Services['activity']): Promise<void> {
+  await usage.load();
+  activity.load([], await store.samples.trafficSince(store.calendar.firstDay('day', Date.now()) ?? 0));
 }
 
 async function openServices(core: Core, config: Config): Promise<Services> {
