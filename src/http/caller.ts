@@ -93,7 +93,7 @@ export function actorOf(caller: Caller | undefined): Actor {
 
 /** The state of a request that its middleware shares. */
 export interface AdminState {
-  /** Client address, unmapped; see client.ts. */
+  /** Client address, unmapped; see guards/client.ts. */
   client: string;
   /** An untrusted peer forwarded the request. Routes for local clients refuse it. */
   isForwarded: boolean;

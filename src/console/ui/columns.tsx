@@ -32,7 +32,7 @@ export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<
   const own = columns.filter(({ phone }) => phone);
   if (own.length === 0) return columns;
   return own
-    .toSorted((a, b) => Number(b.phone?.isFirst ?? false) - Number(a.phone?.isFirst ?? false))
+    .sort((a, b) => Number(b.phone?.isFirst ?? false) - Number(a.phone?.isFirst ?? false))
     .map((column) => ({ ...column, from: undefined, ...column.phone }));
 }
 

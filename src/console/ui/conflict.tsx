@@ -69,7 +69,9 @@ export function useSaving<T>(read: () => Promise<Version<T>>): Saving<T> {
           setTheirs(null);
         } catch (failure) {
           const isOvertaken = failure instanceof ApiError && failure.code === 'changed-meanwhile';
-          setTheirs(isOvertaken ? await read() : null);
+          // Shows the error when the other version cannot be read.
+          setTheirs(null);
+          if (isOvertaken) setTheirs(await read());
           throw failure;
         }
       }),

@@ -1,6 +1,6 @@
 // Passwords of people: the administrator and the operators. A derivation (PBKDF2) takes a thread of libuv's pool for some tenths of a
 // second, and the database needs these threads too: few run at a time, and accepted credentials are remembered. Passwords of accounts have
-// the fast hash of accounts/password.ts.
+// the fast hash of accounts/access/password.ts.
 import { createHmac, hash, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { verifyPassword } from '../accounts/access/password.js';
 

@@ -31,7 +31,7 @@ export interface SampleStore {
   trim(step: SampleStep, before: number): Promise<void>;
   /** The numbers of queued and running runs, and of those that ended since `since` and, if given, before `before`. */
   runs(since: number, before?: number): Promise<RunCounts>;
-  /** The traffic of every account since a day (see accounts/calendar.ts), in bytes. */
+  /** The traffic of every account since a day (see accounts/usage/calendar.ts), in bytes. */
   trafficSince(day: number): Promise<{ id: string; up: number; down: number }[]>;
 }
 

@@ -152,6 +152,7 @@ function turn(rate: number): number {
   return Math.min(LARGEST_TURN, Math.max(SMALLEST_TURN, Math.floor(rate * TURN_S)));
 }
 
+/** What an account may still transfer. Its sessions share it, and its worker counts it down. */
 export class Quota {
   /** In bytes; below 0 by no more than one datagram, or what a client sent ahead of its relay. */
   left: number;

@@ -1,5 +1,6 @@
 // Explains why a player cannot connect: lists every condition of a successful login, and whether it holds.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Account, Login } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { bytes, percent } from '../../lib/format.js';
@@ -7,8 +8,9 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { scheduleWords } from '../../lib/schedule.js';
 import { Ago, At, Meter, State } from '../../ui/basics.js';
-import { AskButton } from '../../ui/dialog.js';
+import { Confirm } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
+import { Permitted } from '../../ui/permitted.js';
 import { notify } from '../../ui/toast.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -26,6 +28,8 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
     { query: { accountId: account.id, failed: true, limit: 1 } },
     { topics: ['accounts', 'sessions'] },
   );
+  // Here and not in the line of the quota, which moves when the account is blocked meanwhile.
+  const [isResetting, setResetting] = useState(false);
   const last = failures.data?.items[0];
   const { limits, usage } = account;
   const overQuota = limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes;
@@ -42,7 +46,11 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
       text: t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled'),
     },
     { key: 'expiry', ok: !account.isExpired, text: expiryOf(account) },
-    { key: 'quota', ok: !overQuota, text: <Quota account={account} ok={!overQuota} onReset={onReset} /> },
+    {
+      key: 'quota',
+      ok: !overQuota,
+      text: <Quota account={account} ok={!overQuota} onReset={() => setResetting(true)} />,
+    },
     {
       key: 'schedule',
       ok: !account.isOutsideSchedule,
@@ -91,6 +99,26 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
       ) : (
         <Checks of={checks} />
       )}
+      {isResetting && (
+        <Confirm
+          title={t('account.resetUsage')}
+          action={t('account.resetUsage')}
+          onClose={() => setResetting(false)}
+          act={async () => {
+            await call('resetAccountUsage', { params: { id: account.id } });
+            notify(t('account.usageReset'));
+            onReset();
+          }}
+        >
+          <p>
+            {t('account.resetUsage.text', {
+              name: account.username,
+              used: bytes(usage.periodBytes),
+              period: t(`limits.period.${limits.quotaPeriod}`),
+            })}
+          </p>
+        </Confirm>
+      )}
     </section>
   );
 }
@@ -115,7 +143,7 @@ function Schedule({ account, schedule }: { account: Account; schedule: string })
 
 /** The line of a quota, with the button that sets its use to zero. */
 function Quota({
-  account: { id, username, limits, usage },
+  account: { limits, usage },
   ok,
   onReset,
 }: {
@@ -141,18 +169,11 @@ function Quota({
         </span>
       )}
       {usage.periodBytes > 0 && (
-        <AskButton
-          right="resetAccountUsage"
-          kind="link"
-          text={t('account.resetUsage')}
-          act={async () => {
-            await call('resetAccountUsage', { params: { id } });
-            notify(t('account.usageReset'));
-            onReset();
-          }}
-        >
-          <p>{t('account.resetUsage.text', { name: username, used: bytes(usage.periodBytes), period })}</p>
-        </AskButton>
+        <Permitted to="resetAccountUsage">
+          <button type="button" class="link" onClick={onReset}>
+            {t('account.resetUsage')}
+          </button>
+        </Permitted>
       )}
     </>
   );

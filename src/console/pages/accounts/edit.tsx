@@ -43,7 +43,7 @@ export function EditDialog({
   const change = readFields(draft.changes);
   const save = async () => {
     // Saving again after the warning is intended, so it sends the ETag of the newest version.
-    const { etag } = theirs ?? opened;
+    const { etag } = theirs?.answer ?? opened;
     await call('changeAccount', { params, body: change ?? {}, etag });
     notify(t('account.saved'));
     onDone();

@@ -280,12 +280,18 @@ interface FieldInputProps extends Pick<FieldsProps, 'onChange'> {
 }
 
 function FieldInput({ name, value, onChange, rows, hideLabel = false }: FieldInputProps) {
-  const { read, Input: Control, isWhole, hint, wrong } = accountField(name);
+  const { read, Input: Control, isWhole, hint, wrong, part } = accountField(name);
   const input = <Control value={value} onInput={(typed) => onChange({ [name]: typed })} rows={rows} />;
   if (isWhole) return input;
   const error = wrong && read(value) === undefined ? t(wrong) : undefined;
   return (
-    <Field path={name} label={labelOf(name)} hint={hint?.()} error={error} hideLabel={hideLabel}>
+    <Field
+      path={part === 'contacts' ? `contacts.${name}` : name}
+      label={labelOf(name)}
+      hint={hint?.()}
+      error={error}
+      hideLabel={hideLabel}
+    >
       {input}
     </Field>
   );
