@@ -158,11 +158,9 @@ export function createNotices(options: NoticeOptions): Notices {
   });
 
   /** Records the reminders that are new, with the notices to their players. Returns whether there were any. */
-  async function remind(
-    channels: readonly ChannelState[],
-    settings: NoticeSettings,
-    at: number,
-  ): Promise<boolean> {
+  async function remind(channels: readonly ChannelState[], at: number): Promise<boolean> {
+    // As of the same moment as the accounts: one that was added after a change of the settings is announced by them.
+    const settings = options.settings();
     const found = [...ofAccounts(settings, at)].filter(({ key }) => !known.has(key));
     if (found.length === 0) return false;
     const today = new Set((await store.keysSince(options.midnight(at), 'accounts')).map(reminderSlot));
@@ -253,7 +251,7 @@ export function createNotices(options: NoticeOptions): Notices {
       const channels = stored.filter((way) => sendsTo(settings, way));
       if (known.size > MAX_KNOWN) known.clear();
       const alerts = await alert(channels, at);
-      const hasReminders = await remind(channels, settings, at);
+      const hasReminders = await remind(channels, at);
       const hasDigest = await digest(channels, settings, at);
       // After `remind`: what it found is older than a channel that was just switched on.
       const names = new Set(channels.map(nameOf));
