@@ -15,7 +15,12 @@ const KNOWN = new Map(
   [
     ...Object.entries(CHINESE),
     ...FIELDS.map(([name, { headings = '' }]) => [name.toLowerCase(), headings] as const),
-  ].flatMap(([field, names]) => names.split(' ').map((name) => [name, field])),
+  ].flatMap(([field, names]) =>
+    names
+      .split(' ')
+      .filter((name) => name !== '')
+      .map((name) => [name, field]),
+  ),
 );
 
 /** A cache, because every cell needs a lookup. Bounded, because JSON files may contain any names. */

@@ -80,7 +80,7 @@ export interface Accounts extends AccountViews, MaxAddresses {
    * Changes only the given fields and limits. A new user name or password ends live sessions; the account keeps its heartbeats and
    * history.
    */
-  patch(id: string, changeOf: ChangeOf, by?: Actor): Promise<PatchResult>;
+  patch(id: string, changeOf: ChangeOf, by: Actor): Promise<PatchResult>;
   /**
    * Changes accounts in one transaction, each at most once, by an import with its usage on another server. Where `changeOf` returns
    * null, the account stays as it is; an exception of it rolls back all changes. The result omits accounts that do not exist, stay as
@@ -186,7 +186,7 @@ export function createAccounts(
 
     patch: (id, changeOf, by) =>
       inTurn(id, async () => {
-        if (!directory.byId(id)) return refused('not-found');
+        // Also an account that this process does not know yet: another may have added it a moment ago.
         const outcome: { refusal: Refused<PatchRefusal> } = { refusal: refused('not-found') };
         const after = (stored: Account): Account | null => {
           const account = afterChange(stored, changeOf(stored));

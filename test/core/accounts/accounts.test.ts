@@ -10,6 +10,7 @@ import { NO_CONTACTS } from '../../../src/core/accounts/fields/contacts.js';
 import { createAccountUsage } from '../../../src/core/accounts/usage/account-usage.js';
 import { Calendar } from '../../../src/core/accounts/usage/calendar.js';
 import { NO_LIMITS } from '../../../src/core/accounts/usage/limits.js';
+import { DAEMON } from '../../../src/core/audit/audit.js';
 import { DAY_MS } from '../../../src/core/clock.js';
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { endOf } from '../../helpers/account-end.js';
@@ -175,7 +176,7 @@ test('a user name that exists is refused, and its account is unchanged', async (
 
 test('unknown accounts are not found', async () => {
   const { accounts } = setUp();
-  assert.deepEqual(await accounts.patch('nobody', () => ENABLED), { ok: false, reason: 'not-found' });
+  assert.deepEqual(await accounts.patch('nobody', () => ENABLED, DAEMON), { ok: false, reason: 'not-found' });
   assert.deepEqual(await accounts.remove('nobody'), { ok: false, reason: 'not-found' });
   assert.equal(accounts.get('nobody'), null);
   assert.equal(accounts.getByUsername('nobody'), null);
@@ -185,7 +186,7 @@ test('memory changes only after the write has succeeded', async () => {
   const { accounts, directory, events, hold, release } = setUp();
   await accounts.add(player);
   hold();
-  const updating = accounts.patch('id-1', () => DISABLED);
+  const updating = accounts.patch('id-1', () => DISABLED, DAEMON);
   assert.equal(directory.byId('id-1')?.isEnabled, true);
   assert.deepEqual(events, []);
   await release('change 1');
@@ -201,7 +202,7 @@ test('a failed write rejects and does not change memory', async () => {
   fail(new Error('disk full'));
   await assert.rejects(accounts.add({ ...player, username: 'other' }), /disk full/);
   await assert.rejects(
-    accounts.patch('id-1', () => DISABLED),
+    accounts.patch('id-1', () => DISABLED, DAEMON),
     /disk full/,
   );
   await assert.rejects(accounts.remove('id-1'), /disk full/);
@@ -218,7 +219,7 @@ test('changes of one account are applied in order: a removed account does not re
   await accounts.add(player);
   hold();
   const both = Promise.all([
-    accounts.patch('id-1', () => ENABLED),
+    accounts.patch('id-1', () => ENABLED, DAEMON),
     accounts.remove('id-1'),
     accounts.refresh(['id-1']),
   ]);
@@ -234,7 +235,7 @@ test('changes of different accounts do not wait for each other', async () => {
   await accounts.add(player);
   await accounts.add({ ...player, username: 'other' });
   hold();
-  const slow = accounts.patch('id-1', () => ENABLED);
+  const slow = accounts.patch('id-1', () => ENABLED, DAEMON);
   const quick = accounts.remove('id-2');
   await release('remove');
   assert.ok((await quick).ok);
@@ -282,7 +283,7 @@ test('an account that is listed twice waits for its turn once', async () => {
   const { accounts } = setUp();
   await accounts.add(player);
   await accounts.refresh(['id-1', 'id-1']);
-  assert.ok((await accounts.patch('id-1', () => ENABLED)).ok, 'nothing waits for its turn for ever');
+  assert.ok((await accounts.patch('id-1', () => ENABLED, DAEMON)).ok, 'nothing waits for its turn for ever');
 });
 
 test('a change of record and limits is one write and one event', async () => {
