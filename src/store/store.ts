@@ -132,7 +132,7 @@ export async function openDaemonStore(options: DaemonStoreOptions): Promise<Daem
   return { ...store, check: database.check };
 }
 
-/** The PostgreSQL database is loaded only when it is configured. */
+/** The code for PostgreSQL is loaded only when it is configured. */
 async function openDatabase(options: StoreOptions, opener: Opener): Promise<Database> {
   if (options.client !== 'pg') return openSqlite(options, opener);
   const { openPg } = await import('./pg/database.js');

@@ -105,7 +105,11 @@ interface SilenceWatch {
   begin(disconnect: () => void): (isAnswered: boolean) => void;
 }
 
-/** @param answerMs time without any answer while a query waits, after which the server counts as silent */
+/**
+ * Detects a server that does not answer: a frozen one, or a broken connection. A slow query alone does not count: while one waits, the
+ * server is probed over a new connection, and every answer counts.
+ * @param answerMs time without any answer while a query waits, after which the server counts as silent
+ */
 export function createSilenceWatch(connection: string, answerMs: number): SilenceWatch {
   const waiting = new Map<() => void, number>();
   let answeredAt = 0;

@@ -1,4 +1,4 @@
-// Checks that the SQLite file exists, has not been replaced, and is writable.
+// Checks that the SQLite file exists, has not been replaced, and is writable; and scans it for damage once a day.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { codeOf, QueryTooSlowError } from '../../core/errors.js';
@@ -142,7 +142,7 @@ function createSqliteScan(reads: Knex, onDamage: (error: Error) => void): Sqlite
       const at = performance.now();
       if (isClosed || at < dueAt) return;
       dueAt = at + SCAN_EVERY_MS;
-      // check.ts listens for errors of queries.
+      // The check above listens for errors of queries.
       running = scan().catch(() => undefined);
     },
     close() {

@@ -1,3 +1,4 @@
+// /api/v1/accounts/export: accounts as a file. The formats are injected, and the command line uses the same ones.
 import { z } from 'zod';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { fault } from '../../api/field-errors.js';

@@ -1,4 +1,4 @@
-// The dependencies of the agent routes, and their shared code.
+// Shared code of the agent routes.
 import { z } from 'zod';
 import type { QueuedAnswer } from '../../../core/agents/runs.js';
 import { SESSION_KEY } from '../../../core/agents/webhooks.js';

@@ -1,3 +1,4 @@
+// /api/v1/backup: the whole database as a file.
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
