@@ -1,5 +1,4 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
-
 import type { Account } from '../core/accounts/account.js';
 import { newAccount } from '../core/accounts/account-input.js';
 import type { Accounts } from '../core/accounts/accounts.js';

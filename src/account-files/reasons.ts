@@ -1,5 +1,4 @@
 // The reasons for failed and skipped lines: a code with values for programs, and an English text.
-
 import { ADDRESS_TEXTS } from '../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../core/accounts/access/schedule.js';
 import { fillText } from '../core/text.js';

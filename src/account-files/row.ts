@@ -1,5 +1,4 @@
 // An account as a row of a file: the fields in the order of output.
-
 import type { AccountView } from '../core/accounts/account-views.js';
 import { FIELDS } from '../core/accounts/fields/account-fields.js';
 import { NO_CONTACTS } from '../core/accounts/fields/contacts.js';

@@ -1,5 +1,4 @@
 // The part of the configuration that webhooks and agents use.
-
 import type { SignatureScheme } from '../core/agents/signatures.js';
 
 /** A secret text. Only `reveal` returns it, so that no log or message contains it by accident. */

@@ -1,5 +1,4 @@
 // Periodic maintenance of runs: renews the lease of this runner, adopts runs of dead runners, deletes old runs.
-
 import type { AgentSessionStore, RunNode, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';

@@ -1,5 +1,4 @@
 // The webhook endpoints: checks the request step by step, stores the run, then answers.
-
 import { readJsonObject } from '../core/agents/json-object.js';
 import type { RunKind } from '../core/agents/runs.js';
 import {

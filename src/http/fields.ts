@@ -1,5 +1,4 @@
 // Named values of a request: fields of body or query, which may occur once, and headers. Names are case-insensitive.
-
 import type { IncomingMessage } from 'node:http';
 import { quoted, type Refusal, refusal } from './answer.js';
 

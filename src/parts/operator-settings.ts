@@ -1,5 +1,4 @@
 // The settings that the console can change in addition to the configuration: game rules, retention, public address.
-
 import { type Config, ConfigError, type Loaded } from '../config.js';
 import { createPublicAddressSetting, type PublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';

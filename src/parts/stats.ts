@@ -1,5 +1,4 @@
 // Live statistics, charts, the login log, and the change events on which pages of the console reload.
-
 import type { Config } from '../config.js';
 import { createLoginLog, type LoginLog } from '../core/accounts/access/login-log.js';
 import { LiveActivity } from '../core/accounts/usage/live-activity.js';

@@ -1,5 +1,4 @@
 // Every message between the control plane and the workers. Plain data; events are sent in batches, in order.
-
 import type { LoginOutcome } from '../core/accounts/access/login-log.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';

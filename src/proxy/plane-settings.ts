@@ -1,5 +1,4 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
-
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';

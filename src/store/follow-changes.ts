@@ -1,5 +1,4 @@
 // Updates the caches of this process with changes that other processes (the command line, other daemons) made in the database.
-
 import { createReloads, type Reloads } from '../core/reloads.js';
 import { createPoller, type Poller, type Timers } from '../core/timers.js';
 import type { Change, ChangeFeed } from './changes.js';

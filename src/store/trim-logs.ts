@@ -1,5 +1,4 @@
 // Deletes old and excess entries of the login log and the audit log.
-
 import { DAY_MS } from '../core/clock.js';
 import type { RetentionSetting } from '../core/settings/retention.js';
 import type { Store } from './store.js';

@@ -1,5 +1,4 @@
 // The `openai` agent: any server with the chat-completions API. The request contains the session's history.
-
 import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { excerpt, type HttpResult } from '../http-call.js';

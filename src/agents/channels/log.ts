@@ -1,5 +1,4 @@
 // The `log` channel: writes the reply as one line to the daemon's log.
-
 import type { Channel } from '../../core/agents/runs.js';
 import type { Log } from '../../core/log.js';
 

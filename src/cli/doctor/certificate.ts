@@ -1,5 +1,4 @@
 // `pulsegate doctor`: checks that the certificates of the admin port and of the listeners are valid, and when they expire.
-
 import { type Config, ConfigError, readTlsFiles, type TlsFiles, type TlsPair } from '../../config.js';
 import { DAY_MS } from '../../core/clock.js';
 import { RENEW_MS, tlsFilesOf } from '../../parts/certificates.js';

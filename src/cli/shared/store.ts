@@ -1,5 +1,4 @@
 // Opens the database for one command. A running daemon reads the changes from the database.
-
 import type { Config, Loaded } from '../../config.js';
 import { StartError } from '../../core/errors.js';
 import type { Core } from '../../parts/core.js';

@@ -18,7 +18,6 @@ const PATHS = {
   warn: 'M12 4 2.5 20h19L12 4Zm0 6v5m0 2.5v.5',
   up: 'M12 19V5m0 0-6 6m6-6 6 6',
   down: 'M12 5v14m0 0 6-6m-6 6-6-6',
-  chevron: 'M9 5l7 7-7 7',
   back: 'M15 5l-7 7 7 7',
   upload: 'M12 16V4m0 0L7 9m5-5 5 5M4 20h16',
   download: 'M12 4v12m0 0 5-5m-5 5-5-5M4 20h16',
@@ -26,8 +25,6 @@ const PATHS = {
   moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5Z',
   screen: 'M3 5h18v11H3zM9 20h6m-3-4v4',
   exit: 'M10 4H5v16h5M10 12h11m0 0-4-4m4 4-4 4',
-  globe:
-    'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM3 12h18M12 3c3 3 3.5 6 3.5 9s-.5 6-3.5 9c-3-3-3.5-6-3.5-9S9 6 12 3Z',
   keyboard: 'M3 6h18v12H3zM7 10h.01M12 10h.01M17 10h.01M7 14h10',
   refresh: 'M20 11a8 8 0 0 0-14.5-4L3 9m0-5v5h5M4 13a8 8 0 0 0 14.5 4L21 15m0 5v-5h-5',
 } as const;

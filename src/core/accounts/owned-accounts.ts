@@ -1,5 +1,4 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
-
 import { readAddressLists } from './access/address-list.js';
 import type { Account } from './account.js';
 import type { Accounts, ChangeOf } from './accounts.js';

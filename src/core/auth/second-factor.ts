@@ -1,5 +1,4 @@
 // The second factor of the administrator or an operator: a setting with the secret, enabled after one correct code.
-
 import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';

@@ -1,5 +1,4 @@
 // The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
-
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 import { createAuditedSetting, noRefusal, type Refuse, type Reloadable } from '../settings/setting.js';

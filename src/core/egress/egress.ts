@@ -1,5 +1,4 @@
 // The egress policy: decides for each resolved address whether the proxy may connect to it.
-
 import { type IpBytes, unmap } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
 import {

@@ -1,5 +1,4 @@
 // The destination part of a game rule: parses hosts, ports and protocol once, and matches every flow.
-
 import { type PortRange, parsePortRange } from '../endpoints.js';
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';

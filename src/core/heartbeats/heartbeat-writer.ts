@@ -1,5 +1,4 @@
 // Writes heartbeat entries and login times to the database in batches, and deletes old entries.
-
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';

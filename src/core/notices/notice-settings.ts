@@ -1,5 +1,4 @@
 // The settings of notices: the announced steps, the channels, their recipients, and what the channels need for sending.
-
 import { CONTACT_LANGUAGES, type Contacts } from '../accounts/fields/contacts.js';
 import { differences } from '../audit/audit.js';
 import { type AuditedSetting, createAuditedSetting } from '../settings/setting.js';

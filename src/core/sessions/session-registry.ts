@@ -1,5 +1,4 @@
 // The registry of the live sessions of this process. Publishes their events and traffic to observers.
-
 import type { AccountElsewhere } from './live-session-store.js';
 import type { Session, SessionEnd, SessionEvents, SessionObserver, SessionSummary } from './session.js';
 

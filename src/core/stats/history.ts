@@ -1,5 +1,4 @@
 // The history for the overview's charts: one sample per minute, stored as minutes, hours, days and months.
-
 import type { Calendar } from '../accounts/usage/calendar.js';
 import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';

@@ -1,5 +1,4 @@
 // /api/v1/openapi.json and /api/v1/docs: the description of this API, for programs and for people.
-
 import { createHash } from 'node:crypto';
 import { routesOf } from '../api/route.js';
 

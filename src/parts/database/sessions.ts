@@ -1,5 +1,4 @@
 // The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
-
 import type { Config } from '../../config.js';
 import { createSessionPermits, type SessionPermits } from '../../core/accounts/access/session-permits.js';
 import { type AccountLimits, NO_LIMITS } from '../../core/accounts/usage/limits.js';

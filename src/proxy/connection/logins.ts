@@ -1,5 +1,4 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
-
 import {
   type AccountRefusal,
   createLogin,

@@ -1,5 +1,4 @@
 // The main thread's view of one worker's permits, by the worker's tokens. They are released when the worker dies.
-
 import type { SessionPermit, SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 

@@ -1,5 +1,4 @@
 // The client side of SOCKS5, for upstream proxies: RFC 1928 §3, §4, §6 and RFC 1929. Parses bytes and returns steps.
-
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { ClientStep, UpstreamExchange } from './client-step.js';
 import {

@@ -1,5 +1,4 @@
 // The hosts that an association sends to: the relay forwards datagrams from them to the client.
-
 import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import { writeDatagramHeader } from '../protocols/datagram-header.js';

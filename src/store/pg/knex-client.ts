@@ -1,5 +1,4 @@
 // knex's PostgreSQL client, adapted to store the same values as SQLite, with a time limit for every query.
-
 import type { Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';

@@ -1,5 +1,4 @@
 // Error messages for failures of the SQLite file.
-
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, StartError } from '../../core/errors.js';

@@ -1,5 +1,4 @@
 // Converts accounts to and from table rows.
-
 import type { Account } from '../../core/accounts/account.js';
 import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';

@@ -1,5 +1,4 @@
 // Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
-
 import type { Clock } from '../../clock.js';
 import { printable } from '../../text.js';
 import { type Account, isExpired } from '../account.js';

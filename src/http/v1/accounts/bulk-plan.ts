@@ -1,5 +1,4 @@
 // Plans the change of each account by a bulk action, before anything is written.
-
 import type { z } from 'zod';
 import { refuseAccount } from '../../../core/accounts/access/login.js';
 import type { Account } from '../../../core/accounts/account.js';

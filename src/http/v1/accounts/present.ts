@@ -1,5 +1,4 @@
 // How /api/v1 shows an account.
-
 import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import { type Account, isExpired } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';

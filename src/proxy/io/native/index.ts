@@ -1,5 +1,4 @@
 // The native engine of Io: Linux, direct system calls, one synchronous loop.
-
 import type { Endpoint } from '../../../core/ip.js';
 import type { Attempt, ConnectListener, Io } from '../io.js';
 import { createNativeDatagrams } from './datagrams.js';

@@ -1,5 +1,4 @@
 // The connections of the node engine: outgoing, accepted, or adopted as descriptors; and its listeners.
-
 import { chmodSync } from 'node:fs';
 import {
   createServer,

@@ -1,5 +1,4 @@
 // Rewrites a request in absolute form (RFC 9112 §3.2.2) for its destination.
-
 import { parseIp } from '../../../core/ip.js';
 import type { ClientRequest } from '../client-request.js';
 import { AddressType } from '../socks5.js';
