@@ -22,6 +22,8 @@ daemon=
 finish() {
   [ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true
   [ -n "$release" ] || dpkg --purge pulsegate >/dev/null 2>&1 || true
+  # It would outlive the package, and another run here would fail.
+  [ -n "$release" ] || dpkg-statoverride --remove /etc/pulsegate/pulsegate.yaml 2>/dev/null || true
   rm -rf "$work"
 }
 trap finish EXIT
