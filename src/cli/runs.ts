@@ -100,19 +100,22 @@ function addRunShow(run: Command, io: CommandIo): void {
 async function findRun({ call }: Api, prefix: string) {
   const notFound = () => new CommandError(`No such run: ${JSON.stringify(prefix)}. See: pulsegate run list`);
   if (!/^[0-9a-f-]{1,36}$/.test(prefix)) throw notFound();
-  // Newest first, and ids ascend with time: the runs from the last one that the prefix could mean.
+  const get = (id: string) =>
+    worded(call('GET /runs/{id}', { params: { id } }), { 'no-run': notFound(), 'path.id': notFound() });
+  if (prefix.length === LAST_ID.length) return get(prefix);
+  // Newest first, and ids ascend with time: the runs before the last one that the prefix could mean.
   const cursor = prefix + LAST_ID.slice(prefix.length);
   const listed = call('GET /runs', { query: { cursor, limit: SHOWN_MATCHES + 1 } });
   const { items } = await worded(listed, { 'query.cursor': notFound() });
   const matching = items.filter(({ id }) => id.startsWith(prefix));
-  const id = prefix.length === LAST_ID.length ? prefix : matching[0]?.id;
-  if (id === undefined) throw notFound();
+  const [only] = matching;
+  if (only === undefined) return get(cursor);
   if (matching.length > 1) {
     const shown = matching.slice(0, SHOWN_MATCHES).map((run) => `  ${run.id}`);
     const more = matching.length > SHOWN_MATCHES ? ['  …'] : [];
     throw new CommandError([`Ambiguous id ${prefix}. Matching runs:`, ...shown, ...more].join('\n'));
   }
-  return worded(call('GET /runs/{id}', { params: { id } }), { 'no-run': notFound(), 'path.id': notFound() });
+  return get(only.id);
 }
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
