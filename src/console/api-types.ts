@@ -26,10 +26,7 @@ export type Account = {
   readonly schedule: string | null;
   readonly isOutsideSchedule: boolean;
   readonly scheduleChangesAt: Time | null;
-  readonly owner: {
-    readonly id: Guid;
-    readonly name: string;
-  } | null;
+  readonly owner: { readonly id: Guid; readonly name: string } | null;
   readonly contacts: Contacts;
   readonly limits: AccountLimits;
   readonly usage: AccountUsage;
@@ -63,15 +60,7 @@ export type AccountFilterBody = {
   readonly plan?: string | undefined;
   readonly owner?: Guid | 'none' | undefined;
 };
-export type AccountLimits = {
-  readonly maxSessions: number | null;
-  readonly maxClientAddresses: number | null;
-  readonly bytesPerSecondUp: number | null;
-  readonly bytesPerSecondDown: number | null;
-  readonly quotaBytes: number | null;
-  readonly quotaPeriod: 'day' | 'week' | 'month' | 'never';
-  readonly egressClass: string | null;
-};
+export type AccountLimits = PlanLimits & { readonly egressClass: string | null };
 export type AccountLimitsChange = {
   readonly maxSessions?: number | null | undefined;
   readonly maxClientAddresses?: number | null | undefined;
@@ -97,11 +86,7 @@ export type AccountUsage = {
   readonly totalBytesUp: Bytes;
   readonly totalBytesDown: Bytes;
 };
-export type AdminPasswordChange = {
-  readonly current: string;
-  readonly next: string;
-  readonly revokeTokens?: boolean | undefined;
-};
+export type AdminPasswordChange = { readonly current: string; readonly next: string; readonly revokeTokens?: boolean | undefined };
 export type Agent = {
   readonly name: string;
   readonly type: string;
@@ -113,10 +98,7 @@ export type Agent = {
   readonly webhook: boolean;
   readonly channel: string;
 };
-export type AgentMessage = {
-  readonly message: string;
-  readonly sessionKey?: string | undefined;
-};
+export type AgentMessage = { readonly message: string; readonly sessionKey?: string | undefined };
 export type AgentSession = {
   readonly key: string;
   readonly agent: string;
@@ -125,13 +107,7 @@ export type AgentSession = {
   readonly messages: Count;
   readonly bytes: Bytes;
 };
-export type AgentSessionDetail = {
-  readonly key: string;
-  readonly agent: string;
-  readonly createdAt: Time;
-  readonly lastUsedAt: Time;
-  readonly messages: Count;
-  readonly bytes: Bytes;
+export type AgentSessionDetail = AgentSession & {
   readonly history: readonly ({
     readonly role: 'user' | 'assistant';
     readonly content: string;
@@ -139,13 +115,8 @@ export type AgentSessionDetail = {
     readonly runId: Guid;
   })[];
 };
-export type AgentSessionPage = {
-  readonly items: readonly (AgentSession)[];
-  readonly nextCursor: string | null;
-};
-export type Agents = {
-  readonly items: readonly (Agent)[];
-};
+export type AgentSessionPage = { readonly items: readonly (AgentSession)[]; readonly nextCursor: string | null };
+export type Agents = { readonly items: readonly (Agent)[] };
 export type AuditEntry = {
   readonly id: Guid;
   readonly at: Time;
@@ -160,11 +131,7 @@ export type AuditEntry = {
   };
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
-  readonly import: {
-    readonly id: Guid;
-    readonly action: string;
-    readonly name: string | null;
-  } | null;
+  readonly import: { readonly id: Guid; readonly action: string; readonly name: string | null } | null;
 };
 export type AuditPage = {
   readonly items: readonly (AuditEntry)[];
@@ -172,11 +139,7 @@ export type AuditPage = {
   readonly total: Count;
   readonly nextCursor: string | null;
 };
-export type Budget = {
-  readonly accounts: number | null;
-  readonly days: number | null;
-  readonly bytes: number | null;
-};
+export type Budget = { readonly accounts: number | null; readonly days: number | null; readonly bytes: number | null };
 export type BudgetChange = {
   readonly accounts?: number | null | undefined;
   readonly days?: number | null | undefined;
@@ -191,50 +154,15 @@ export type BudgetPreview = {
   })[];
   readonly isShort: boolean;
 };
-export type BudgetUsed = {
-  readonly accounts: Count;
-  readonly days: number;
-  readonly bytes: Bytes;
-};
+export type BudgetUsed = { readonly accounts: Count; readonly days: number; readonly bytes: Bytes };
 export type BulkRequest = {
   readonly ids?: readonly (Guid)[] | undefined;
   readonly filter?: AccountFilterBody | undefined;
-  readonly action: {
-    readonly type: 'enable';
-  } | {
-    readonly type: 'disable';
-  } | {
-    readonly type: 'delete';
-  } | {
-    readonly type: 'reset-password';
-  } | {
+  readonly action: { readonly type: 'enable' } | { readonly type: 'disable' } | { readonly type: 'delete' } | { readonly type: 'reset-password' } | {
     readonly type: 'tag';
     readonly add?: readonly (Tag)[] | undefined;
     readonly remove?: readonly (Tag)[] | undefined;
-  } | {
-    readonly type: 'plan';
-    readonly plan: string | null;
-    readonly use: 'renew' | 'upgrade';
-  } | {
-    readonly type: 'hand-over';
-    readonly owner: Guid | null;
-  } | {
-    readonly type: 'set-limits';
-    readonly limits: AccountLimitsChange;
-  } | {
-    readonly type: 'set-contacts';
-    readonly contacts: ContactsChange;
-  } | {
-    readonly type: 'set-access';
-    readonly access: AccessChange;
-  } | {
-    readonly type: 'set-expiry';
-    readonly expiresAt: TimeIn | null;
-  } | {
-    readonly type: 'extend';
-    readonly days: number;
-    readonly from: 'expiry' | 'now' | 'later';
-  };
+  } | { readonly type: 'plan'; readonly plan: string | null; readonly use: 'renew' | 'upgrade' } | { readonly type: 'hand-over'; readonly owner: Guid | null } | { readonly type: 'set-limits'; readonly limits: AccountLimitsChange } | { readonly type: 'set-contacts'; readonly contacts: ContactsChange } | { readonly type: 'set-access'; readonly access: AccessChange } | { readonly type: 'set-expiry'; readonly expiresAt: TimeIn | null } | { readonly type: 'extend'; readonly days: number; readonly from: 'expiry' | 'now' | 'later' };
   readonly dryRun: boolean;
   readonly expectedCount?: Count | undefined;
 };
@@ -262,13 +190,8 @@ export type ChangedEvent = {
   readonly topic: 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
   readonly id: string | null;
 };
-export type Confirmation = {
-  readonly password?: string | undefined;
-  readonly code?: string | undefined;
-};
-export type Confirmed = {
-  readonly confirmedUntil: Time | null;
-};
+export type Confirmation = { readonly password?: string | undefined; readonly code?: string | undefined };
+export type Confirmed = { readonly confirmedUntil: Time | null };
 export type ContactStates = {
   readonly email: 'trusted' | 'unconfirmed' | null;
   readonly telegram: 'trusted' | 'unconfirmed' | null;
@@ -284,14 +207,8 @@ export type ContactsChange = {
   readonly language?: 'zh' | 'en' | null | undefined;
 };
 export type Count = number;
-export type CreatedAccount = {
-  readonly account: Account;
-  readonly credentials: CredentialsInFormats;
-};
-export type CreatedToken = {
-  readonly token: Token;
-  readonly secret: string;
-};
+export type CreatedAccount = { readonly account: Account; readonly credentials: CredentialsInFormats };
+export type CreatedToken = { readonly token: Token; readonly secret: string };
 export type Credentials = {
   readonly id: Guid;
   readonly username: string;
@@ -299,12 +216,7 @@ export type Credentials = {
   readonly link: string;
   readonly plain: string | null;
 };
-export type CredentialsInFormats = {
-  readonly id: Guid;
-  readonly username: string;
-  readonly password: string;
-  readonly link: string;
-  readonly plain: string | null;
+export type CredentialsInFormats = Credentials & {
   readonly formats: readonly ({
     readonly format: 'link' | 'plain' | 'clash' | 'sing-box' | 'proxifier' | 'shadowrocket';
     readonly text: string | null;
@@ -312,18 +224,12 @@ export type CredentialsInFormats = {
   })[];
 };
 export type Day = string;
-export type DeletedAccount = {
-  readonly heartbeatsRemoved: Count;
-  readonly sessionsEnded: Count;
-};
+export type DeletedAccount = { readonly heartbeatsRemoved: Count; readonly sessionsEnded: Count };
 export type EffectiveConfig = {
   readonly program: {
     readonly version: string;
     readonly installedVersion: string;
-    readonly build: {
-      readonly commit: string;
-      readonly date: Time;
-    } | null;
+    readonly build: { readonly commit: string; readonly date: Time } | null;
     readonly isOld: boolean;
   };
   readonly configFile: string | null;
@@ -333,22 +239,13 @@ export type EffectiveConfig = {
     readonly source: 'default' | 'file' | 'environment' | 'flag' | 'console';
     readonly isSecret: boolean;
   })[];
-  readonly database: {
-    readonly client: string;
-    readonly bytes: Bytes | null;
-    readonly heartbeats: Count;
-  };
+  readonly database: { readonly client: string; readonly bytes: Bytes | null; readonly heartbeats: Count };
   readonly startedAt: Time;
   readonly needsRestart: readonly (string)[];
   readonly problem: string | null;
 };
-export type EndSessions = {
-  readonly ids?: readonly (Guid)[] | undefined;
-  readonly accountId?: Guid | undefined;
-};
-export type EndedSessions = {
-  readonly ended: Count;
-};
+export type EndSessions = { readonly ids?: readonly (Guid)[] | undefined; readonly accountId?: Guid | undefined };
+export type EndedSessions = { readonly ended: Count };
 export type FieldError = {
   readonly path: string;
   readonly message: string;
@@ -381,13 +278,8 @@ export type GameRuleTestResult = {
     readonly outcome: 'matched' | 'other-host' | 'other-port' | 'other-protocol' | 'pattern-not-found';
   })[];
 };
-export type GameRules = {
-  readonly rules: readonly (GameRule)[];
-  readonly source: 'file' | 'console';
-};
-export type GameRulesChange = {
-  readonly rules: readonly (GameRule)[];
-};
+export type GameRules = { readonly rules: readonly (GameRule)[]; readonly source: 'file' | 'console' };
+export type GameRulesChange = { readonly rules: readonly (GameRule)[] };
 export type Guid = string;
 export type HeartbeatEntry = {
   readonly at: Time;
@@ -402,10 +294,7 @@ export type HeartbeatEntry = {
   readonly kind: 'open' | 'beat' | 'game' | 'close';
   readonly gameId: string | null;
 };
-export type HeartbeatPage = {
-  readonly items: readonly (HeartbeatEntry)[];
-  readonly nextCursor: string | null;
-};
+export type HeartbeatPage = { readonly items: readonly (HeartbeatEntry)[]; readonly nextCursor: string | null };
 export type HeartbeatSeries = {
   readonly range: Range;
   readonly stepSeconds: number;
@@ -427,11 +316,7 @@ export type HeartbeatSum = {
   readonly bytesDown: Bytes;
   readonly lastAt: Time;
 };
-export type HeartbeatSums = {
-  readonly from: Time;
-  readonly to: Time;
-  readonly items: readonly (HeartbeatSum)[];
-};
+export type HeartbeatSums = { readonly from: Time; readonly to: Time; readonly items: readonly (HeartbeatSum)[] };
 export type ImportReport = {
   readonly dryRun: boolean;
   readonly format: FileFormat;
@@ -448,10 +333,7 @@ export type ImportReport = {
     readonly username: string | null;
     readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
     readonly message: string | null;
-    readonly reason: {
-      readonly code: string;
-      readonly values: Readonly<Record<string, unknown>>;
-    } | null;
+    readonly reason: { readonly code: string; readonly values: Readonly<Record<string, unknown>> } | null;
     readonly account: {
       readonly remarks: string | null;
       readonly expiresAt: Time | null;
@@ -460,19 +342,11 @@ export type ImportReport = {
     } | null;
   })[];
   readonly linesLeftOut: Count;
-  readonly lost: readonly ({
-    readonly setting: LostSetting;
-    readonly accounts: number;
-  })[];
+  readonly lost: readonly ({ readonly setting: LostSetting; readonly accounts: number })[];
   readonly budget: BudgetPreview | null;
 };
-export type KnownPassword = {
-  readonly password: string;
-};
-export type LimitsAndUsage = {
-  readonly limits: AccountLimits;
-  readonly usage: AccountUsage;
-};
+export type KnownPassword = { readonly password: string };
+export type LimitsAndUsage = { readonly limits: AccountLimits; readonly usage: AccountUsage };
 export type LinkAddress = {
   readonly host: string;
   readonly port: number;
@@ -485,15 +359,8 @@ export type LiveSession = {
   readonly command: 'connect' | 'bind' | 'udp-associate';
   readonly protocol: 'tcp' | 'udp';
   readonly clientProtocol: 'socks5' | 'socks4' | 'http';
-  readonly client: {
-    readonly address: string;
-    readonly port: number;
-  };
-  readonly destination: {
-    readonly host: string;
-    readonly address: string;
-    readonly port: number;
-  };
+  readonly client: { readonly address: string; readonly port: number };
+  readonly destination: { readonly host: string; readonly address: string; readonly port: number };
   readonly gameId: string | null;
   readonly openedAt: Time;
   readonly bytesUp: Bytes;
@@ -555,10 +422,7 @@ export type Me = {
   readonly socks: readonly (string)[];
   readonly link: LinkAddress;
   readonly accounts: Count;
-  readonly budget: {
-    readonly bounds: Budget;
-    readonly used: BudgetUsed;
-  } | null;
+  readonly budget: { readonly bounds: Budget; readonly used: BudgetUsed } | null;
   readonly heartbeatIntervalSeconds: number;
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: Bytes;
@@ -613,11 +477,7 @@ export type NewOperator = {
   readonly role: Role;
   readonly budget?: Budget | undefined;
 };
-export type NewPlayerLink = {
-  readonly url: string;
-  readonly createdAt: Time;
-  readonly guess: 'browser' | null;
-};
+export type NewPlayerLink = { readonly url: string; readonly createdAt: Time; readonly guess: 'browser' | null };
 export type NewToken = {
   readonly name: string;
   readonly scopes: readonly (Scope)[];
@@ -629,10 +489,7 @@ export type Node = {
   readonly state: 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
   readonly isDrained: boolean;
   readonly version: string;
-  readonly addresses: {
-    readonly socks: readonly (string)[];
-    readonly admin: readonly (string)[];
-  };
+  readonly addresses: { readonly socks: readonly (string)[]; readonly admin: readonly (string)[] };
   readonly sessions: Count;
   readonly accountsOnline: Count;
   readonly bytesPerSecondUp: BytesPerSecond;
@@ -643,9 +500,7 @@ export type Node = {
   readonly renewedAt: Time;
   readonly leaseLeftMs: Count;
 };
-export type Nodes = {
-  readonly items: readonly (Node)[];
-};
+export type Nodes = { readonly items: readonly (Node)[] };
 export type Notice = {
   readonly id: Guid;
   readonly type: string;
@@ -661,21 +516,9 @@ export type Notice = {
   readonly detail: string | null;
 };
 export type NoticeChannel = 'webhook' | 'email' | 'telegram' | 'wecom';
-export type NoticePage = {
-  readonly items: readonly (Notice)[];
-  readonly nextCursor: string | null;
-  readonly waiting: Count;
-};
-export type NoticePreview = {
-  readonly before: NoticeReach;
-  readonly after: NoticeReach;
-  readonly discarded: Count;
-};
-export type NoticeReach = {
-  readonly digests: Count;
-  readonly players: Count;
-  readonly nextDay: Count;
-};
+export type NoticePage = { readonly items: readonly (Notice)[]; readonly nextCursor: string | null; readonly waiting: Count };
+export type NoticePreview = { readonly before: NoticeReach; readonly after: NoticeReach; readonly discarded: Count };
+export type NoticeReach = { readonly digests: Count; readonly players: Count; readonly nextDay: Count };
 export type NoticeSettings = {
   readonly language: 'zh' | 'en';
   readonly timeZone: string;
@@ -686,24 +529,11 @@ export type NoticeSettings = {
   readonly historyDays: number;
   readonly trustSellers: boolean;
   readonly templates: {
-    readonly expiring: {
-      readonly zh: string | null;
-      readonly en: string | null;
-    };
-    readonly expired: {
-      readonly zh: string | null;
-      readonly en: string | null;
-    };
-    readonly quota: {
-      readonly zh: string | null;
-      readonly en: string | null;
-    };
+    readonly expiring: { readonly zh: string | null; readonly en: string | null };
+    readonly expired: { readonly zh: string | null; readonly en: string | null };
+    readonly quota: { readonly zh: string | null; readonly en: string | null };
   };
-  readonly webhook: {
-    readonly operator: boolean;
-    readonly url: string | null;
-    readonly hasSecret: boolean;
-  };
+  readonly webhook: { readonly operator: boolean; readonly url: string | null; readonly hasSecret: boolean };
   readonly email: {
     readonly operator: boolean;
     readonly players: boolean;
@@ -722,24 +552,11 @@ export type NoticeSettings = {
     readonly chatId: string | null;
     readonly hasToken: boolean;
   };
-  readonly wecom: {
-    readonly operator: boolean;
-    readonly baseUrl: string;
-    readonly hasKey: boolean;
-  };
+  readonly wecom: { readonly operator: boolean; readonly baseUrl: string; readonly hasKey: boolean };
   readonly builtIn: {
-    readonly expiring: {
-      readonly zh: string;
-      readonly en: string;
-    };
-    readonly expired: {
-      readonly zh: string;
-      readonly en: string;
-    };
-    readonly quota: {
-      readonly zh: string;
-      readonly en: string;
-    };
+    readonly expiring: { readonly zh: string; readonly en: string };
+    readonly expired: { readonly zh: string; readonly en: string };
+    readonly quota: { readonly zh: string; readonly en: string };
   };
 };
 export type NoticeSettingsChange = {
@@ -752,18 +569,9 @@ export type NoticeSettingsChange = {
   readonly historyDays: number;
   readonly trustSellers?: boolean | undefined;
   readonly templates: {
-    readonly expiring: {
-      readonly zh: string | null;
-      readonly en: string | null;
-    };
-    readonly expired: {
-      readonly zh: string | null;
-      readonly en: string | null;
-    };
-    readonly quota: {
-      readonly zh: string | null;
-      readonly en: string | null;
-    };
+    readonly expiring: { readonly zh: string | null; readonly en: string | null };
+    readonly expired: { readonly zh: string | null; readonly en: string | null };
+    readonly quota: { readonly zh: string | null; readonly en: string | null };
   };
   readonly webhook: {
     readonly operator: boolean;
@@ -788,11 +596,7 @@ export type NoticeSettingsChange = {
     readonly chatId: string | null;
     readonly token?: string | null | undefined;
   };
-  readonly wecom: {
-    readonly operator: boolean;
-    readonly baseUrl: string;
-    readonly key?: string | null | undefined;
-  };
+  readonly wecom: { readonly operator: boolean; readonly baseUrl: string; readonly key?: string | null | undefined };
 };
 export type NoticeState = 'pending' | 'delivered' | 'failed' | 'discarded';
 export type NoticeTest = {
@@ -820,16 +624,9 @@ export type NoticeTest = {
     readonly chatId: string | null;
     readonly token?: string | null | undefined;
   } | undefined;
-  readonly wecom?: {
-    readonly operator: boolean;
-    readonly baseUrl: string;
-    readonly key?: string | null | undefined;
-  } | undefined;
+  readonly wecom?: { readonly operator: boolean; readonly baseUrl: string; readonly key?: string | null | undefined } | undefined;
 };
-export type NoticeTestResult = {
-  readonly delivered: boolean;
-  readonly detail: string;
-};
+export type NoticeTestResult = { readonly delivered: boolean; readonly detail: string };
 export type NoticesToDiscard = {
   readonly channel?: NoticeChannel | undefined;
   readonly recipient?: 'operator' | 'player' | undefined;
@@ -855,9 +652,7 @@ export type OperatorChange = {
   readonly isEnabled?: boolean | undefined;
   readonly budget?: BudgetChange | undefined;
 };
-export type Operators = {
-  readonly items: readonly (Operator)[];
-};
+export type Operators = { readonly items: readonly (Operator)[] };
 export type Overview = {
   readonly at: Time;
   readonly sessions: Count;
@@ -894,11 +689,7 @@ export type Overview = {
     readonly bytesDown: Bytes;
     readonly sessions: Count;
   })[];
-  readonly topGames: readonly ({
-    readonly gameId: string;
-    readonly accountsOnline: Count;
-    readonly heartbeats: Count;
-  })[];
+  readonly topGames: readonly ({ readonly gameId: string; readonly accountsOnline: Count; readonly heartbeats: Count })[];
 };
 export type OverviewHistory = {
   readonly range: Range;
@@ -914,17 +705,11 @@ export type OverviewHistory = {
   readonly runs: readonly (number | null)[];
 };
 export type PacRules = {
-  readonly rules: readonly ({
-    readonly match: string;
-    readonly via: PacWay;
-  })[];
+  readonly rules: readonly ({ readonly match: string; readonly via: PacWay })[];
   readonly otherwise: PacWay;
 };
 export type PacWay = 'proxy' | 'direct';
-export type PasswordReset = {
-  readonly password?: string | undefined;
-  readonly revokePlayerLink?: boolean | undefined;
-};
+export type PasswordReset = { readonly password?: string | undefined; readonly revokePlayerLink?: boolean | undefined };
 export type Plan = {
   readonly name: string;
   readonly days: number | null;
@@ -939,14 +724,8 @@ export type PlanLimits = {
   readonly quotaBytes: number | null;
   readonly quotaPeriod: 'day' | 'week' | 'month' | 'never';
 };
-export type Plans = {
-  readonly plans: readonly (Plan)[];
-};
-export type PlayerLink = {
-  readonly isServed: boolean;
-  readonly createdAt: Time | null;
-  readonly url: string | null;
-};
+export type Plans = { readonly plans: readonly (Plan)[] };
+export type PlayerLink = { readonly isServed: boolean; readonly createdAt: Time | null; readonly url: string | null };
 export type Problem = {
   readonly type: string;
   readonly title: string;
@@ -966,24 +745,13 @@ export type PublicAddress = {
   readonly hostSource: 'default' | 'file' | 'environment' | 'flag' | 'console';
   readonly port: number | null;
   readonly portSource: 'default' | 'file' | 'environment' | 'flag' | 'console';
-  readonly configured: {
-    readonly host: string | null;
-    readonly port: number | null;
-  };
+  readonly configured: { readonly host: string | null; readonly port: number | null };
   readonly link: LinkAddress;
 };
-export type PublicAddressChange = {
-  readonly host: string | null;
-  readonly port: number | null;
-};
-export type QueuedRun = {
-  readonly runId: Guid;
-  readonly session: string | null;
-};
+export type PublicAddressChange = { readonly host: string | null; readonly port: number | null };
+export type QueuedRun = { readonly runId: Guid; readonly session: string | null };
 export type Range = 'hour' | 'day' | 'month';
-export type RecoveryCodes = {
-  readonly codes: readonly (string)[];
-};
+export type RecoveryCodes = { readonly codes: readonly (string)[] };
 export type Retention = {
   readonly heartbeatDays: number;
   readonly heartbeatsPerAccount: number;
@@ -1011,24 +779,7 @@ export type Run = {
   readonly deliveryTries: Count;
   readonly nextDeliveryAt: Time | null;
 };
-export type RunDetail = {
-  readonly id: Guid;
-  readonly kind: 'message' | 'wake';
-  readonly agent: string;
-  readonly session: string | null;
-  readonly message: string | null;
-  readonly origin: 'webhook' | 'api' | 'cli';
-  readonly rerunOf: Guid | null;
-  readonly status: RunStatus;
-  readonly attempt: Count;
-  readonly acceptedAt: Time;
-  readonly startedAt: Time | null;
-  readonly finishedAt: Time | null;
-  readonly reply: string | null;
-  readonly error: string | null;
-  readonly delivery: 'none' | 'pending' | 'delivered' | 'failed';
-  readonly deliveryTries: Count;
-  readonly nextDeliveryAt: Time | null;
+export type RunDetail = Run & {
   readonly deliveries: readonly ({
     readonly id: Guid;
     readonly attempt: number;
@@ -1039,36 +790,20 @@ export type RunDetail = {
     readonly detail: string;
   })[];
 };
-export type RunPage = {
-  readonly items: readonly (Run)[];
-  readonly nextCursor: string | null;
-};
+export type RunPage = { readonly items: readonly (Run)[]; readonly nextCursor: string | null };
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'timeout' | 'cancelled';
 export type Scope = 'accounts:read' | 'accounts:write' | 'egress:write' | 'sessions:read' | 'sessions:write' | 'heartbeats:read' | 'agents:read' | 'agents:write' | 'settings:read' | 'settings:write' | 'audit:read' | 'log:read';
-export type SignIn = {
-  readonly username: string;
-  readonly password: string;
-  readonly code?: string | undefined;
-};
+export type SignIn = { readonly username: string; readonly password: string; readonly code?: string | undefined };
 export type SkippedAccount = {
   readonly id: Guid | null;
   readonly username: string;
   readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'bad-contacts' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'no-plan' | 'failed';
 };
 export type Tag = string;
-export type TagUses = {
-  readonly items: readonly ({
-    readonly tag: Tag;
-    readonly accounts: Count;
-  })[];
-};
+export type TagUses = { readonly items: readonly ({ readonly tag: Tag; readonly accounts: Count })[] };
 export type Time = string;
 export type TimeIn = string;
-export type Timeline = {
-  readonly from: Time;
-  readonly to: Time;
-  readonly stretches: readonly (TimelineStretch)[];
-};
+export type Timeline = { readonly from: Time; readonly to: Time; readonly stretches: readonly (TimelineStretch)[] };
 export type TimelineStretch = {
   readonly from: Time;
   readonly to: Time;
@@ -1086,16 +821,9 @@ export type Token = {
   readonly lastUsedFrom: string | null;
   readonly operator: string | null;
 };
-export type Tokens = {
-  readonly items: readonly (Token)[];
-};
-export type TotpEnrolment = {
-  readonly secret: string;
-  readonly uri: string;
-};
-export type Traffic = {
-  readonly days: readonly (TrafficDay)[];
-};
+export type Tokens = { readonly items: readonly (Token)[] };
+export type TotpEnrolment = { readonly secret: string; readonly uri: string };
+export type Traffic = { readonly days: readonly (TrafficDay)[] };
 export type TrafficDay = {
   readonly day: Day;
   readonly zone: string;
@@ -1103,9 +831,7 @@ export type TrafficDay = {
   readonly bytesDown: Bytes;
   readonly sessions: Count;
 };
-export type Whitelist = {
-  readonly whitelist: string;
-};
+export type Whitelist = { readonly whitelist: string };
 export type WhitelistCheck = {
   readonly valid: boolean;
   readonly entries: readonly ({
@@ -1120,10 +846,7 @@ export type WhitelistCheck = {
   readonly addressAllowed: boolean | null;
   readonly matchedBy: string | null;
 };
-export type WhitelistQuestion = {
-  readonly whitelist: string;
-  readonly address?: string | undefined;
-};
+export type WhitelistQuestion = { readonly whitelist: string; readonly address?: string | undefined };
 export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'egress:write', 'sessions:read', 'sessions:write', 'heartbeats:read', 'agents:read', 'agents:write', 'settings:read', 'settings:write', 'audit:read', 'log:read'];
 export interface Operations {
   signIn: { params: undefined; query: undefined; body: SignIn; answer: Me };
@@ -1131,15 +854,9 @@ export interface Operations {
   confirmSession: { params: undefined; query: undefined; body: Confirmation; answer: Confirmed };
   getMe: { params: undefined; query: undefined; body: undefined; answer: Me };
   enrolTotp: { params: undefined; query: undefined; body: undefined; answer: TotpEnrolment };
-  confirmTotp: { params: undefined; query: undefined; body: {
-    readonly code: string;
-  }; answer: RecoveryCodes };
-  renewRecoveryCodes: { params: undefined; query: undefined; body: {
-    readonly code: string;
-  }; answer: RecoveryCodes };
-  disableTotp: { params: undefined; query: undefined; body: {
-    readonly code: string;
-  }; answer: undefined };
+  confirmTotp: { params: undefined; query: undefined; body: { readonly code: string }; answer: RecoveryCodes };
+  renewRecoveryCodes: { params: undefined; query: undefined; body: { readonly code: string }; answer: RecoveryCodes };
+  disableTotp: { params: undefined; query: undefined; body: { readonly code: string }; answer: undefined };
   getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
   getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -1165,15 +882,8 @@ export interface Operations {
   createPacLink: { params: { id: string }; query: undefined; body: undefined; answer: NewPlayerLink };
   revokePacLink: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   getContactStates: { params: { id: string }; query: undefined; body: undefined; answer: ContactStates };
-  sendContactCode: { params: { id: string }; query: undefined; body: {
-    readonly channel: 'email' | 'telegram';
-  }; answer: {
-    readonly delivered: boolean;
-  } };
-  confirmContact: { params: { id: string }; query: undefined; body: {
-    readonly channel: 'email' | 'telegram';
-    readonly code: string;
-  }; answer: ContactStates };
+  sendContactCode: { params: { id: string }; query: undefined; body: { readonly channel: 'email' | 'telegram' }; answer: { readonly delivered: boolean } };
+  confirmContact: { params: { id: string }; query: undefined; body: { readonly channel: 'email' | 'telegram'; readonly code: string }; answer: ContactStates };
   listSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; protocol?: 'tcp' | 'udp' | undefined; sort?: 'openedAt' | 'username' | 'client' | 'destination' | 'gameId' | 'bytes' | 'bytesPerSecond' | '-openedAt' | '-username' | '-client' | '-destination' | '-gameId' | '-bytes' | '-bytesPerSecond' | undefined }; body: undefined; answer: LiveSessionPage };
   endSession: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   endSessions: { params: undefined; query: undefined; body: EndSessions; answer: EndedSessions };
@@ -1201,9 +911,7 @@ export interface Operations {
   deleteOperator: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   resetOperatorTotp: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   listNotices: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; state?: NoticeState | undefined; channel?: NoticeChannel | undefined; account?: Guid | undefined }; body: undefined; answer: NoticePage };
-  discardNotices: { params: undefined; query: undefined; body: NoticesToDiscard; answer: {
-    readonly discarded: Count;
-  } };
+  discardNotices: { params: undefined; query: undefined; body: NoticesToDiscard; answer: { readonly discarded: Count } };
   retryNotice: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   getWhitelist: { params: undefined; query: undefined; body: undefined; answer: Whitelist };
   setWhitelist: { params: undefined; query: { keepMyAccess?: boolean | undefined }; body: Whitelist; answer: Whitelist };

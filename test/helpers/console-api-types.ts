@@ -8,6 +8,9 @@ import { buildOpenApi } from '../../src/http/v1/openapi.js';
 const FILE = new URL('../../../src/console/api-types.ts', import.meta.url);
 const PLAYER_FILE = new URL('../../../src/console/player/api-types.ts', import.meta.url);
 
+/** How long the type of an object is that stands on one line. */
+const LINE_WIDTH = 100;
+
 type Schema = Record<string, unknown>;
 interface Operation {
   readonly operationId: string;
@@ -59,8 +62,18 @@ const head = (source: string): readonly string[] => [
   '// biome-ignore-all lint: made by a program',
 ];
 
-const typesOf = (schemas: Readonly<Record<string, Schema>>): readonly string[] =>
-  Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`);
+/** Returns the types; one that has all fields of another and more is written as that one and the rest. */
+function typesOf(schemas: Readonly<Record<string, Schema>>): readonly string[] {
+  const fields = new Map(Object.entries(schemas).map(([name, schema]) => [name, fieldsOf(schema)]));
+  return Object.entries(schemas).map(([name, schema]) => {
+    const own = fields.get(name) ?? [];
+    const [base, inherited] = [...fields]
+      .filter(([, of]) => of.length > 2 && of.length < own.length && of.every((field) => own.includes(field)))
+      .reduce((most, one) => (one[1].length > most[1].length ? one : most), ['', [] as readonly string[]]);
+    const rest = own.filter((field) => !inherited.includes(field));
+    return `export type ${name} = ${base === '' ? typeOf(schema, '') : `${base} & ${objectOf(rest, '')}`};`;
+  });
+}
 
 function signature(operation: Operation): string {
   const parametersIn = (where: string) => operation.parameters?.filter((one) => one.in === where) ?? [];
@@ -99,15 +112,22 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 };
 
 function objectType(schema: Schema, indent: string): string {
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
-  if (properties.length === 0) return 'Readonly<Record<string, unknown>>';
+  const fields = fieldsOf(schema, `${indent}  `);
+  return fields.length === 0 ? 'Readonly<Record<string, unknown>>' : objectOf(fields, indent);
+}
+
+function fieldsOf(schema: Schema, indent = '  '): readonly string[] {
   const required = new Set((schema['required'] ?? []) as string[]);
-  const inner = `${indent}  `;
-  const lines = properties.map(([name, property]) => {
+  return Object.entries((schema['properties'] ?? {}) as Record<string, Schema>).map(([name, property]) => {
     const optional = required.has(name) ? '' : '?';
-    return `${inner}readonly ${name}${optional}: ${typeOf(property, inner)}${optional ? ' | undefined' : ''};`;
+    return `readonly ${name}${optional}: ${typeOf(property, indent)}${optional ? ' | undefined' : ''}`;
   });
-  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function objectOf(fields: readonly string[], indent: string): string {
+  const line = `{ ${fields.join('; ')} }`;
+  if (line.length <= LINE_WIDTH && !line.includes('\n')) return line;
+  return `{\n${fields.map((field) => `${indent}  ${field};\n`).join('')}${indent}}`;
 }
 
 /** Returns the values of an enumeration as source text of a list. */
