@@ -2,7 +2,7 @@
 // with tsc, the console and the player page with Vite. Builds every part, or those named (`node test/tools/build.mjs program
 // console`).
 // A hash of the content shows whether a part has changed, so a fresh checkout or another branch builds only the parts that differ.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -45,6 +45,8 @@ const parts = {
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
 mkdirSync('dist', { recursive: true });
+if (names.some((name) => parts[name].inputs.includes(CONSOLE)))
+  execFileSync(process.execPath, ['test/tools/api-types.mjs'], { stdio: 'inherit' });
 const built = await Promise.all(names.map((name) => build(name, parts[name])));
 process.exit(built.every(Boolean) ? 0 : 1);
 

@@ -1,15 +1,8 @@
-// Writes src/console/api-types.ts from the OpenAPI document, and src/console/player/api-types.ts from the schema of the players'
-// page: `node dist/test/helpers/console-api-types.js --write`.
-import { readFileSync, writeFileSync } from 'node:fs';
+// The text of the console's API types, made from the OpenAPI document, and of those of the players' page, made from its schema.
+// api-types.mjs writes them.
 import { z } from 'zod';
 import { PlayerStatus } from '../../src/http/player/status.js';
 import { buildOpenApi } from '../../src/http/v1/openapi.js';
-
-const FILE = new URL('../../../src/console/api-types.ts', import.meta.url);
-const PLAYER_FILE = new URL('../../../src/console/player/api-types.ts', import.meta.url);
-
-/** How long the type of an object is that stands on one line. */
-const LINE_WIDTH = 100;
 
 type Schema = Record<string, unknown>;
 interface Operation {
@@ -19,7 +12,7 @@ interface Operation {
   readonly responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
 
-/** Returns the expected contents of the file. */
+/** Returns the contents of src/console/api-types.ts. */
 export function consoleApiTypes(): string {
   const document = buildOpenApi() as {
     paths: Record<string, Record<string, Operation>>;
@@ -29,7 +22,7 @@ export function consoleApiTypes(): string {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   return `${[
-    ...head('the OpenAPI document'),
+    head('the OpenAPI document'),
     ...typesOf(document.components.schemas),
     `export const SCOPES: readonly Scope[] = [${valuesOf(document.components.schemas['Scope'])}];`,
     'export interface Operations {',
@@ -43,37 +36,18 @@ export function consoleApiTypes(): string {
   ].join('\n')}\n`;
 }
 
-/** Returns the expected contents of the file of the players' page. */
+/** Returns the contents of src/console/player/api-types.ts. */
 export function playerApiTypes(): string {
   const { $defs = {}, ...status } = z.toJSONSchema(PlayerStatus, { io: 'output' }) as Schema & {
     $defs?: Record<string, Schema>;
   };
-  return `${[...head('the schema of the players’ page'), ...typesOf({ ...$defs, Status: status })].join('\n')}\n`;
+  return `${[head('the schema of the players’ page'), ...typesOf({ ...$defs, Status: status })].join('\n')}\n`;
 }
 
-/** Returns the present contents of the two files. */
-export function writtenApiTypes(): { readonly console: string; readonly player: string } {
-  return { console: readFileSync(FILE, 'utf8'), player: readFileSync(PLAYER_FILE, 'utf8') };
-}
+const head = (source: string): string => `// Made from ${source} by test/tools/api-types.mjs. Do not edit.`;
 
-const head = (source: string): readonly string[] => [
-  `// Made from ${source} by test/helpers/console-api-types.ts; a test holds the two equal. Do not edit.`,
-  '// biome-ignore-all format: made by a program',
-  '// biome-ignore-all lint: made by a program',
-];
-
-/** Returns the types; one that has all fields of another and more is written as that one and the rest. */
-function typesOf(schemas: Readonly<Record<string, Schema>>): readonly string[] {
-  const fields = new Map(Object.entries(schemas).map(([name, schema]) => [name, fieldsOf(schema)]));
-  return Object.entries(schemas).map(([name, schema]) => {
-    const own = fields.get(name) ?? [];
-    const [base, inherited] = [...fields]
-      .filter(([, of]) => of.length > 2 && of.length < own.length && of.every((field) => own.includes(field)))
-      .reduce((most, one) => (one[1].length > most[1].length ? one : most), ['', [] as readonly string[]]);
-    const rest = own.filter((field) => !inherited.includes(field));
-    return `export type ${name} = ${base === '' ? typeOf(schema, '') : `${base} & ${objectOf(rest, '')}`};`;
-  });
-}
+const typesOf = (schemas: Readonly<Record<string, Schema>>): readonly string[] =>
+  Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`);
 
 function signature(operation: Operation): string {
   const parametersIn = (where: string) => operation.parameters?.filter((one) => one.in === where) ?? [];
@@ -112,22 +86,15 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 };
 
 function objectType(schema: Schema, indent: string): string {
-  const fields = fieldsOf(schema, `${indent}  `);
-  return fields.length === 0 ? 'Readonly<Record<string, unknown>>' : objectOf(fields, indent);
-}
-
-function fieldsOf(schema: Schema, indent = '  '): readonly string[] {
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+  if (properties.length === 0) return 'Readonly<Record<string, unknown>>';
   const required = new Set((schema['required'] ?? []) as string[]);
-  return Object.entries((schema['properties'] ?? {}) as Record<string, Schema>).map(([name, property]) => {
+  const inner = `${indent}  `;
+  const lines = properties.map(([name, property]) => {
     const optional = required.has(name) ? '' : '?';
-    return `readonly ${name}${optional}: ${typeOf(property, indent)}${optional ? ' | undefined' : ''}`;
+    return `${inner}readonly ${name}${optional}: ${typeOf(property, inner)}${optional ? ' | undefined' : ''};`;
   });
-}
-
-function objectOf(fields: readonly string[], indent: string): string {
-  const line = `{ ${fields.join('; ')} }`;
-  if (line.length <= LINE_WIDTH && !line.includes('\n')) return line;
-  return `{\n${fields.map((field) => `${indent}  ${field};\n`).join('')}${indent}}`;
+  return `{\n${lines.join('\n')}\n${indent}}`;
 }
 
 /** Returns the values of an enumeration as source text of a list. */
@@ -136,8 +103,3 @@ function valuesOf(schema: Schema | undefined): string {
 }
 
 const quote = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
-
-if (process.argv.includes('--write')) {
-  writeFileSync(FILE, consoleApiTypes());
-  writeFileSync(PLAYER_FILE, playerApiTypes());
-}
