@@ -6,6 +6,7 @@ import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../core/ip.js';
 import type {
   ClientProtocolName,
+  DatagramDestination,
   Destination,
   SessionCommand,
   SessionEnd,
@@ -137,6 +138,9 @@ export interface SessionFacts {
   readonly gameId: string | null;
   /** The upstream proxy, as `host:port`; null: direct. */
   readonly via: string | null;
+  readonly outgoing: Endpoint | null;
+  /** See Session. */
+  readonly connectMs: number | null;
   /** Index of its byte counts, and a number that distinguishes it from earlier sessions in this slot. Live sessions have different slots. */
   readonly slot: number;
   readonly generation: number;
@@ -160,7 +164,7 @@ export type WorkerEvent =
   | { readonly kind: 'listening'; readonly id: number; readonly address: string; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly id: number; readonly code: string }
   | { readonly kind: 'session-opened'; readonly session: SessionFacts }
-  | { readonly kind: 'session-destination'; readonly slot: number; readonly destination: Destination }
+  | { readonly kind: 'session-destination'; readonly slot: number; readonly destination: DatagramDestination }
   | { readonly kind: 'session-game'; readonly slot: number; readonly gameId: string }
   | {
       readonly kind: 'session-closed';

@@ -20,6 +20,9 @@ type PackedSession = readonly [
   openedAt: number,
   gameId: string | null,
   via: string | null,
+  outgoingAddress: string | null,
+  outgoingPort: number,
+  connectMs: number | null,
   slot: number,
   generation: number,
 ];
@@ -52,6 +55,9 @@ export function packEvent(event: WorkerEvent): PackedEvent {
     session.openedAt,
     session.gameId,
     session.via,
+    session.outgoing?.address ?? null,
+    session.outgoing?.port ?? 0,
+    session.connectMs,
     session.slot,
     session.generation,
   ];
@@ -63,7 +69,7 @@ export function unpackEvent(packed: PackedEvent): WorkerEvent {
   const [
     summary, accountId, username, command, clientProtocol,
     clientAddress, clientPort, host, address, port,
-    openedAt, gameId, via, slot, generation,
+    openedAt, gameId, via, outgoingAddress, outgoingPort, connectMs, slot, generation,
   ] = packed;
   const session: SessionFacts = {
     accountId,
@@ -75,6 +81,8 @@ export function unpackEvent(packed: PackedEvent): WorkerEvent {
     openedAt,
     gameId,
     via,
+    outgoing: outgoingAddress === null ? null : { address: outgoingAddress, port: outgoingPort },
+    connectMs,
     slot,
     generation,
   };

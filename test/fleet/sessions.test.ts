@@ -14,6 +14,7 @@ interface Session {
   readonly node: string;
   readonly bytesUp: number;
   readonly client: { readonly port: number };
+  readonly outgoing: { readonly address: string } | null;
 }
 interface Page {
   readonly items: readonly Session[];
@@ -58,6 +59,10 @@ describe('live sessions of two nodes', async () => {
         ['ann', 'ann', 'bob'],
       );
       assert.deepEqual(items.map((each) => each.node).sort(), ['gate-1', 'gate-2', 'gate-2']);
+      assert.deepEqual(
+        items.map(({ outgoing }) => outgoing?.address),
+        ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+      );
       assert.equal((await listAt(node, `?accountId=${annId}`)).matched, 2);
       assert.deepEqual(
         (await listAt(node, '?search=BOB')).items.map(({ node: at }) => at),

@@ -13,6 +13,8 @@ export class FakeSession implements Session {
   readonly openedAt = 0;
   gameId: string | null = null;
   readonly via = null;
+  outgoing: Session['outgoing'] = null;
+  readonly connectMs = null;
   bytesUp = 0;
   bytesDown = 0;
   /** The bytes transferred so far. */

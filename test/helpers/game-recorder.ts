@@ -88,17 +88,19 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
       if (typeof opened === 'string') throw new Error('no room for another session');
       live.set(session, opened);
       opening = session;
-      return opened.start(destination.address);
+      return opened.start(destination.address, null);
     },
     destination(
       session: FakeSession,
       { host, address, port }: { host: string; address: string; port: number },
     ): PayloadInspector | null {
-      return live.get(session)?.newDestination({ host, address, port }) ?? null;
+      return live.get(session)?.newDestination({ host, address, port, outgoing: null, via: null }) ?? null;
     },
     /** Sets the session's game, as a matching rule would. */
     game(session: FakeSession, gameId: string): void {
-      live.get(session)?.newDestination({ host: `${GAME}${gameId}`, address: '', port: 1 });
+      live
+        .get(session)
+        ?.newDestination({ host: `${GAME}${gameId}`, address: '', port: 1, outgoing: null, via: null });
     },
     tick(): void {
       sessions.tick();

@@ -23,6 +23,8 @@ const sessionFacts = (slot: number): SessionFacts => ({
   openedAt: 0,
   gameId: null,
   via: null,
+  outgoing: null,
+  connectMs: null,
   slot,
   generation: 0,
 });
@@ -60,7 +62,7 @@ it('the queue for a slow control plane is limited: log lines are dropped and cou
   for (let i = 0; i < 1_500; i += 1) events.log('info', { i }, 'a line');
   events.sessionOpened(sessionFacts(0));
   for (let i = 0; i < 5_000; i += 1) {
-    const target = { ...destination, port: i };
+    const target = { ...destination, port: i, outgoing: null, via: null };
     events.sessionChanged({ kind: 'session-destination', slot: 0, destination: target });
     events.sessionChanged({ kind: 'session-game', slot: 0, gameId: `game-${i}` });
     events.login('wrong-password', 'player', null, '192.0.2.9');
@@ -92,7 +94,11 @@ it('a fast control plane gets every destination, and an ended session once', () 
   const { events, batches, flush } = channel();
   events.sessionOpened(sessionFacts(0));
   for (const port of [1, 2]) {
-    events.sessionChanged({ kind: 'session-destination', slot: 0, destination: { ...destination, port } });
+    events.sessionChanged({
+      kind: 'session-destination',
+      slot: 0,
+      destination: { ...destination, port, outgoing: null, via: null },
+    });
   }
   events.sessionClosed(0, destination, null, summary);
   flush();

@@ -47,7 +47,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
     permit: null,
   });
   assert.ok(typeof session !== 'string');
-  session.start('198.51.100.1');
+  session.start('198.51.100.1', { address: '192.0.2.7', port: 40_001 });
   assert.equal(opened[0]?.openedAt, wallMs, 'the time of the opening is that of the wall clock');
   for (const jump of [FIVE_MINUTES, -2 * FIVE_MINUTES, FIVE_MINUTES]) {
     wallMs += jump;

@@ -15,6 +15,9 @@ export interface LiveSessionView
     | 'destination'
     | 'openedAt'
     | 'gameId'
+    | 'via'
+    | 'outgoing'
+    | 'connectMs'
   > {
   readonly bytesUp: number;
   readonly bytesDown: number;

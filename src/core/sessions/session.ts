@@ -54,6 +54,13 @@ export interface Destination {
   readonly port: number;
 }
 
+/** A destination of an association. The system chooses the address of each datagram: `outgoing` has the port only. */
+export interface DatagramDestination extends Destination {
+  readonly outgoing: Endpoint | null;
+  /** See Session. */
+  readonly via: string | null;
+}
+
 /** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. */
 export interface Session {
   /** GUID. */
@@ -70,6 +77,10 @@ export interface Session {
   readonly gameId: string | null;
   /** The upstream proxy, as `host:port`; null for a direct connection. */
   readonly via: string | null;
+  /** Our end of the connection to the destination, or to `via`; null while an association has sent nothing. */
+  readonly outgoing: Endpoint | null;
+  /** From the request to the connection, with the lookup of the name, in ms; null for an association. */
+  readonly connectMs: number | null;
   /** Bytes client to destination, as of the last count. */
   readonly bytesUp: number;
   /** Bytes destination to client, as of the last count. */

@@ -223,7 +223,7 @@ function observe({
 
 /** Logs the end of a session. */
 function logSession(log: Log, session: Session, summary: SessionSummary): void {
-  const { destination, via } = session;
+  const { destination, outgoing, via } = session;
   const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;
   log.info(
     {
@@ -231,12 +231,14 @@ function logSession(log: Log, session: Session, summary: SessionSummary): void {
       client: session.client.address,
       destination: formatHostPort(destination.host, destination.port),
       address: destination.address,
+      ...(outgoing === null ? {} : { outgoing: formatHostPort(outgoing.address, outgoing.port) }),
       ...(via === null ? {} : { via }),
       ...(session.protocol === 'udp' ? { protocol: 'udp' } : {}),
       ...(session.clientProtocol === 'socks5' ? {} : { clientProtocol: session.clientProtocol }),
       bytesUp,
       bytesDown,
       ...(dropped === undefined ? {} : { datagramsUp, datagramsDown, dropped }),
+      connectMs: session.connectMs ?? undefined,
       durationMs,
       game: session.gameId,
       end,

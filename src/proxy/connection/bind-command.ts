@@ -82,11 +82,11 @@ function waitForPeer(
     }
     stop();
     running.stream.pause();
-    const outboundPort = peer.local.port;
-    running.markOutbound(outboundPort);
-    const inspect = session.start(address);
+    const outgoing = peer.local;
+    running.markOutbound(outgoing.port);
+    const inspect = session.start(address, outgoing);
     running.reply(Reply.succeeded, address, peer.peer.port);
-    running.relay(session, peer, outboundPort, inspect);
+    running.relay(session, peer, outgoing.port, inspect);
   }
 
   function mayBePeer(address: string, port: number): boolean {

@@ -96,7 +96,7 @@ class ConnectCommand {
       timeoutMs: settings.connectTimeoutMs,
       onConnected: (stream, address) => {
         const { local } = stream;
-        this.#connected(stream, local.port, address, local, null);
+        this.#connected(stream, local, address, local, null);
       },
       onFailed: (code) => this.#running.fail(this.#session, replyForErrno(code), code),
     });
@@ -118,7 +118,7 @@ class ConnectCommand {
         },
         onConnected: (stream, bound, ahead) => {
           session.via = formatHostPort(upstream.host, upstream.port);
-          this.#connected(stream, stream.local.port, parseIp(asked) === null ? '' : asked, bound, ahead);
+          this.#connected(stream, stream.local, parseIp(asked) === null ? '' : asked, bound, ahead);
         },
         onFailed: (reply, reason) => this.#running.fail(session, reply, reason),
       },
@@ -130,22 +130,22 @@ class ConnectCommand {
   /** @param ahead what the destination has already sent */
   #connected(
     destination: Stream,
-    outboundPort: number,
+    outgoing: Endpoint,
     address: string,
     bound: Endpoint,
     ahead: Buffer | null,
   ): void {
     const session = this.#session;
-    this.#running.markOutbound(outboundPort);
-    const inspect = session.start(address);
+    this.#running.markOutbound(outgoing.port);
+    const inspect = session.start(address, outgoing);
     const { forward } = this.#running;
     if (forward !== null)
-      return this.#running.exchange(session, destination, outboundPort, forward, inspect, ahead);
+      return this.#running.exchange(session, destination, outgoing.port, forward, inspect, ahead);
     this.#running.reply(Reply.succeeded, bound.address, bound.port);
     if (ahead !== null) {
       session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
       this.#running.stream.write(ahead);
     }
-    this.#running.relay(session, destination, outboundPort, inspect);
+    this.#running.relay(session, destination, outgoing.port, inspect);
   }
 }

@@ -29,6 +29,8 @@ export class PlaneSession implements Session {
   destination: SessionFacts['destination'];
   gameId: string | null;
   via: string | null;
+  outgoing: SessionFacts['outgoing'];
+  readonly connectMs: number | null;
   readonly #worker: SessionWorker;
   readonly #openedMs = Math.round(performance.now());
   bytesUp = 0;
@@ -48,6 +50,9 @@ export class PlaneSession implements Session {
     this.destination = { host: intern(host), address: intern(address), port };
     this.gameId = facts.gameId;
     this.via = facts.via;
+    const { outgoing } = facts;
+    this.outgoing = outgoing && { address: intern(outgoing.address), port: outgoing.port };
+    this.connectMs = facts.connectMs;
     this.#worker = worker;
   }
 

@@ -194,6 +194,8 @@ export class PlaneWorker implements SessionWorker {
         const session = this.#sessions[event.slot];
         if (!session) return;
         session.destination = event.destination;
+        session.outgoing = event.destination.outgoing;
+        session.via = event.destination.via;
         return observer.sessions.destinationChanged(session);
       }
       case 'session-game': {

@@ -112,10 +112,10 @@ export class Association implements SessionTransfer, StreamListener {
       client: { accountId: account.record.id, source: sourceOf(client.address) },
       relay,
       decisions: this.#decisions,
-      onNew: (host, { address, port }, via) => {
-        session.via = via;
+      onNew: (host, { address, port }, via, isNew) => {
         if (port !== DNS_PORT) this.#isOnlyDns = false;
-        return session.newDestination({ host, address, port });
+        const outgoing = via === null ? { address: '', port: relay.outsidePort(address) } : null;
+        return session.newDestination({ host, address, port, outgoing, via }, isNew);
       },
       onDropped: (reason, host, port) => this.#refused(reason, host, port),
       onIgnored: (reason) => this.#count(reason, 1),
@@ -128,7 +128,7 @@ export class Association implements SessionTransfer, StreamListener {
       hasSentTo: (address) => destinations.hasSentTo(address),
     });
     this.#open = { session, relay, destinations, unsolicited };
-    session.start('');
+    session.start('', null);
     // The client sends nothing on the control connection; it is read to detect its end.
     stream.listener = this;
     stream.keepAlive();

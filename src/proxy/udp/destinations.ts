@@ -28,10 +28,10 @@ export interface DestinationsOptions
   extends Pick<UpstreamAssociationOptions, 'egress' | 'client' | 'relay' | 'decisions' | 'onIgnored'> {
   readonly context: UpstreamAssociationContext & Pick<ConnectionHost, 'upstreams'>;
   /**
-   * Called for the first datagram to a destination. The address is empty when only the upstream proxy `via` knows it.
-   * Returns an inspector for its first data.
+   * Called for the first datagram to a destination, and when its name has another address. The address is empty when only the
+   * upstream proxy `via` knows it. Returns an inspector for the first data of a new one.
    */
-  readonly onNew: (host: string, to: Endpoint, via: string | null) => PayloadInspector | null;
+  readonly onNew: (host: string, to: Endpoint, via: string | null, isNew: boolean) => PayloadInspector | null;
   /** `reason` as in the log; `host` as the client wrote it. Called for every dropped datagram. */
   readonly onDropped: (reason: string, host: string, port: number) => void;
 }
@@ -223,9 +223,10 @@ export class Destinations {
     if (hop === null) return;
     if (hop.upstream) hop.upstream.association.sources.add(hop.upstream.destination);
     else this.#peers.add(hop.to);
-    if (!destination.isNew) return;
+    const { host, isNew } = destination;
+    const inspect = this.#options.onNew(host, hop.to, via?.name ?? null, isNew);
+    if (isNew) destination.inspect = inspect;
     destination.isNew = false;
-    destination.inspect = this.#options.onNew(destination.host, hop.to, via?.name ?? null);
   }
 
   #pass(destination: Destination, { to, upstream }: Hop, datagram: Buffer, offset: number): void {

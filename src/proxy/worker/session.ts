@@ -4,6 +4,7 @@ import type { GameRules } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../../core/ip.js';
 import type {
   ClientProtocolName,
+  DatagramDestination,
   Destination,
   SessionCommand,
   SessionEnd,
@@ -165,28 +166,30 @@ export class WorkerSession implements AccountSession {
   /**
    * Both sides are connected: reports the session to the control plane.
    * @param address the address of the destination; '' for a name that the upstream proxy resolves
+   * @param outgoing our end of the connection; null for an association
    * @returns an inspector for the client's first bytes; null: no game rule needs them
    */
-  start(address: string): PayloadInspector | null {
+  start(address: string, outgoing: Endpoint | null): PayloadInspector | null {
     const { host, port } = this.destination;
     // Equal strings are kept once.
     this.destination = { host, address: address === host ? host : address, port };
     const inspect = this.command === 'udp-associate' ? null : this.#askGames(this.destination);
     this.#state = 'started';
-    this.#context.events.sessionOpened(this.#facts());
+    this.#context.events.sessionOpened(this.#facts(outgoing));
     return inspect;
   }
 
   /**
-   * An association sends to a new destination.
+   * An association sends to a new destination, or to another address of a name.
    * @returns an inspector for the first datagrams to it, one datagram for each call; null: no game rule needs them
    */
-  newDestination(destination: Destination): PayloadInspector | null {
+  newDestination(destination: DatagramDestination, isNew = true): PayloadInspector | null {
     if (this.isEnded) return null;
     this.destination = destination;
+    this.via = destination.via;
     const { events } = this.#context;
     events.sessionChanged({ kind: 'session-destination', slot: this.slot, destination });
-    return this.#askGames(destination);
+    return isNew ? this.#askGames(destination) : null;
   }
 
   /** Ends the session: reports it and releases its slot. Further calls do nothing. */
@@ -233,9 +236,10 @@ export class WorkerSession implements AccountSession {
     this.#context.events.sessionChanged({ kind: 'session-game', slot: this.slot, gameId });
   }
 
-  #facts(): SessionFacts {
+  #facts(outgoing: Endpoint | null): SessionFacts {
     const { counts, date, now } = this.#context;
     const { record } = this.account;
+    const connectMs = Math.max(0, now() - this.#openedMs);
     return {
       accountId: record.id,
       username: record.username,
@@ -243,9 +247,11 @@ export class WorkerSession implements AccountSession {
       clientProtocol: this.#clientProtocol,
       client: this.client,
       destination: this.destination,
-      openedAt: Math.round(date() - Math.max(0, now() - this.#openedMs)),
+      openedAt: Math.round(date() - connectMs),
       gameId: this.gameId,
       via: this.via,
+      outgoing,
+      connectMs: this.command === 'udp-associate' ? null : Math.round(connectMs),
       slot: this.slot,
       generation: counts.generations[this.slot] ?? 0,
     };

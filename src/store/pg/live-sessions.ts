@@ -35,6 +35,10 @@ interface Facts {
   readonly clientProtocol: LiveSessionView['clientProtocol'];
   readonly clientPort: number;
   readonly port: number;
+  readonly via?: string | null;
+  /** Undefined: a node of an earlier version has written them. */
+  readonly outgoing?: LiveSessionView['outgoing'];
+  readonly connectMs?: number | null;
 }
 
 /** Deletes rows of processes that no longer run. A frozen process keeps its rows: they are listed again when it continues. */
@@ -159,6 +163,9 @@ async function upsert(
       clientProtocol: each.clientProtocol,
       clientPort: each.client.port,
       port: each.destination.port,
+      via: each.via,
+      outgoing: each.outgoing,
+      connectMs: each.connectMs,
     } satisfies Facts,
   }));
   await db.raw(
@@ -176,7 +183,15 @@ async function upsert(
 }
 
 function toView(row: SessionRow): LiveSessionView {
-  const { command, clientProtocol, clientPort, port } = row.facts;
+  const {
+    command,
+    clientProtocol,
+    clientPort,
+    port,
+    via = null,
+    outgoing = null,
+    connectMs = null,
+  } = row.facts;
   return {
     id: row.id,
     accountId: row.account_id,
@@ -188,6 +203,9 @@ function toView(row: SessionRow): LiveSessionView {
     destination: { host: row.host, address: row.address, port },
     openedAt: Number(row.opened_at),
     gameId: row.game_id,
+    via,
+    outgoing,
+    connectMs,
     bytesUp: Number(row.bytes_up),
     bytesDown: Number(row.bytes_down),
     rateUp: row.rate_up,

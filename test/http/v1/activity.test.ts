@@ -42,6 +42,12 @@ test('live sessions are listed with rates and searched, and can be ended one by 
     [first?.['username'], first?.['bytesUp'], first?.['bytesDown']],
     ['alice', 10_000, 10_000],
   );
+  const outgoing = first?.['outgoing'] as { address: string; port: number };
+  const ports = (await Promise.all(clients.map(() => target.nextConnection()))).map(
+    (each) => each.remotePort,
+  );
+  assert.ok(outgoing.address === '127.0.0.1' && ports.includes(outgoing.port), 'as the destination sees it');
+  assert.ok(first?.['exit'] === null && Number(first['connectMs']) >= 0);
   assert.deepEqual(first?.['destination'], { host: '127.0.0.1', address: '127.0.0.1', port: target.port });
   const page = await json(daemon, '/api/v1/sessions?limit=2&sort=username');
   assert.deepEqual([page['matched'], page['total']], [4, 4]);

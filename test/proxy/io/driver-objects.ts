@@ -195,6 +195,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       watchClient: (watch: boolean) => relay.watchClient(watch),
       sendOutside: (datagram: Uint8Array, offset: number, to: Endpoint) =>
         relay.sendOutside(Buffer.from(datagram), offset, to),
+      outsidePort: (address: string) => relay.outsidePort(address),
       sendToClient: (header: Uint8Array, data: Uint8Array) =>
         relay.sendToClient(Buffer.from(header), Buffer.from(data)),
       setRates: (bytes: Rates | null) => relay.setRates(rates(bytes)),

@@ -107,6 +107,11 @@ describe('a UDP association', () => {
       { bytesUp: 16, bytesDown: 16, datagramsUp: 2, datagramsDown: 2, end: 'client-closed', protocol: 'udp' },
     );
     assert.equal(line['destination'], `127.0.0.1:${echo.port}`);
+    assert.equal(
+      line['outgoing'],
+      `:${(await echo.receive()).from.port}`,
+      'the port that the destination sees',
+    );
     // The entries are those of the opening and the close. No game rule matched.
     assert.equal((await daemon.account(account.username))['DataCount'], 2);
   });

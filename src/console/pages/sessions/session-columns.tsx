@@ -64,6 +64,19 @@ function OnPhone({ session, children }: { session: LiveSession; children: Compon
   );
 }
 
+/** Where it goes, from which of our addresses and ports, and through which upstream proxy. */
+function destinationTitle({ destination, protocol, outgoing, exit, connectMs }: LiveSession): string {
+  return [
+    `${destination.host}:${destination.port}/${protocol}`,
+    destination.address,
+    outgoing && t('sessions.outgoing', { from: `${outgoing.address}:${outgoing.port}` }),
+    exit && t('sessions.exit', { exit }),
+    connectMs !== null && t('sessions.connectMs', { ms: connectMs }),
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
 export function sessionColumns(
   reload: () => void,
   show: { account: boolean; node: boolean },
@@ -109,9 +122,7 @@ export function sessionColumns(
       head: t('sessions.destination'),
       ...(show.account ? { sort: 'destination' } : {}),
       cell: (one) => (
-        <span
-          title={`${one.destination.host}:${one.destination.port}/${one.protocol}\n${one.destination.address}`}
-        >
+        <span title={destinationTitle(one)}>
           {one.destination.host}
           <span class="faint">
             :{one.destination.port}/{one.protocol}

@@ -25,6 +25,12 @@ export const LiveSession = z
     /** `host` is the requested host, `address` the address that the daemon connected to. */
     destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
     gameId: z.string().nullable(),
+    /** Our end of the connection to the destination, or to the upstream proxy. Of UDP: the port alone. */
+    outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
+    /** The upstream proxy; null: direct. */
+    exit: z.string().nullable(),
+    /** From the request to the connection, with the lookup of the name. Null for UDP. */
+    connectMs: z.int().min(0).nullable(),
     openedAt: Time,
     bytesUp: Bytes,
     bytesDown: Bytes,
@@ -152,11 +158,22 @@ const SORT_KEYS: SortKeys<LiveSessionView> = {
   bytesPerSecond: ({ rateUp, rateDown }) => rateUp + rateDown,
 };
 
-function present({ client, destination, openedAt, rateUp, rateDown, ...session }: LiveSessionView) {
+function present({
+  client,
+  destination,
+  openedAt,
+  via,
+  outgoing,
+  rateUp,
+  rateDown,
+  ...session
+}: LiveSessionView) {
   return {
     ...session,
     client: { address: client.address, port: client.port },
     destination: { host: destination.host, address: destination.address, port: destination.port },
+    outgoing: outgoing && { address: outgoing.address, port: outgoing.port },
+    exit: via,
     openedAt: iso(openedAt),
     bytesPerSecondUp: rateUp,
     bytesPerSecondDown: rateDown,

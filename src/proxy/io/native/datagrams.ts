@@ -129,6 +129,11 @@ class NativeDatagramRelay implements DatagramRelay {
     if (this.#meter.passUp(length)) this.#sendTo(socket, datagram.subarray(offset), length, words);
   }
 
+  outsidePort(address: string): number {
+    const words = toWords({ address, port: 0 });
+    return (words === null ? null : this.#outerFor(words))?.port ?? 0;
+  }
+
   openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
     const { portRange, ports } = this.#options;
     const words = toWords(to);

@@ -97,6 +97,10 @@ class NodeDatagramRelay implements DatagramRelay {
     if (this.#meter.passUp(length)) socket.send(datagram, offset, length, port, address);
   }
 
+  outsidePort(address: string): number {
+    return this.#outerFor(address)?.address().port ?? 0;
+  }
+
   openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
     const socket = this.#isClosed ? null : openSocket(bindAddress, this.#options.portRange);
     if (socket === null || typeof socket === 'string') return null;
