@@ -1,21 +1,16 @@
 // Parses the lists of addresses in a file of accounts, and compares authorized addresses with those of other accounts before anything
 // is written.
-import {
-  type AddressLists,
-  type AddressRefusal,
-  NO_ADDRESSES,
-  readAddressLists,
-} from '../core/accounts/access/address-list.js';
+import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/address-list.js';
 import { AddressIndex, addressTaken } from '../core/accounts/access/authorized-addresses.js';
-import type { Accounts } from '../core/accounts/accounts.js';
+import type { AccountViews } from '../core/accounts/account-views.js';
+import type { GivenFields } from '../core/accounts/fields/account-fields.js';
+import { type MaxAddresses, readAddressLists } from '../core/accounts/fields/address-fields.js';
 
 /**
  * Tracks the owner of each authorized address after the lines planned so far, so that a dry run and an import refuse the same
  * lines.
  */
-export function createAddressPlan(
-  accounts: Pick<Accounts, 'list' | 'maxAuthorizedAddresses' | 'maxAllowedClients'>,
-) {
+export function createAddressPlan(accounts: Pick<AccountViews, 'list'> & MaxAddresses) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
   let owners: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;
@@ -33,7 +28,7 @@ export function createAddressPlan(
 
   return {
     /** Reads the lists of a change of an account, and sets its authorized addresses, unless they are undefined or refused. */
-    set<Change extends AddressLists>(
+    set<Change extends GivenFields>(
       username: string,
       given: Change,
     ):

@@ -1,15 +1,10 @@
 // Readers of the fields of one record that are not read by the table of fields. CSV has only texts, JSON has other types too.
 import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/fields/contacts.js';
-import { wholeNumber } from '../core/accounts/fields/kinds.js';
+import { type Kind, wholeNumber } from '../core/accounts/fields/kinds.js';
 import { isPlanName } from '../core/accounts/plans/plans.js';
-import {
-  type AccountLimits,
-  type CountedTraffic,
-  QUOTA_PERIODS,
-  type QuotaPeriod,
-} from '../core/accounts/usage/limits.js';
+import { type AccountLimits, type CountedTraffic, LIMIT_KINDS } from '../core/accounts/usage/limits.js';
 import { parseFileDate } from './file-date.js';
-import { because, type Reason } from './reasons.js';
+import { because, REASON_TEXTS, type Reason, type ReasonCode } from './reasons.js';
 
 /** The value of a field of the record; undefined when the field is missing, empty or null. */
 export type ReadField = (name: string) => unknown;
@@ -57,36 +52,30 @@ export function readPlan(field: ReadField): PlanFields | null {
   return { plan, daysFromFirstLogin: days };
 }
 
-const NUMBERS = [
-  'maxSessions',
-  'maxClientAddresses',
-  'bytesPerSecondUp',
-  'bytesPerSecondDown',
-  'quotaBytes',
-] as const;
-
 /** The limits of the record, or the reason why they are invalid. */
 export function readLimits(field: ReadField): Partial<AccountLimits> | Reason {
-  const limits: { -readonly [K in keyof AccountLimits]?: AccountLimits[K] } = {};
-  for (const name of NUMBERS) {
-    const value = field(name);
-    if (value === undefined) continue;
-    const number = wholeNumber(value);
-    if (number === null || number < 1) return because('limit', { field: name });
-    limits[name] = number;
-  }
-  const period = field('quotaPeriod');
-  if (period !== undefined) {
-    if (!QUOTA_PERIODS.includes(period as QuotaPeriod))
-      return because('quota-period', { allowed: QUOTA_PERIODS.join(', ') });
-    limits.quotaPeriod = period as QuotaPeriod;
-  }
-  const egressClass = field('egressClass');
-  if (egressClass !== undefined) {
-    if (typeof egressClass !== 'string') return because('egress-class');
-    limits.egressClass = egressClass;
+  const limits: Record<string, unknown> = {};
+  for (const [name, kind] of LIMIT_KINDS) {
+    const cell = field(name);
+    if (cell === undefined) continue;
+    const value = kind.ofCell(cell);
+    if (value === null) return faultOf(name, kind);
+    limits[name] = value;
   }
   return limits;
+}
+
+/** Why a cell of the field is refused. */
+export function faultOf(
+  field: string,
+  { fault, allowed = [] }: Pick<Kind<unknown>, 'fault' | 'allowed'>,
+): Reason {
+  const code = fault as ReasonCode;
+  const values = Object.entries({ field, allowed: allowed.join(', ') });
+  return because(
+    code,
+    Object.fromEntries(values.filter(([name]) => REASON_TEXTS[code].includes(`{${name}}`))),
+  );
 }
 
 /** Undefined when missing, null when invalid. */

@@ -10,6 +10,7 @@ import { isEmpty } from '../core/accounts/fields/kinds.js';
 import type { AccountLimits, CountedTraffic } from '../core/accounts/usage/limits.js';
 import { guidOf } from '../core/ids.js';
 import {
+  faultOf,
   type ReadField,
   readContacts,
   readDate,
@@ -19,7 +20,7 @@ import {
   readUsage,
 } from './field-readers.js';
 import { fieldNamed } from './headings.js';
-import { because, REASON_TEXTS, type Reason, type ReasonCode } from './reasons.js';
+import { because, type Reason, type ReasonCode } from './reasons.js';
 
 /**
  * The account fields of a file. Undefined when the file does not contain the field. At most one of password and passwordHash; an
@@ -104,20 +105,17 @@ export function readRecord(
 /** Reads the fields of the table, or why one is invalid. A missing field keeps the value of an account, an empty one removes it. */
 function readFields(field: ReadField, has: (name: string) => boolean): Partial<AccountFields> | Reason {
   const given: Record<string, unknown> = {};
-  for (const [name, { fault, ofCell, isValid = () => true, initial, toCell }] of FIELDS) {
-    if (fault === undefined) continue;
+  for (const [name, accountField] of FIELDS) {
+    const { fault, ofCell, isValid = () => true, initial, toCell } = accountField;
+    if (fault === null) continue;
     const cell = field(name);
     if (cell === undefined) {
       given[name] = has(name) && isEmpty(toCell(initial)) ? initial : undefined;
       continue;
     }
     const value = ofCell(cell);
-    if (value !== null && isValid(value)) given[name] = value;
-    else
-      return because(
-        fault as ReasonCode,
-        REASON_TEXTS[fault as ReasonCode].includes('{field}') ? { field: name } : {},
-      );
+    if (value === null || !isValid(value)) return faultOf(name, accountField);
+    given[name] = value;
   }
   return storedFields(given);
 }

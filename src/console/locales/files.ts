@@ -153,11 +153,8 @@ export const files = {
     en: '{field} must be a whole number of 1 or more',
     zh: '{field} 须为不小于 1 的整数',
   },
-  'import.reason.quota-period': {
-    en: 'quotaPeriod is none of {allowed}',
-    zh: 'quotaPeriod 只能是 {allowed}',
-  },
-  'import.reason.egress-class': { en: 'egressClass is not a name', zh: '出口类别不是名称' },
+  'import.reason.choice': { en: '{field} is none of {allowed}', zh: '{field} 只能是 {allowed}' },
+  'import.reason.text': { en: '{field} is not a text', zh: '{field} 不是文本' },
   'import.reason.no-egress-class': {
     en: 'the configuration has no such egress class',
     zh: '配置里没有这个出口类别',

@@ -1,5 +1,4 @@
 // A change that a caller asks of an account: its check before the database is accessed, and the account that it makes.
-import type { AddressLists, RefusedAddress } from './access/address-list.js';
 import { hashPassword } from './access/password.js';
 import { type Account, isValidPassword, isValidUsername } from './account.js';
 import {
@@ -9,11 +8,12 @@ import {
   INITIAL_FIELDS,
   storedFields,
 } from './fields/account-fields.js';
+import type { RefusedAddress } from './fields/address-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
 import { type AccountLimits, NO_LIMITS } from './usage/limits.js';
 
 /** Undefined fields are not changed; of a new account they have their initial value. `expiresAt` in ms since the epoch. */
-export interface AccountChange extends GivenFields, AddressLists {
+export interface AccountChange extends GivenFields {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   /** From an import, instead of a password. */
@@ -58,7 +58,7 @@ export function changeRefusal(
   change: AccountChange,
   limits: AccountLimits,
   hasEgressClass: HasEgressClass,
-): Exclude<FieldRefusal, RefusedAddress['reason']> | null {
+): FieldRefusal | null {
   if (change.password !== undefined && !isValidPassword(change.password)) return 'invalid-password';
   const reason = fieldReason(change) ?? contactsReason(change);
   if (reason !== null) return reason;

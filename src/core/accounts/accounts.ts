@@ -8,7 +8,6 @@ import { noRefusal, type Refuse } from '../settings/setting.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
 import { createAddressCheck } from './access/address-check.js';
-import type { MaxAddresses, RefusedAddress } from './access/address-list.js';
 import { type Account, isValidUsername } from './account.js';
 import {
   type AccountChange,
@@ -30,6 +29,7 @@ import {
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
+import type { MaxAddresses, RefusedAddress } from './fields/address-fields.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;

@@ -1,7 +1,7 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
-import { readAddressLists } from './access/address-list.js';
 import type { Account } from './account.js';
 import type { Accounts, ChangeOf } from './accounts.js';
+import { maxOfSellers, readAddressLists } from './fields/address-fields.js';
 
 /** @param owner id of the seller */
 export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
@@ -11,11 +11,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     return view !== null && isOwn(view.account);
   };
   const ownIds = (ids: readonly string[]): string[] => ids.filter(owns);
-  const max = {
-    // An authorized address belongs to one account of the whole server. Only the administrator assigns such addresses.
-    maxAuthorizedAddresses: 0,
-    maxAllowedClients: accounts.maxAllowedClients,
-  };
+  const max = maxOfSellers(accounts);
   const list: Accounts['list'] = () => accounts.list().filter(({ account }) => isOwn(account));
 
   return {

@@ -2,6 +2,13 @@
 import type { Knex } from 'knex';
 import { NEVER_DUE_AHEAD_MS } from '../../core/agents/run-store.js';
 
+/** The field `isEnabled` is in the column `is_enabled`. */
+export type ColumnOf<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
+  : '';
+export const columnOf = <Name extends string>(name: Name): ColumnOf<Name> =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as ColumnOf<Name>;
+
 /**
  * Sets the columns of `types` in each row of `table` whose `key` is in `rows`, to the values of that entry. PostgreSQL needs
  * the types: it cannot infer them from a null or a number. Pass a few hundred rows at most.

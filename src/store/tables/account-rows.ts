@@ -4,14 +4,9 @@ import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { toWireDate } from '../../core/wire-date.js';
-import type { Integer } from '../sql/statements.js';
+import { type ColumnOf, columnOf, type Integer } from '../sql/statements.js';
 import { type LimitsRow, toLimits } from './limits.js';
 
-/** The field `isEnabled` is in the column `is_enabled`. */
-type ColumnOf<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
-  : '';
-const columnOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 /** Authorized addresses have their own table. */
 const COLUMNS = FIELDS.filter(([name]) => name !== 'authorizedAddresses').map(
   ([name, field]) => ({ name, column: columnOf(name), field }) as const,

@@ -1,24 +1,20 @@
 // The limits of accounts: a row for each account that has or had limits.
 import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
-import { NO_LIMITS, type QuotaPeriod } from '../../core/accounts/usage/limits.js';
-import { type Integer, toNumber } from '../sql/statements.js';
+import type { Cell } from '../../core/accounts/fields/kinds.js';
+import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
+import { type ColumnOf, columnOf, type Integer } from '../sql/statements.js';
 
 /** Rows in one statement; ten bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
-export interface LimitsRow {
+const COLUMNS = LIMIT_KINDS.map(([name, kind]) => ({ name, column: columnOf(name), kind }) as const);
+
+export type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
   account_id: string;
-  max_sessions: Integer | null;
-  max_client_addresses: Integer | null;
-  bytes_per_second_up: Integer | null;
-  bytes_per_second_down: Integer | null;
-  quota_bytes: Integer | null;
-  quota_period: QuotaPeriod;
-  egress_class: string | null;
   reset_at: Integer | null;
   reset_total_bytes: Integer;
-}
+};
 
 /** Writes the limits of accounts in the transaction that adds or changes the accounts. */
 export async function writeLimits(trx: Knex.Transaction, accounts: readonly Account[]): Promise<void> {
@@ -33,32 +29,20 @@ export function toLimits(
   row: LimitsRow | { readonly account_id: null },
 ): Pick<Account, 'limits' | 'quotaReset'> {
   if (row.account_id === null) return { limits: NO_LIMITS, quotaReset: null };
+  const limits = COLUMNS.map(({ name, column, kind }) => [name, kind.ofColumn(row[column])]);
+  const { reset_at: at, reset_total_bytes: totalBytes } = row;
   return {
-    limits: {
-      maxSessions: toNumber(row.max_sessions),
-      maxClientAddresses: toNumber(row.max_client_addresses),
-      bytesPerSecondUp: toNumber(row.bytes_per_second_up),
-      bytesPerSecondDown: toNumber(row.bytes_per_second_down),
-      quotaBytes: toNumber(row.quota_bytes),
-      quotaPeriod: row.quota_period,
-      egressClass: row.egress_class,
-    },
-    quotaReset:
-      row.reset_at === null ? null : { at: Number(row.reset_at), totalBytes: Number(row.reset_total_bytes) },
+    limits: Object.fromEntries(limits) as AccountLimits,
+    quotaReset: at === null ? null : { at: Number(at), totalBytes: Number(totalBytes) },
   };
 }
 
 function toRow({ id, limits, quotaReset }: Account): LimitsRow {
+  const columns = COLUMNS.map(({ name, column, kind }) => [column, kind.toColumn(limits[name])]);
   return {
     account_id: id,
-    max_sessions: limits.maxSessions,
-    max_client_addresses: limits.maxClientAddresses,
-    bytes_per_second_up: limits.bytesPerSecondUp,
-    bytes_per_second_down: limits.bytesPerSecondDown,
-    quota_bytes: limits.quotaBytes,
-    quota_period: limits.quotaPeriod,
-    egress_class: limits.egressClass,
     reset_at: quotaReset?.at ?? null,
     reset_total_bytes: quotaReset?.totalBytes ?? 0,
+    ...Object.fromEntries(columns),
   };
 }

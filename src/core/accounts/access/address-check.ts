@@ -1,13 +1,9 @@
 // Reads the lists of addresses of a new or changed account, and checks its authorized addresses against those of all other accounts.
 import { AddressTaken } from '../account-store.js';
 import type { AccountDirectory } from '../directory.js';
-import {
-  type AddressLists,
-  type AddressRefusal,
-  type MaxAddresses,
-  type RefusedAddress,
-  readAddressLists,
-} from './address-list.js';
+import type { GivenFields } from '../fields/account-fields.js';
+import { type MaxAddresses, type RefusedAddress, readAddressLists } from '../fields/address-fields.js';
+import type { AddressRefusal } from './address-list.js';
 import { addressTaken } from './authorized-addresses.js';
 
 export function createAddressCheck({
@@ -19,7 +15,7 @@ export function createAddressCheck({
      * Reads the lists of a change as `readAddressLists`, or refuses one.
      * @param id of the changed account; undefined: a new account
      */
-    read<Change extends AddressLists>(
+    read<Change extends GivenFields>(
       change: Change,
       id?: string,
     ): ReturnType<typeof readAddressLists<Change>> {

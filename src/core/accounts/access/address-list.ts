@@ -31,57 +31,20 @@ export function addressesOfText(text: string): string[] {
 /** The text for files; `addressesOfText` parses it. */
 export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');
 
-/**
- * The lists of an account: the maximum that the configuration sets (`socks.…`), the reason when a list is refused, and the prefix
- * length in bits of the largest permitted networks, by the length of an address in bytes.
- */
-const ADDRESS_LISTS = {
-  authorizedAddresses: {
-    max: 'maxAuthorizedAddresses',
-    reason: 'invalid-addresses',
-    // Shorter prefixes would authorize a large part of the Internet.
-    shortestPrefixBits: { 4: 8, 16: 16 },
-  },
-  allowedClients: {
-    max: 'maxAllowedClients',
-    reason: 'invalid-allowed-clients',
-    shortestPrefixBits: { 4: 0, 16: 0 },
-  },
-} as const;
-
-type ListName = keyof typeof ADDRESS_LISTS;
-type ListRules = (typeof ADDRESS_LISTS)[ListName];
-export type AddressLists = { readonly [K in ListName]?: readonly string[] | undefined };
-/** Most entries of one account. */
-export type MaxAddresses = Readonly<Record<ListRules['max'], number>>;
-
-export interface RefusedAddress {
-  readonly ok: false;
-  readonly reason: ListRules['reason'] | 'address-taken';
-  readonly list: ListName;
-  readonly address: AddressRefusal;
-}
-
-/** Returns a change with its lists in the form that is stored, or why one is refused; an undefined list stays undefined. */
-export function readAddressLists<Change extends AddressLists>(
-  change: Change,
-  max: MaxAddresses,
-): { readonly ok: true; readonly change: Change } | RefusedAddress {
-  const read: Record<string, readonly string[]> = {};
-  for (const [list, rules] of Object.entries(ADDRESS_LISTS) as [ListName, ListRules][]) {
-    const entries = change[list];
-    if (entries === undefined) continue;
-    const found = readAddressList(entries, rules, max[rules.max]);
-    if (!found.ok) return { ok: false, reason: rules.reason, list, address: found.refusal };
-    read[list] = found.addresses;
-  }
-  return { ok: true, change: { ...change, ...read } };
+/** What a list of an account may have. */
+export interface AddressRules {
+  /** The setting (`socks.…`) that says how many entries. */
+  readonly max: `max${string}`;
+  /** Prefix length in bits of the largest permitted networks, by the length of an address in bytes. */
+  readonly shortestPrefixBits: { readonly 4: number; readonly 16: number };
+  /** Whether sellers may fill the list. */
+  readonly isForSellers: boolean;
 }
 
 /** Parses a list of addresses and networks. Returns them in canonical form, without entries that another entry contains. */
-function readAddressList(
+export function readAddressList(
   entries: readonly string[],
-  { max: name, shortestPrefixBits }: ListRules,
+  { max: name, shortestPrefixBits }: AddressRules,
   max: number,
 ): { ok: true; addresses: readonly string[] } | { ok: false; refusal: AddressRefusal } {
   const key = `socks.${name}`;

@@ -1,14 +1,13 @@
 // One description of each field of an account that callers set. Changes, rows, audit records, files and answers are made from it.
 // User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
 import { isWireDate, WIRE_DATE_RANGE } from '../../wire-date.js';
+import type { AddressRules } from '../access/address-list.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';
 import type { Account } from '../account.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
 import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './tags.js';
 
 export interface AccountField<Value> extends Kind<Value> {
-  /** Of a new account for which nobody gives another value. */
-  readonly initial: Value;
   /** Whether a given value can be stored. Where one may be invalid, `reason` is its refusal and `error` what a request is told. */
   isValid?(given: Value): boolean;
   readonly reason?: string;
@@ -18,8 +17,10 @@ export interface AccountField<Value> extends Kind<Value> {
   toStored?(given: Value): Value;
   /** The audit log shows the field also without a value. */
   readonly isAlwaysAudited?: true;
-  /** Why a cell of a file is refused. Undefined: `account-files/` reads the field by itself, or no file has it. */
-  readonly fault?: string;
+  /** Of a field of the kind ADDRESSES. */
+  readonly addresses?: AddressRules;
+  /** The bulk action `set-access` replaces the field. */
+  readonly isAccess?: true;
   /** Headings of its column in files of Chinese operators. */
   readonly headings?: string;
 }
@@ -29,12 +30,10 @@ export const ACCOUNT_FIELDS = {
     ...FLAG,
     initial: true,
     isAlwaysAudited: true,
-    fault: 'is-enabled',
     headings: '启用 是否启用 已启用 启用状态 状态',
   },
   remarks: {
     ...TEXT,
-    initial: null,
     isValid: (text) => text === null || isValidRemarks(text),
     reason: 'invalid-remarks',
     error: ['not-storable'],
@@ -44,53 +43,70 @@ export const ACCOUNT_FIELDS = {
   },
   tags: {
     ...TAGS,
-    initial: [],
     isValid: (tags) => areValidTags(uniqueTags(tags)),
     reason: 'invalid-tags',
     error: ['tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }],
     toStored: uniqueTags,
-    fault: 'tags',
     headings: '标签 分组 分类',
   },
-  plan: { ...TEXT, initial: null, headings: '套餐' },
-  daysFromFirstLogin: { ...NUMBER, initial: null },
-  owner: { ...TEXT, initial: null },
+  plan: { ...TEXT, fault: null, headings: '套餐' },
+  daysFromFirstLogin: NUMBER,
+  owner: { ...TEXT, fault: null },
   expiresAt: {
     ...DATE,
-    initial: null,
     isValid: (at) => at === null || isWireDate(at),
     reason: 'invalid-expiry',
     error: ['time', { range: WIRE_DATE_RANGE }],
     isAlwaysAudited: true,
     headings: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',
   },
-  authorizedAddresses: { ...ADDRESSES, initial: [], fault: 'addresses', headings: '免密地址 授权地址' },
+  authorizedAddresses: {
+    ...ADDRESSES,
+    reason: 'invalid-addresses',
+    // Shorter prefixes would authorize a large part of the Internet. An address belongs to one account of the whole server, so only
+    // the administrator assigns them.
+    addresses: {
+      max: 'maxAuthorizedAddresses',
+      shortestPrefixBits: { 4: 8, 16: 16 },
+      isForSellers: false,
+    },
+    headings: '免密地址 授权地址',
+  },
   allowedClients: {
     ...ADDRESSES,
-    initial: [],
-    fault: 'addresses',
+    reason: 'invalid-allowed-clients',
+    addresses: { max: 'maxAllowedClients', shortestPrefixBits: { 4: 0, 16: 0 }, isForSellers: true },
+    isAccess: true,
     headings: '限定来源 允许来源 绑定地址 绑定ip',
   },
   schedule: {
     ...TEXT,
-    initial: null,
     isValid: isSchedule,
     reason: 'invalid-schedule',
     error: ['schedule'],
     toStored: storedSchedule,
+    isAccess: true,
     fault: 'schedule',
     headings: '使用时段 时间安排 可用时段',
   },
 } as const satisfies { readonly [K in keyof Account]?: AccountField<Account[K]> };
 
 export type FieldName = keyof typeof ACCOUNT_FIELDS;
+/** The fields whose description has `Property`. */
+export type FieldsWith<Property extends string> = {
+  [K in FieldName]: (typeof ACCOUNT_FIELDS)[K] extends Readonly<Record<Property, unknown>> ? K : never;
+}[FieldName];
 /** Why a value of a field cannot be stored. */
-export type FieldReason = Extract<(typeof ACCOUNT_FIELDS)[FieldName], { reason: string }>['reason'];
+export type FieldReason = (typeof ACCOUNT_FIELDS)[FieldsWith<'reason'>]['reason'];
 export type AccountFields = Pick<Account, FieldName>;
 /** An undefined field is not given. */
 export type GivenFields = { readonly [K in FieldName]?: Account[K] | undefined };
 
 export const FIELDS = Object.entries(ACCOUNT_FIELDS) as readonly [FieldName, AccountField<unknown>][];
+/** The fields that say from where and when an account may log in. */
+export const ACCESS_FIELDS = FIELDS.flatMap(([name, { isAccess }]) =>
+  isAccess ? [name as FieldsWith<'isAccess'>] : [],
+);
 
 /** Returns an object with what `of` returns for each field. */
 function eachField<T>(

@@ -10,26 +10,57 @@ export type Cell = string | number | boolean | null;
 export const isEmpty = (cell: Cell): boolean => cell === null || cell === '';
 
 export interface Kind<Value> {
+  /** Of a new account for which nobody gives another value. */
+  readonly initial: Value;
   toColumn(value: Value): Cell;
   ofColumn(stored: Cell): Value;
   /** For files and for the audit log. */
   toCell(value: Value): Cell;
   /** Reads a cell of a file that is not empty. CSV has only texts, JSON has other types too. Null: it is not of this kind. */
   ofCell(cell: unknown): Value | null;
+  /** Why a cell of a file is refused (`account-files/reasons.ts`). Null: `account-files/` reads the field by itself, or no file has it. */
+  readonly fault: string | null;
+  /** The words of a choice. */
+  readonly allowed?: readonly string[];
 }
 
 export const TEXT: Kind<string | null> = {
+  initial: null,
   toColumn: (text) => text,
   ofColumn: (stored) => stored as string | null,
   toCell: (text) => text,
   ofCell: (cell) => (typeof cell === 'string' ? cell : null),
+  fault: 'text',
 };
 
+/** One of some words. */
+export const choiceOf = <Word extends string, Initial extends Word | null>(
+  allowed: readonly Word[],
+  initial: Initial,
+): Kind<Word | Initial> => ({
+  initial,
+  toColumn: (word) => word,
+  ofColumn: (stored) => stored as Word,
+  toCell: (word) => word,
+  ofCell: (cell) => allowed.find((word) => word === cell) ?? null,
+  fault: 'choice',
+  allowed,
+});
+
 export const NUMBER: Kind<number | null> = {
+  initial: null,
   toColumn: (number) => number,
   ofColumn: (stored) => (stored === null ? null : Number(stored)),
   toCell: (number) => number,
   ofCell: wholeNumber,
+  fault: null,
+};
+
+/** 1 or more; null is no limit. */
+export const COUNT: Kind<number | null> = {
+  ...NUMBER,
+  ofCell: (cell) => wholeNumber(cell) || null,
+  fault: 'limit',
 };
 
 const YES = new Set(['true', '1', 'yes', 'y', 'on', 'enabled', '是', '启用', '已启用', '正常', '开', '有效']);
@@ -58,6 +89,7 @@ export const DATE: Kind<number | null> = {
 };
 
 export const FLAG: Kind<boolean> = {
+  initial: false,
   toColumn: (flag) => flag,
   ofColumn: Boolean,
   toCell: (flag) => flag,
@@ -66,17 +98,20 @@ export const FLAG: Kind<boolean> = {
     if (YES.has(text)) return true;
     return NO.has(text) ? false : null;
   },
+  fault: 'is-enabled',
 };
 
-export const ADDRESSES = listKind(addressesOfText, textOfAddresses);
-export const TAGS = listKind(tagsOfText, textOfTags);
+export const ADDRESSES = listKind(addressesOfText, textOfAddresses, 'addresses');
+export const TAGS = listKind(tagsOfText, textOfTags, 'tags');
 
 /** A list of texts: a JSON array in its column, one text in files. */
 function listKind(
   split: (text: string) => string[],
   join: (texts: readonly string[]) => string,
+  fault: string,
 ): Kind<readonly string[]> {
   return {
+    initial: NO_ADDRESSES,
     toColumn: (list) => (list.length === 0 ? null : JSON.stringify(list)),
     // Most accounts share the empty list.
     ofColumn: (stored) => (stored === null ? NO_ADDRESSES : (JSON.parse(String(stored)) as string[])),
@@ -85,6 +120,7 @@ function listKind(
       const given: unknown[] = Array.isArray(cell) ? cell : [cell];
       return given.every((each) => typeof each === 'string') ? given.flatMap(split) : null;
     },
+    fault,
   };
 }
 

@@ -48,6 +48,12 @@ export function createPlansSetting({ settings }: { settings: SettingStore }): Pl
     key: 'accounts.plans',
     name: 'plans',
     initial: [],
+    // A plan that a former version stored lacks the limits that came later.
+    parse: (text) =>
+      (JSON.parse(text || '[]') as Plan[]).map((plan) => ({
+        ...plan,
+        limits: { ...NO_PLAN_LIMITS, ...plan.limits },
+      })),
     // The log shows each save, also of a new order.
     audited: (before, after) => ({ ...differences(byName(before), byName(after)), differs: true }),
   });

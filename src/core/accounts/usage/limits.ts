@@ -1,4 +1,5 @@
-// Limits of accounts and their usage: types.
+// Limits of accounts and their usage: types, and one description of each limit.
+import { COUNT, choiceOf, type Kind, TEXT } from '../fields/kinds.js';
 import type { DatabaseSnapshot } from './activity-feed.js';
 
 /** When the quota resets: every day, every week on Monday, every calendar month (see calendar.ts), or never. */
@@ -21,15 +22,21 @@ export interface AccountLimits {
   readonly egressClass: string | null;
 }
 
-export const NO_LIMITS: AccountLimits = {
-  maxSessions: null,
-  maxClientAddresses: null,
-  bytesPerSecondUp: null,
-  bytesPerSecondDown: null,
-  quotaBytes: null,
-  quotaPeriod: 'month',
-  egressClass: null,
+/** The kind of each limit, in the order of files and answers. Rows, files and defaults are made from it. */
+export const LIMITS: { readonly [Name in keyof AccountLimits]: Kind<AccountLimits[Name]> } = {
+  maxSessions: COUNT,
+  maxClientAddresses: COUNT,
+  bytesPerSecondUp: COUNT,
+  bytesPerSecondDown: COUNT,
+  quotaBytes: COUNT,
+  quotaPeriod: choiceOf(QUOTA_PERIODS, 'month'),
+  egressClass: TEXT,
 };
+export const LIMIT_KINDS = Object.entries(LIMITS) as readonly [keyof AccountLimits, Kind<unknown>][];
+
+export const NO_LIMITS = Object.fromEntries(
+  LIMIT_KINDS.map(([name, { initial }]) => [name, initial]),
+) as unknown as AccountLimits;
 
 /** A reset of the quota at `at` (ms since the epoch), when the total usage of the account was `totalBytes`. */
 export interface QuotaReset {

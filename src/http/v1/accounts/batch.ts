@@ -1,9 +1,9 @@
 // /api/v1/accounts/batch: creates many accounts at once, from a pattern or a list, with a preview.
 import { z } from 'zod';
-import { readAddressLists } from '../../../core/accounts/access/address-list.js';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import { contactsReason, type NewAccount } from '../../../core/accounts/account-input.js';
 import { fieldReason } from '../../../core/accounts/fields/account-fields.js';
+import { readAddressLists } from '../../../core/accounts/fields/address-fields.js';
 import { wrongContact } from '../../../core/accounts/fields/contacts.js';
 import { namesOfPattern } from '../../../core/accounts/fields/name-pattern.js';
 import { type Cost, costOf, sumOf } from '../../../core/accounts/plans/budget.js';

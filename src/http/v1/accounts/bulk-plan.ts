@@ -4,6 +4,7 @@ import { refuseAccount } from '../../../core/accounts/access/login.js';
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, changed } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
+import { ACCESS_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import { changedContacts } from '../../../core/accounts/fields/contacts.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import type { Change } from '../../../core/accounts/plans/budget.js';
@@ -15,7 +16,7 @@ import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import type { BulkAction } from './bulk-action.js';
 import { randomPassword } from './credentials.js';
-import { AccessChange } from './field-schemas.js';
+import type { AccessChange } from './field-schemas.js';
 import type { SkippedAccount } from './schemas.js';
 import { changeOf } from './shared.js';
 
@@ -175,8 +176,7 @@ function accessPlan(account: Account, change: z.infer<typeof AccessChange>): Pla
   return { change, before, after };
 }
 
-const accessOf = (account: Account) =>
-  Object.fromEntries(AccessChange.keyof().options.map((name) => [name, account[name]]));
+const accessOf = (account: Account) => Object.fromEntries(ACCESS_FIELDS.map((name) => [name, account[name]]));
 
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
 function endedBy(

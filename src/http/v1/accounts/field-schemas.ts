@@ -1,6 +1,7 @@
 // Schemas of the fields of an account: limits and usage, addresses, schedule, contacts, credentials, tags.
 import { z } from 'zod';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
+import { ACCESS_FIELDS, type FieldsWith } from '../../../core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/fields/contacts.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { Bytes, Count, Guid, Time, TimeIn } from '../../api/schemas.js';
@@ -141,6 +142,8 @@ export const AccountChange = z
   .meta({ id: 'AccountChange', description: 'A field that is left out stays unchanged.' });
 
 /** The fields that a bulk action may replace. A field that is left out stays unchanged. */
-export const AccessChange = Fields.pick({ allowedClients: true, schedule: true })
+export const AccessChange = Fields.pick(
+  Object.fromEntries(ACCESS_FIELDS.map((name) => [name, true])) as Record<FieldsWith<'isAccess'>, true>,
+)
   .partial()
   .meta({ id: 'AccessChange' });

@@ -39,8 +39,6 @@ const OTHER_PROBLEMS: Readonly<
   Record<Exclude<ChangeRefusal, FieldReason | keyof typeof FIELD_ERRORS>, ProblemAnswer>
 > = {
   'username-taken': { problem: 'username-taken' },
-  'invalid-addresses': { problem: 'validation' },
-  'invalid-allowed-clients': { problem: 'validation' },
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': { problem: 'changed-meanwhile', ...because('account-changed') },
@@ -62,7 +60,9 @@ export function problemOf(
 ): ProblemAnswer {
   const wrong = fieldErrorOf(reason);
   if (wrong) return invalid(`${path}.${wrong[0]}`, wrong[1], wrong[2]);
-  const problem = OTHER_PROBLEMS[reason as keyof typeof OTHER_PROBLEMS];
+  const problem: ProblemAnswer = OTHER_PROBLEMS[reason as keyof typeof OTHER_PROBLEMS] ?? {
+    problem: 'validation',
+  };
   if (address === undefined) return problem;
   const error = fieldError(`${path}.${list}`, address.code, address.values);
   return { ...problem, detail: error.message, errors: [error] };

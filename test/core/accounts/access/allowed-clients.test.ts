@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  ADDRESS_TEXTS,
-  networksOfRange,
-  readAddressLists,
-} from '../../../../src/core/accounts/access/address-list.js';
+import { ADDRESS_TEXTS, networksOfRange } from '../../../../src/core/accounts/access/address-list.js';
 import { isAllowedClient } from '../../../../src/core/accounts/access/allowed-clients.js';
+import { readAddressLists } from '../../../../src/core/accounts/fields/address-fields.js';
 import { formatIp } from '../../../../src/core/ip.js';
 import { fillText } from '../../../../src/core/text.js';
 

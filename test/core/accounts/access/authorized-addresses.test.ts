@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  ADDRESS_TEXTS,
-  includesAddress,
-  readAddressLists,
-} from '../../../../src/core/accounts/access/address-list.js';
+import { ADDRESS_TEXTS, includesAddress } from '../../../../src/core/accounts/access/address-list.js';
 import { AddressIndex } from '../../../../src/core/accounts/access/authorized-addresses.js';
+import { readAddressLists } from '../../../../src/core/accounts/fields/address-fields.js';
 import { fillText } from '../../../../src/core/text.js';
 
 const read = (...entries: string[]): unknown => {

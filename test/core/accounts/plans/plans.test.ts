@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  createPlansSetting,
   isPlanName,
   NO_PLAN_LIMITS,
   type Plan,
@@ -20,6 +21,15 @@ const account = {
   ...{ limits: NO_LIMITS, quotaReset: null, expiresAt: null, daysFromFirstLogin: null, lastLoginAt: null },
 };
 const UNUSED = { totalBytesUp: 0, totalBytesDown: 0 };
+
+test('a stored plan has no limit of those that came after it was stored', async () => {
+  const stored = [{ ...plan(), limits: { maxSessions: 2, quotaPeriod: 'never' } }];
+  const plans = createPlansSetting({
+    settings: { get: async () => JSON.stringify(stored), exchange: async () => true, set: async () => {} },
+  });
+  await plans.reload();
+  assert.deepEqual(plans.byName('p')?.limits, { ...NO_PLAN_LIMITS, maxSessions: 2, quotaPeriod: 'never' });
+});
 
 test('a renewal counts from the later of now and the old expiry', () => {
   const renewedExpiry = (expiresAt: number | null, fields: Partial<Plan> = {}) =>
