@@ -19,9 +19,9 @@ import {
   printJson,
   printLine,
 } from './shared/command.js';
-import { type LimitOptions, toLimits, withLimitOptions } from './shared/limit-options.js';
+import { type LimitOptions, limitWords, toLimits, withLimitOptions } from './shared/limit-options.js';
 import { confirm } from './shared/prompt.js';
-import { countOf, formatBytes, printTable } from './shared/table.js';
+import { printTable } from './shared/table.js';
 
 export const addPlanCommands: AddCommands = (program, io) => {
   const plan = program
@@ -66,7 +66,7 @@ interface SetOptions extends LimitOptions {
 }
 
 function addSet(plan: Command, io: CommandIo): void {
-  withLimitOptions(plan.command('set').argument('<name>', 'plan name'))
+  withLimitOptions(plan.command('set').argument('<name>', 'plan name'), 'plans')
     .description('create or change a plan; values you do not give stay as they are; none removes a limit')
     .option('--days <n>', 'duration in days, or forever', readDays)
     .option('--from-first-login', 'count the days of new accounts from their first login')
@@ -135,20 +135,4 @@ function readDays(text: string): number | null {
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 1 && days <= MAX_PLAN_DAYS) return days;
   throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_PLAN_DAYS}, or forever.`);
-}
-
-/** `50 GiB per month, 2 addresses, 3 MiB/s down`; `no limits` where there are none. */
-export function limitWords(limits: PlanLimits): string {
-  const { quotaBytes, quotaPeriod, maxSessions, maxClientAddresses } = limits;
-  const period = quotaPeriod === 'never' ? 'in total' : `per ${quotaPeriod}`;
-  const words = [
-    quotaBytes === null ? null : `${formatBytes(quotaBytes)} ${period}`,
-    maxSessions === null ? null : countOf(maxSessions, 'session'),
-    maxClientAddresses === null
-      ? null
-      : `${maxClientAddresses} ${maxClientAddresses === 1 ? 'address' : 'addresses'}`,
-    limits.bytesPerSecondDown === null ? null : `${formatBytes(limits.bytesPerSecondDown)}/s down`,
-    limits.bytesPerSecondUp === null ? null : `${formatBytes(limits.bytesPerSecondUp)}/s up`,
-  ].filter((word) => word !== null);
-  return words.length === 0 ? 'no limits' : words.join(', ');
 }

@@ -7,21 +7,21 @@ import { type CommandIo, load } from '../shared/command.js';
 import { parseExpiry } from '../shared/expiry.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './link.js';
 import {
-  ALLOWED_HELP,
   AUTHORIZE_HELP,
   contactsOf,
   EXPIRES_HELP,
   type FieldOptions,
+  plainFieldsOf,
   readAddresses,
-  SCHEDULE_HELP,
   withContactOptions,
   withPasswordOptions,
+  withPlainFields,
 } from './options.js';
 import { wordedAccount } from './refusals.js';
 import { collectTag } from './tags.js';
 
 export function addAdd(account: Command, io: CommandIo): void {
-  withContactOptions(withPasswordOptions(account.command('add')))
+  const adding = withContactOptions(withPasswordOptions(account.command('add')))
     .argument('<name>', 'user name')
     .description('add an account and print its proxy link')
     .option('--remarks <text>', 'notes about the account')
@@ -29,9 +29,8 @@ export function addAdd(account: Command, io: CommandIo): void {
     .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
     .option('--plan <name>', 'name of a plan, which sets expiry and limits; --expires takes precedence')
     .option('--disabled', 'create the account disabled')
-    .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
-    .option('--allowed-clients <addresses>', `${ALLOWED_HELP}; default: everywhere`, readAddresses)
-    .option('--schedule <text>', SCHEDULE_HELP)
+    .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses);
+  withPlainFields(adding, 'add')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -60,13 +59,11 @@ export function addAdd(account: Command, io: CommandIo): void {
               expiresAt: isoOrNull(expiresAt),
               plan,
               authorizedAddresses: options.authorize,
-              allowedClients: options.allowedClients,
-              schedule: options.schedule,
+              ...plainFieldsOf(options),
               contacts: contactsOf(options),
             };
-            const adding = api.call('POST /accounts', { body });
             const { account } = await wordedAccount(
-              adding,
+              api.call('POST /accounts', { body }),
               plan === undefined ? {} : { 'body.plan': noPlan(plan) },
             );
             // Without an expiry a new account gets that of its plan.

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Answer, withApi, worded } from '../shared/api.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from '../shared/command.js';
-import { type LimitOptions, NONE, toLimits, withLimitOptions } from '../shared/limit-options.js';
+import { type LimitOptions, limitLines, toLimits, withLimitOptions } from '../shared/limit-options.js';
 import { confirm } from '../shared/prompt.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { findAccount } from './find.js';
@@ -37,12 +37,11 @@ function addShow(limits: Command, io: CommandIo): void {
 }
 
 function addSet(limits: Command, io: CommandIo): void {
-  withLimitOptions(limits.command('set'))
+  withLimitOptions(limits.command('set'), 'accounts')
     .argument('<account>', 'user name or id')
     .description(
       'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
     )
-    .option('--egress-class <name>', 'a class of egress.classes in the configuration')
     .option('--json', 'print JSON')
     .action(
       async (nameOrId: string, { json, ...options }: LimitOptions & { json?: true }, command: Command) => {
@@ -89,21 +88,12 @@ const NO_LONGER = 'The account no longer exists.';
 type Shown = Answer<'GET /accounts/{id}/limits'>;
 
 function printLimits(io: CommandIo, limits: Shown['limits'], usage: Shown['usage'] | null): void {
-  const of = (value: string, used: string | false | null): string => (used ? `${value}   (${used})` : value);
-  const size = (bytes: number | null, per = ''): string => (bytes === null ? NONE : formatBytes(bytes) + per);
   const until = usage?.periodEndsAt ? `, resets ${formatIso(usage.periodEndsAt, '')}` : '';
-  printFields(io, [
-    ['max sessions', of(String(limits.maxSessions ?? NONE), usage && `now ${usage.sessions}`)],
-    ['max addresses', of(String(limits.maxClientAddresses ?? NONE), usage && `now ${usage.clientAddresses}`)],
-    ['rate up', size(limits.bytesPerSecondUp, '/s')],
-    ['rate down', size(limits.bytesPerSecondDown, '/s')],
-    ['quota', of(size(limits.quotaBytes), usage && `used ${formatBytes(usage.periodBytes)}${until}`)],
-    ['quota period', limits.quotaPeriod],
-    ['egress class', limits.egressClass ?? NONE],
-    ...(usage
-      ? ([
-          ['total usage', `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`],
-        ] as const)
-      : []),
-  ]);
+  const notes = usage && {
+    maxSessions: `now ${usage.sessions}`,
+    maxClientAddresses: `now ${usage.clientAddresses}`,
+    quotaBytes: `used ${formatBytes(usage.periodBytes)}${until}`,
+  };
+  const total = usage && `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`;
+  printFields(io, [...limitLines(limits, notes ?? {}), ...(total ? [['total usage', total] as const] : [])]);
 }

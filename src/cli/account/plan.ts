@@ -5,10 +5,11 @@ import { type AccountChange, changed } from '../../core/accounts/account-input.j
 import { type PlanUse, planFor } from '../../core/accounts/plans/plans.js';
 import { isoOrNull } from '../../core/clock.js';
 import type { Core } from '../../parts/core.js';
-import { limitWords, noPlan } from '../plans.js';
+import { noPlan } from '../plans.js';
 import { cliActor } from '../shared/actor.js';
 import { untilDaemonHas, withDatabase } from '../shared/api.js';
 import { CommandError, type CommandIo, load, printLine } from '../shared/command.js';
+import { limitWords } from '../shared/limit-options.js';
 import { confirm } from '../shared/prompt.js';
 import { countOf, printTable } from '../shared/table.js';
 import { findStored } from './find.js';

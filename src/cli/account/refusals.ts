@@ -1,5 +1,6 @@
 // Why a change of an account is refused, as the command line says it.
 import { SCHEDULE_RULE } from '../../core/accounts/access/schedule.js';
+import { ADDRESS_FIELDS } from '../../core/accounts/fields/address-fields.js';
 import { MAX_TAGS, TAG_RULE } from '../../core/accounts/fields/tags.js';
 import { Refused, worded } from '../shared/api.js';
 import { CommandError } from '../shared/command.js';
@@ -11,7 +12,7 @@ export function wordedAccount<Answer>(
 ): Promise<Answer> {
   return worded(answer, { ...REFUSALS, ...texts }).catch((error: unknown) => {
     const [wrong] = error instanceof Refused ? (error.problem.errors ?? []) : [];
-    if (!wrong || !/^body\.(authorizedAddresses|allowedClients)/.test(wrong.path)) throw error;
+    if (!wrong || !ADDRESS_FIELDS.some((name) => wrong.path.startsWith(`body.${name}`))) throw error;
     throw new CommandError(`${wrong.message.charAt(0).toUpperCase()}${wrong.message.slice(1)}.`);
   });
 }

@@ -13,6 +13,7 @@ import { withCore } from '../shared/store.js';
 import { countOf, formatIso, formatTime, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
 import { readLinkAddress } from './link-address.js';
+import { plainLines } from './options.js';
 import { collectTag, hasTags } from './tags.js';
 
 /** The number of heartbeat entries that `account show` prints. */
@@ -96,8 +97,7 @@ export function addShow(account: Command, io: CommandIo): void {
           ['telegram', shown.contacts.telegram ?? ''],
           ['language', shown.contacts.language ?? ''],
           ['authorized', textOfAddresses(shown.authorizedAddresses)],
-          ['allowed clients', textOfAddresses(shown.allowedClients) || 'all'],
-          ['schedule', shown.schedule === null ? 'always' : `${shown.schedule} (${loaded.config.timeZone})`],
+          ...plainLines(shown, loaded.config.timeZone),
           ['entries', String(shown.dataCount)],
           ['latest game', shown.latestGameId ?? ''],
         ]);

@@ -10,21 +10,21 @@ import { parseExpiry } from '../shared/expiry.js';
 import { findStored } from './find.js';
 import { choosePassword, type PasswordOptions, printCredentials } from './link.js';
 import {
-  ALLOWED_HELP,
   AUTHORIZE_HELP,
   contactsOf,
   EXPIRES_HELP,
   type FieldOptions,
+  plainFieldsOf,
   readAddresses,
-  SCHEDULE_HELP,
   withContactOptions,
   withPasswordOptions,
+  withPlainFields,
 } from './options.js';
 import { wordedAccount } from './refusals.js';
 import { collectTag } from './tags.js';
 
 export function addUpdate(account: Command, io: CommandIo): void {
-  withContactOptions(withPasswordOptions(account.command('update')))
+  const updating = withContactOptions(withPasswordOptions(account.command('update')))
     .argument('<account>', 'user name or id')
     .description('update an account; fields you do not give stay as they are')
     .option('--password', 'prompt for a new password')
@@ -39,9 +39,8 @@ export function addUpdate(account: Command, io: CommandIo): void {
       '--authorized-addresses <addresses>',
       `replace the ${AUTHORIZE_HELP}; "" removes all`,
       readAddresses,
-    )
-    .option('--allowed-clients <addresses>', `replace the ${ALLOWED_HELP}; "" allows all`, readAddresses)
-    .option('--schedule <text>', `${SCHEDULE_HELP}; "" allows all`)
+    );
+  withPlainFields(updating, 'update')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -95,8 +94,7 @@ function changeOf(stored: Account, options: UpdateOptions): AccountChange {
     authorizedAddresses: isReaddressed
       ? [...(authorizedAddresses ?? stored.authorizedAddresses), ...authorize]
       : undefined,
-    allowedClients: options.allowedClients,
-    schedule: options.schedule,
+    ...plainFieldsOf(options),
   };
 }
 

@@ -14,12 +14,14 @@ export interface RefusedAddress {
   readonly address: AddressRefusal;
 }
 
-const LISTS = FIELDS.flatMap(([name, { addresses }]) => (addresses ? [name as ListName] : []));
+export const ADDRESS_FIELDS = FIELDS.flatMap(([name, { addresses }]) =>
+  addresses ? [name as ListName] : [],
+);
 
 /** Returns how many entries each list may have: those that sellers may not fill have none. */
 export const maxOfSellers = (max: MaxAddresses): MaxAddresses =>
   Object.fromEntries(
-    LISTS.map((list) => {
+    ADDRESS_FIELDS.map((list) => {
       const { max: name, isForSellers } = ACCOUNT_FIELDS[list].addresses;
       return [name, isForSellers ? max[name] : 0];
     }),
@@ -31,7 +33,7 @@ export function readAddressLists<Change extends GivenFields>(
   max: MaxAddresses,
 ): { readonly ok: true; readonly change: Change } | RefusedAddress {
   const read: Record<string, readonly string[]> = {};
-  for (const list of LISTS) {
+  for (const list of ADDRESS_FIELDS) {
     const { addresses: rules, reason } = ACCOUNT_FIELDS[list];
     const entries = change[list];
     if (entries === undefined) continue;
