@@ -19,6 +19,7 @@ import {
   type FieldTexts,
   LIMIT_NAMES,
   NO_FIELD_TEXTS,
+  NOTE_NAMES,
   readFields,
 } from './fields/account-fields.js';
 import { BudgetWords } from './fields/budget.js';
@@ -51,7 +52,7 @@ const NOTHING_TYPED: NewFields = {
 };
 
 /** The fields of every new account. A plan sets the expiry and the limits. */
-const COMMON = ['isEnabled', 'remarks', 'tags', ...ACCESS_NAMES, ...CONTACT_NAMES] as const;
+const COMMON = ['isEnabled', ...NOTE_NAMES, ...ACCESS_NAMES, ...CONTACT_NAMES] as const;
 const TERMS = ['expiresAt', ...LIMIT_NAMES] as const;
 
 export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
@@ -123,7 +124,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
       <PlanChoice value={plan} onChange={(next) => set({ plan: next })} />
       {plan === '' && fields('expiresAt')}
-      {fields('remarks', 'tags', 'isEnabled')}
+      {fields(...NOTE_NAMES, 'isEnabled')}
       <details>
         <summary>{t('account.access')}</summary>
         {fields(...ACCESS_NAMES)}

@@ -17,6 +17,7 @@ import {
   FIELD_NAMES,
   type FieldName,
   LIMIT_NAMES,
+  NOTE_NAMES,
   readFields,
   textsOf,
   valueIn,
@@ -72,8 +73,7 @@ export function EditDialog({
       >
         <Input value={values.username} onInput={(username) => set({ username })} />
       </Field>
-      <AccountFields names={['remarks']} texts={values} onChange={set} rows={2} />
-      {fields('tags')}
+      <AccountFields names={NOTE_NAMES} texts={values} onChange={set} rows={2} />
       {opened.daysFromFirstLogin !== null && (
         <p class="notice">{t('expiry.waiting', { n: opened.daysFromFirstLogin })}</p>
       )}

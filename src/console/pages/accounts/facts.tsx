@@ -3,46 +3,34 @@ import type { Account } from '../../api-types.js';
 import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
-import { scheduleEntries } from '../../lib/schedule.js';
 import { At, CopyButton, Fact, Pieces } from '../../ui/basics.js';
 import { UnconfirmedContacts } from './contacts.js';
+import {
+  ACCESS_NAMES,
+  accountField,
+  type FieldName,
+  LIMIT_NAMES,
+  NOTE_NAMES,
+  valueIn,
+} from './fields/account-fields.js';
+import { accountWords, isEmpty } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
 export function Facts({ account }: { account: Account }) {
   const { limits, usage } = account;
   const contacts = contactList(account);
+  const field = (name: FieldName) => <FieldFact key={name} name={name} value={valueIn(account, name)} />;
   const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
   return (
     <section class="card">
       <h2>{t('account.facts')}</h2>
       <dl class="facts">
-        <Fact label={t('account.remarks')}>{account.remarks ?? <span class="faint">—</span>}</Fact>
-        <Fact label={t('tags.title')}>
-          {account.tags.length === 0 && <span class="faint">—</span>}
-          {account.tags.map((tag) => (
-            <a key={tag} class="tag" href={href(['accounts'], { tag })}>
-              {tag}
-            </a>
-          ))}
-        </Fact>
+        {[...NOTE_NAMES, 'authorizedAddresses' as const, ...ACCESS_NAMES].map(field)}
         {account.owner && (
           <Fact label={t('operators.owner')}>
             <a href={href(['accounts'], { owner: account.owner.id })}>{account.owner.name}</a>
           </Fact>
         )}
-        <Fact label={t('account.authorizedAddresses')}>
-          {account.authorizedAddresses.join(', ') || <span class="faint">—</span>}
-        </Fact>
-        <Fact label={t('account.allowedClients')} look="break">
-          {account.allowedClients.join(', ') || <span class="soft">{t('account.allowedClients.all')}</span>}
-        </Fact>
-        <Fact label={t('account.schedule')} look="break">
-          {account.schedule === null ? (
-            <span class="soft">{t('account.schedule.always')}</span>
-          ) : (
-            <Pieces of={scheduleEntries(account.schedule)} between={t('schedule.entries')} />
-          )}
-        </Fact>
         <Fact label={t('contacts.title')} look="break">
           {contacts.length === 0 ? <span class="faint">—</span> : <Pieces of={contacts} between=" · " />}
         </Fact>
@@ -71,9 +59,7 @@ export function Facts({ account }: { account: Account }) {
         <Fact label={t('limits.speed')} look="number">
           ↓ {speed(limits.bytesPerSecondDown)} ↑ {speed(limits.bytesPerSecondUp)}
         </Fact>
-        <Fact label={t('limits.egressClass')}>
-          {limits.egressClass ?? <span class="soft">{t('limits.egressClass.none')}</span>}
-        </Fact>
+        {LIMIT_NAMES.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field)}
         <Fact label={t('account.id')}>
           <code class="break">{account.id}</code> <CopyButton text={account.id} />
         </Fact>
@@ -82,6 +68,26 @@ export function Facts({ account }: { account: Account }) {
         <UnconfirmedContacts account={account} />
       )}
     </section>
+  );
+}
+
+/** The limits that the diagnosis shows with their usage, and the speed. */
+const LIMITS_ELSEWHERE: ReadonlySet<FieldName> = new Set([
+  'maxSessions',
+  'maxClientAddresses',
+  'bytesPerSecondUp',
+  'bytesPerSecondDown',
+  'quotaBytes',
+  'quotaPeriod',
+] as const);
+
+function FieldFact({ name, value }: { name: FieldName; value: unknown }) {
+  const { label, none, fact } = accountField(name);
+  const words = accountWords(name, value);
+  return (
+    <Fact label={t(label)} look="break">
+      {isEmpty(value) ? <span class={none ? 'soft' : 'faint'}>{words}</span> : (fact?.(value) ?? words)}
+    </Fact>
   );
 }
 

@@ -3,9 +3,9 @@ import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } 
 import { expiry, expiryShort, localTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
-import { ACCESS_NAMES, accountField, type FieldName, LIMIT_NAMES } from '../fields/account-fields.js';
+import { ACCESS_NAMES, LIMIT_NAMES, valueIn } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
-import { fieldLabel, fieldValue, showField } from '../fields/field-words.js';
+import { accountWords, fieldLabel, showField } from '../fields/field-words.js';
 import { expiryOf, limitWords } from '../fields/plans.js';
 
 export type BulkActionType = BulkRequest['action']['type'];
@@ -70,8 +70,7 @@ interface BeforeAfter {
 }
 
 /** The daemon shows only the fields that the action sets, and those that explain them. */
-type Terms = AccountLimits &
-  Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | (typeof ACCESS_NAMES)[number]>;
+type Terms = AccountLimits & Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin'>;
 
 function Change({ type, before, after }: BeforeAfter & { readonly type: BulkActionType }) {
   if (type === 'plan') return <PlanChange before={before} after={after} />;
@@ -153,7 +152,7 @@ function AccessChange({ before, after }: BeforeAfter) {
   return (
     <div class="changes">
       {ACCESS_NAMES.map((name) => {
-        const [old, now] = [accessWords(name, before[name]), accessWords(name, after[name])];
+        const [old = '', now = ''] = [before, after].map((of) => accountWords(name, valueIn(of, name)));
         return (
           <span key={name} class={old === now ? 'soft' : 'break'}>
             {t('bulk.field', { field: fieldLabel(name) })}
@@ -163,12 +162,6 @@ function AccessChange({ before, after }: BeforeAfter) {
       })}
     </div>
   );
-}
-
-/** What a field allows, in words. */
-function accessWords(name: FieldName, value: string | readonly string[] | null): string {
-  const { none } = accountField(name);
-  return none && (value === null || value.length === 0) ? t(none) : fieldValue(name, value);
 }
 
 /** Lists the skipped accounts, grouped by the reason. */

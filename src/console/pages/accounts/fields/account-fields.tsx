@@ -6,15 +6,24 @@ import { expiry, localTime } from '../../../lib/format.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
 import { may, useUser } from '../../../lib/rights.js';
-import { scheduleWords } from '../../../lib/schedule.js';
+import { href } from '../../../lib/router.js';
+import { scheduleEntries, scheduleWords } from '../../../lib/schedule.js';
+import { Pieces } from '../../../ui/basics.js';
 import { Choices } from '../../../ui/choices.js';
 import { ExpiryField, expiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
 import { Area, Checkbox, Field, Input, optionsOf, Select } from '../../../ui/form.js';
 import { readTags, TagField, tagsText } from './tag-field.js';
 
-type Own = 'username' | 'remarks' | 'tags' | 'expiresAt' | 'isEnabled';
-type Access = 'authorizedAddresses' | 'allowedClients' | 'schedule';
-type Values = Pick<Account, Own | Access> & Account['contacts'] & AccountLimits;
+type Own =
+  | 'username'
+  | 'remarks'
+  | 'tags'
+  | 'expiresAt'
+  | 'isEnabled'
+  | 'authorizedAddresses'
+  | 'allowedClients'
+  | 'schedule';
+type Values = Pick<Account, Own> & Account['contacts'] & AccountLimits;
 export type FieldName = keyof Values;
 /** The fields as typed. */
 export type FieldTexts = Readonly<Record<FieldName, string>>;
@@ -22,7 +31,7 @@ export type FieldTexts = Readonly<Record<FieldName, string>>;
 interface InputProps {
   readonly value: string;
   readonly onInput: (text: string) => void;
-  /** Lines of a text; left out: a text of one line. */
+  /** Lines of a long text; left out: one line. */
   readonly rows?: number | undefined;
 }
 
@@ -30,6 +39,10 @@ interface AccountField<Value> {
   readonly label: TextKey;
   /** The part of the account that holds the field; left out: the account itself. */
   readonly part?: 'contacts' | 'limits';
+  /** Of the account itself: says from where and when it may log in. */
+  readonly isAccess?: true;
+  /** Of the account itself: forms and facts have a place for this field alone. */
+  readonly isApart?: true;
   /** The value as the form holds it. */
   text(value: Value): string;
   /** Returns undefined for an invalid text. */
@@ -45,15 +58,17 @@ interface AccountField<Value> {
   readonly none?: TextKey;
   /** The value in words; left out or undefined: those of any value of its type. */
   words?(value: Value): string | undefined;
+  /** A value that is not empty, on the page of its account; left out: its words. */
+  fact?(value: Value): ComponentChildren;
 }
 
 /** A text; an empty one is null. */
-const text = (label: TextKey, maxLength?: number) => ({
+const text = (label: TextKey, maxLength?: number, isLong = false) => ({
   label,
   text: (value: string | null) => value ?? '',
   read: (typed: string) => typed.trim() || null,
   Input: ({ rows, ...props }: InputProps) =>
-    rows === undefined ? <Input {...props} maxLength={maxLength} /> : <Area {...props} rows={rows} />,
+    isLong && rows ? <Area {...props} rows={rows} /> : <Input {...props} maxLength={maxLength} />,
 });
 
 /** Addresses, one a line. A text may separate them as files of accounts do: by commas, semicolons or white space. */
@@ -97,28 +112,48 @@ const MEGA = 1_000_000;
 const GIGA = 1_000_000_000;
 
 const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
-  username: { ...text('account.username'), read: (typed) => (typed.trim() === '' ? undefined : typed) },
-  remarks: { ...text('account.remarks'), read: (typed) => (typed.trim() === '' ? null : typed) },
+  username: {
+    ...text('account.username'),
+    isApart: true,
+    read: (typed) => (typed.trim() === '' ? undefined : typed),
+  },
+  remarks: {
+    ...text('account.remarks', undefined, true),
+    read: (typed) => (typed.trim() === '' ? null : typed),
+  },
   tags: {
     label: 'tags.title',
     text: tagsText,
     read: readTags,
     isWhole: true,
     Input: ({ value, onInput }) => <TagField label={t('tags.title')} value={value} onInput={onInput} />,
+    fact: (tags) =>
+      tags.map((tag) => (
+        <a key={tag} class="tag" href={href(['accounts'], { tag })}>
+          {tag}
+        </a>
+      )),
   },
-  authorizedAddresses: addresses('account.authorizedAddresses', 'account.authorizedAddresses.hint', 2),
+  authorizedAddresses: {
+    ...addresses('account.authorizedAddresses', 'account.authorizedAddresses.hint', 2),
+    isApart: true,
+  },
   allowedClients: {
     ...addresses('account.allowedClients', 'account.allowedClients.hint', 6),
+    isAccess: true,
     none: 'account.allowedClients.all',
   },
   schedule: {
     ...text('account.schedule', 255),
     hint: () => t('account.schedule.hint', { zone: useUser()?.timeZone ?? '' }),
+    isAccess: true,
     none: 'account.schedule.always',
     words: (schedule) => (schedule ? scheduleWords(schedule) : undefined),
+    fact: (schedule) => <Pieces of={scheduleEntries(schedule ?? '')} between={t('schedule.entries')} />,
   },
   expiresAt: {
     label: 'account.expiresAt',
+    isApart: true,
     text: expiryText,
     read: readExpiry,
     isWhole: true,
@@ -127,6 +162,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   },
   isEnabled: {
     label: 'account.state',
+    isApart: true,
     text: String,
     read: (typed) => typed === 'true',
     isWhole: true,
@@ -184,7 +220,12 @@ export const LIMIT_NAMES = FIELD_NAMES.filter(
   (name): name is keyof AccountLimits => FIELDS[name].part === 'limits',
 );
 export const CONTACT_NAMES = FIELD_NAMES.filter((name) => FIELDS[name].part === 'contacts');
-export const ACCESS_NAMES = ['allowedClients', 'schedule'] as const;
+export const ACCESS_NAMES = FIELD_NAMES.filter((name) => FIELDS[name].isAccess);
+/** What an operator notes of an account, and fields that belong to no other group. */
+export const NOTE_NAMES = FIELD_NAMES.filter((name) => {
+  const { part, isAccess, isApart } = FIELDS[name];
+  return !part && !isAccess && !isApart;
+});
 
 export const isAccountField = (name: string): name is FieldName => name in FIELDS;
 export const accountField = (name: FieldName): AccountField<unknown> => FIELDS[name];

@@ -3,7 +3,7 @@ import type { Plan } from '../../../api-types.js';
 import { bytes, count, rate } from '../../../lib/format.js';
 import { isTextKey, type TextKey, t } from '../../../lib/i18n.js';
 import { NOTICE_LABELS } from '../../settings/notices/form.js';
-import { accountField, isAccountField } from './account-fields.js';
+import { accountField, type FieldName, isAccountField } from './account-fields.js';
 import { daysWords, planLimitWords } from './plans.js';
 
 /** The fields that neither accounts nor notices have. */
@@ -105,12 +105,21 @@ export function fieldValue(path: string, value: unknown): string {
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
   const word = wordFor(name, value);
   if (word) return t(word);
-  if (value === null || value === '') return '—';
-  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(itemWords).join(', ');
+  if (isEmpty(value)) return '—';
+  if (Array.isArray(value)) return value.map(itemWords).join(', ');
   if (typeof value === 'number') return numberWords(name, value);
   if (isPlan(value)) return `${daysWords(value)} · ${planLimitWords(value.limits)}`;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
+
+/** The value of a field of an account, also when it has none. */
+export function accountWords(name: FieldName, value: unknown): string {
+  const { none } = accountField(name);
+  return none && isEmpty(value) ? t(none) : fieldValue(name, value);
+}
+
+export const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** An item of a list. A game rule is named by its GameID, or by the pattern that finds it. */
 function itemWords(item: unknown): string {
