@@ -7,6 +7,7 @@ const features = [
   'settings',
   'nodes',
   'sessions',
+  'trace',
   'egress',
   'accounts',
   'heartbeats',

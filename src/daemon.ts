@@ -115,6 +115,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
       recentLog,
       auth,
       notices,
+      heartbeats,
       problem: storage.problem,
       plane,
       listeners,

@@ -141,6 +141,11 @@ const heartbeats = section({
   games: z.array(game).max(1000).default([]),
 });
 
+const trace = section({
+  retention: section({ days: whole(0, 36_500).default(90) }).prefault({}),
+  destinationsPerAssociation: whole(0, 10_000).default(256),
+});
+
 const metrics = section({ token: secret('a token of 16 characters or more').nullable().default(null) });
 
 const notices = section({
@@ -179,6 +184,7 @@ export const configSchema = section({
   dns: dns.prefault({}),
   egress: egress.prefault({}),
   heartbeats: heartbeats.prefault({}),
+  trace: trace.prefault({}),
   admin: adminSchema.prefault({}),
   metrics: metrics.prefault({}),
   notices: notices.prefault({}),

@@ -40,6 +40,7 @@ import type { Reloadable } from '../core/settings/setting.js';
 import type { Changed, ChangeSignal } from '../core/stats/change-signal.js';
 import type { History } from '../core/stats/history.js';
 import type { OverviewNow } from '../core/stats/overview.js';
+import type { SessionRecordStore } from '../core/trace/session-record.js';
 import type { Caller, LostAccess } from './caller.js';
 import type { AdminAttempts } from './guards/attempts.js';
 import type { PlayerPageSettings } from './player/page-settings.js';
@@ -81,6 +82,9 @@ export interface Services {
   readonly pacListeners: PacListeners;
 
   readonly logins: Pick<LoginStore, 'list' | 'count'>;
+  readonly sessionRecords: Pick<SessionRecordStore, 'search' | 'unmatched' | 'oldest'>;
+  /** Writes the records of this daemon that wait. */
+  readonly flushRecords: () => Promise<void>;
   readonly heartbeats: Pick<HeartbeatStore, 'list'>;
   readonly heartbeatSums: Pick<HeartbeatSums, 'series' | 'largest'>;
   readonly heartbeatIntervalMs: number;

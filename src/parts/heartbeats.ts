@@ -6,6 +6,7 @@ import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter, type WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
+import { SessionRecorder } from '../core/trace/session-recorder.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
@@ -14,14 +15,17 @@ import type { OperatorSettings } from './operator-settings.js';
 const TRIM_INTERVAL_MS = MINUTE_MS;
 
 export interface HeartbeatsPart extends Part {
+  /** Writes what waits for the database. */
+  flush(): Promise<void>;
   /** Reloads the totals of these accounts after other nodes have written entries. */
   refresh(accountIds: readonly string[]): Promise<void>;
 }
 
 export function createHeartbeatsPart(deps: {
-  readonly config: Pick<Config, 'heartbeats'>;
+  readonly config: Pick<Config, 'heartbeats' | 'trace'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage' | 'sessions'>;
-  readonly settings: Pick<OperatorSettings, 'heartbeatRetention'>;
+  readonly settings: Pick<OperatorSettings, 'heartbeatRetention' | 'retention'>;
+  readonly node: { readonly nodeName: string };
   readonly stats: { countHeartbeat(entry: Heartbeat): void };
   readonly log: Log;
   readonly now: () => number;
@@ -41,12 +45,22 @@ export function createHeartbeatsPart(deps: {
     now,
   });
   sessions.subscribe(recorder);
+  const records = new SessionRecorder({
+    store: store.sessionRecords,
+    isOn: () => deps.settings.retention.current().sessionDays > 0,
+    node: deps.node.nodeName,
+    maxPending: config.heartbeats.maxPending,
+    maxDestinations: config.trace.destinationsPerAssociation,
+    now,
+  });
+  sessions.subscribe(records);
   const writer = createHeartbeatWriter({
     pool,
     directory,
     heartbeats: store.heartbeats,
     accounts: store.accounts,
     traffic: deps.core.usage,
+    records,
     retention: deps.settings.heartbeatRetention,
     flushIntervalMs: config.heartbeats.flushIntervalMs,
     trimIntervalMs: TRIM_INTERVAL_MS,
@@ -57,7 +71,11 @@ export function createHeartbeatsPart(deps: {
   return {
     name: 'heartbeats',
     refresh: writer.refresh,
-    start: () => writer.start(),
+    flush: writer.flush,
+    async start() {
+      await store.sessionRecords.cutOff(deps.node.nodeName, now());
+      writer.start();
+    },
     stop: () => writer.stop(),
   };
 }

@@ -1,4 +1,4 @@
-// Deletes old entries of the login log and the audit log once a minute.
+// Deletes old entries of the login log and the audit log, and old records of sessions, once a minute.
 import type { Config } from '../config.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';

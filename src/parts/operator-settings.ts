@@ -41,6 +41,7 @@ export interface OperatorSettings {
 const RETENTION_PATHS = {
   heartbeatDays: 'heartbeats.retention.days',
   heartbeatsPerAccount: 'heartbeats.retention.perAccount',
+  sessionDays: 'trace.retention.days',
   runDays: 'webhooks.retention',
   loginDays: 'admin.logins.days',
   auditDays: 'admin.audit.days',
@@ -69,6 +70,7 @@ export async function openSettings(deps: {
       ofFile: {
         heartbeatDays: config.heartbeats.retention.days,
         heartbeatsPerAccount: config.heartbeats.retention.perAccount,
+        sessionDays: config.trace.retention.days,
         runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
         loginDays: config.admin.logins.days,
         auditDays: config.admin.audit.days,

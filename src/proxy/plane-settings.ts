@@ -25,6 +25,8 @@ export interface UdpSettings {
   readonly fullCone: boolean;
   /** Maximum number of destinations of one association; the least recently used is dropped. */
   readonly maxDestinations: number;
+  /** Maximum number of destinations of one association that are recorded for traces. */
+  readonly recordedDestinations: number;
   /** Maximum number of queued datagrams of one association while it connects to an upstream proxy; more are dropped. */
   readonly maxWaitingForUpstream: number;
   /** Memory limit for incomplete fragments of all associations, in bytes. */

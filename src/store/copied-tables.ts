@@ -31,6 +31,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table('heartbeat_sums', ['step_seconds', 'at', 'account_id', 'game_id']),
   table('traffic_days', ['account_id', 'day']),
   table('logins', ['id']),
+  table('session_records', ['id']),
   table('samples', ['step', 'at']),
   table('audit', ['id'], LONG_ROWS),
   table('operators', ['id']),

@@ -104,7 +104,11 @@ export const recordNoActivity: RecordActivity = async () => {};
  * @param number of the batch, which increases for each kind
  * @returns false when the batch is already written
  */
-export type IsNewBatch = (trx: Knex, kind: 'heartbeats' | 'traffic', number: number) => Promise<boolean>;
+export type IsNewBatch = (
+  trx: Knex,
+  kind: 'heartbeats' | 'traffic' | 'sessions',
+  number: number,
+) => Promise<boolean>;
 
 /** For databases in this process, whose answers cannot get lost. */
 export const isAlwaysNew: IsNewBatch = async () => true;

@@ -24,6 +24,7 @@ import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { SampleStore } from '../core/stats/history.js';
 import type { StorageFault } from '../core/storage.js';
+import type { SessionRecordStore } from '../core/trace/session-record.js';
 import type { ChangeFeed } from './changes.js';
 import type { DaemonEvents, Database, Opener } from './database.js';
 import type { PgOptions } from './pg/database.js';
@@ -45,6 +46,7 @@ import { createOperatorStore } from './tables/operators.js';
 import { createPlayerLinkStore } from './tables/player-links.js';
 import { createRunStore } from './tables/runs.js';
 import { createSampleStore } from './tables/samples.js';
+import { createSessionRecordStore } from './tables/session-records.js';
 import { createSettingStore } from './tables/settings.js';
 import { createTrafficStore } from './tables/traffic.js';
 
@@ -70,6 +72,7 @@ export interface Store {
   readonly apiTokens: ApiTokenStore;
   readonly operators: OperatorStore;
   readonly logins: LoginStore;
+  readonly sessionRecords: SessionRecordStore;
   readonly playerLinks: PlayerLinkStore;
   /** GUID of this process, which identifies it in the database. */
   readonly process: string;
@@ -162,6 +165,7 @@ async function createStore(database: Database, now: Clock): Promise<Store> {
     apiTokens: createApiTokenStore(database, recordChange, recordAudit),
     operators: createOperatorStore(database, recordChange, recordAudit),
     logins: createLoginStore(db, reads, scans, database.loginSearch),
+    sessionRecords: createSessionRecordStore(database, isNewBatch),
     playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
     calendar,

@@ -1,4 +1,4 @@
-// Deletes old and excess entries of the login log and the audit log.
+// Deletes old and excess entries of the login log and the audit log, and old records of sessions.
 import { DAY_MS } from '../core/clock.js';
 import type { RetentionSetting } from '../core/settings/retention.js';
 import type { Store } from './store.js';
@@ -11,7 +11,7 @@ const SLICE = 5_000;
  * Rejects when the database cannot be written.
  */
 export async function trimLogs(deps: {
-  readonly store: Pick<Store, 'logins' | 'audit'>;
+  readonly store: Pick<Store, 'logins' | 'audit' | 'sessionRecords'>;
   readonly retention: Pick<RetentionSetting, 'current'>;
   /** Most login entries that are kept, regardless of their age. */
   readonly maxLogins: number;
@@ -20,11 +20,14 @@ export async function trimLogs(deps: {
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, maxLogins, now, signal } = deps;
-  const { loginDays, auditDays } = deps.retention.current();
+  const { loginDays, auditDays, sessionDays } = deps.retention.current();
   let removed: number;
   do removed = await store.logins.trim(now - loginDays * DAY_MS, maxLogins, SLICE);
   while (removed === SLICE && !signal.aborted);
   if (signal.aborted) return;
   do removed = await store.audit.trim(now - auditDays * DAY_MS, SLICE);
+  while (removed === SLICE && !signal.aborted);
+  if (signal.aborted) return;
+  do removed = await store.sessionRecords.trim(now - sessionDays * DAY_MS, SLICE);
   while (removed === SLICE && !signal.aborted);
 }

@@ -196,6 +196,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
     const retention = {
       heartbeatDays: 30,
       heartbeatsPerAccount: 10_000,
+      sessionDays: 90,
       runDays: 30,
       loginDays: 30,
       auditDays: 365,

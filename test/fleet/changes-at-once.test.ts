@@ -28,6 +28,7 @@ const SETTINGS: Readonly<Record<string, (number: number) => Json>> = {
   retention: (heartbeatDays) => ({
     heartbeatDays,
     heartbeatsPerAccount: 1_000,
+    sessionDays: 30,
     runDays: 1,
     loginDays: 1,
     auditDays: 400,

@@ -137,7 +137,8 @@ describe('two nodes on one database', async () => {
   });
 
   test('changed settings and tokens reach the other node', async () => {
-    const retention = { heartbeatDays: 3, heartbeatsPerAccount: 50, runDays: 4, loginDays: 5, auditDays: 6 };
+    const logs = { sessionDays: 7, loginDays: 5, auditDays: 6 };
+    const retention = { heartbeatDays: 3, heartbeatsPerAccount: 50, runDays: 4, ...logs };
     assert.equal((await one.api('PUT', '/api/v1/settings/retention', retention)).status, 200);
     await eventually(async () => {
       assert.deepEqual(await getJson(two, '/api/v1/settings/retention'), retention);

@@ -12,7 +12,7 @@ export class FakeSession implements Session {
   destination: Session['destination'];
   readonly openedAt = 0;
   gameId: string | null = null;
-  readonly via = null;
+  via: string | null = null;
   outgoing: Session['outgoing'] = null;
   readonly connectMs = null;
   bytesUp = 0;

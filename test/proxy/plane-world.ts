@@ -65,6 +65,7 @@ export const SETTINGS: ProxySettings = {
     dnsIdleTimeoutMs: 15_000,
     fullCone: false,
     maxDestinations: 100,
+    recordedDestinations: 4,
     maxWaitingForUpstream: 10,
     fragmentMemoryBytes: 65_536,
     maxAssociationsPerAccount: 32,

@@ -65,7 +65,14 @@ test('audit entries are deleted by age to the millisecond, oldest first', async 
 });
 
 const retention = { current: () => ({ ...KEPT }) };
-const KEPT = { heartbeatDays: 1, heartbeatsPerAccount: 1, runDays: 1, loginDays: 2, auditDays: 3 };
+const KEPT = {
+  heartbeatDays: 1,
+  heartbeatsPerAccount: 1,
+  sessionDays: 2,
+  runDays: 1,
+  loginDays: 2,
+  auditDays: 3,
+};
 
 test('each log is trimmed to its own number of days, exact to the millisecond', async (t) => {
   const audit = [NOW - 3 * DAY_MS - 1, NOW - 3 * DAY_MS, NOW];

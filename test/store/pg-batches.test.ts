@@ -75,6 +75,7 @@ test('heartbeat entries are stored once', async (t) => {
     heartbeats: store.heartbeats,
     accounts: store.accounts,
     traffic: { flush: async () => undefined },
+    records: { flush: async () => undefined },
     retention: KEEP_ALL,
     flushIntervalMs: 60_000,
     trimIntervalMs: 60_000,

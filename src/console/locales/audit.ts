@@ -32,6 +32,7 @@ export const audit = {
   'audit.byImportOf': { en: 'by the import of {name}', zh: '由导入 {name} 产生' },
   'audit.onePart': { en: 'One import or bulk action', zh: '一次导入或批量操作' },
   'audit.session.end': { en: 'Ended session', zh: '断开会话' },
+  'audit.trace.search': { en: 'Searched who used a destination', zh: '追查目标的使用者' },
   'audit.settings.whitelist': { en: 'Changed whitelist', zh: '修改白名单' },
   'audit.settings.games': { en: 'Changed game rules', zh: '修改游戏规则' },
   'audit.settings.public-address': { en: 'Changed the players’ address', zh: '修改连接地址' },

@@ -16,11 +16,18 @@ export const settings = {
   'settings.undo': { en: 'Undo', zh: '撤销' },
   'settings.saved': { en: 'Saved', zh: '已保存' },
   'retention.text': { en: 'Older data is removed automatically.', zh: '超过时间的数据会自动清除。' },
-  'retention.wrong': { en: 'Must be a whole number from 1 to {max}.', zh: '须为 1 到 {max} 的整数。' },
+  'retention.wrong': {
+    en: 'Must be a whole number from {min} to {max}.',
+    zh: '须为 {min} 到 {max} 的整数。',
+  },
   'retention.heartbeatDays': { en: 'Heartbeats (days)', zh: '心跳数据（天）' },
   'retention.heartbeatsPerAccount': {
     en: 'Heartbeats of one account (entries)',
     zh: '每个账号的心跳数据（条）',
+  },
+  'retention.sessionDays': {
+    en: 'Session records for traces (days; 0: none)',
+    zh: '用于追查的会话记录（天；0 表示不记录）',
   },
   'retention.runDays': { en: 'Runs and conversations (days)', zh: '运行与对话（天）' },
   'retention.loginDays': { en: 'Logins (days)', zh: '登录记录（天）' },

@@ -47,6 +47,7 @@ export const AUDIT_ACTIONS = [
   'account.import',
   'account.bulk',
   'session.end',
+  'trace.search',
   'settings.whitelist',
   'settings.games',
   'settings.retention',

@@ -8,6 +8,8 @@ export const TOKEN_SCOPES = [
   'sessions:read',
   'sessions:write',
   'heartbeats:read',
+  /** Who used a destination at a time; each search is in the audit log. */
+  'trace:read',
   'agents:read',
   'agents:write',
   'settings:read',
@@ -32,6 +34,7 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly (typeof TOKEN_SCOPES)[n
     'sessions:read',
     'sessions:write',
     'heartbeats:read',
+    'trace:read',
     'audit:read',
   ],
   seller: [

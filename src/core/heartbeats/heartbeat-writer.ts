@@ -1,4 +1,4 @@
-// Writes heartbeat entries and login times to the database in batches, and deletes old entries.
+// Writes heartbeat entries, login times and the records of sessions to the database in batches, and deletes old entries.
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
@@ -26,6 +26,8 @@ export interface HeartbeatWriterOptions {
   readonly accounts: Pick<AccountStore, 'saveLogins'>;
   /** Writes the counted traffic of accounts. Rejects when it cannot, and keeps it then. */
   readonly traffic: { flush(): Promise<void> };
+  /** Writes the records of sessions. Rejects when it cannot, and keeps them then. */
+  readonly records: { flush(): Promise<void> };
   readonly retention: HeartbeatRetention;
   readonly flushIntervalMs: number;
   readonly trimIntervalMs: number;
@@ -38,7 +40,7 @@ export interface HeartbeatWriterOptions {
 export interface HeartbeatWriter {
   /** Starts the timers; they do not keep the process alive. */
   start(): void;
-  /** Writes the entries, logins and traffic from before the call. Rejects with the error of the database, and keeps them then. */
+  /** Writes the entries, logins, traffic and records from before the call. Rejects with the error of the database, and keeps them then. */
   flush(): Promise<void>;
   /** Reloads the totals of these accounts after other nodes have written entries. */
   refresh(accountIds: readonly string[]): Promise<void>;
@@ -93,6 +95,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
       await writeLogins();
       await writeEntries();
       await options.traffic.flush();
+      await options.records.flush();
     } catch (error) {
       if (failingSince === null) report({ kind: 'write-failed', error, pending: pool.pendingSize });
       failingSince ??= now();

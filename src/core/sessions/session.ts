@@ -42,6 +42,8 @@ export interface SessionSummary {
   readonly datagramsUp?: number;
   readonly datagramsDown?: number;
   readonly dropped?: Readonly<Record<string, number>>;
+  /** Of an association: the first ones, and one more than are recorded. */
+  readonly destinations?: readonly DatagramDestination[];
 }
 
 /** How a session began: the command of its client (RFC 1928 §4). */

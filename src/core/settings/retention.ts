@@ -7,6 +7,8 @@ import type { SettingStore } from './setting-store.js';
 export interface Retention {
   readonly heartbeatDays: number;
   readonly heartbeatsPerAccount: number;
+  /** 0: sessions are not recorded. */
+  readonly sessionDays: number;
   readonly runDays: number;
   readonly loginDays: number;
   readonly auditDays: number;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { guidOf } from '../../core/ids.js';
 import { pageOfSorted, type SortedPlace, type SortValue } from '../../core/sorted-page.js';
+import type { RecordPlace } from '../../core/trace/session-record.js';
 import { fault } from '../api/field-errors.js';
 import { Cursor } from '../api/schemas.js';
 
@@ -65,6 +66,15 @@ export const conversationCursors = cursorsOf<{ readonly lastUsedAt: number; read
     return at === undefined || key === undefined ? null : { lastUsedAt: Number(at), key };
   },
   ({ lastUsedAt, key }) => `${lastUsedAt}~${key}`,
+);
+
+/** Records of sessions: by their start, then by their number. */
+export const recordCursors = cursorsOf<RecordPlace>(
+  (text) => {
+    const [, startedAt, id] = /^(\d{1,15})~(\d{1,15})$/.exec(text) ?? [];
+    return startedAt === undefined ? null : { startedAt: Number(startedAt), id: Number(id) };
+  },
+  ({ startedAt, id }) => `${startedAt}~${id}`,
 );
 
 /** Lists in memory, which are sorted by any of their fields: the value of the last item, and its id. */

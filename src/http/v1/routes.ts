@@ -16,6 +16,7 @@ import { heartbeatRoutes } from './activity/heartbeats.js';
 import { loginRoutes } from './activity/logins.js';
 import { noticeRoutes } from './activity/notices.js';
 import { liveSessionRoutes } from './activity/sessions.js';
+import { traceRoutes } from './activity/trace.js';
 import { agentRoutes } from './agents/agents.js';
 import { conversationRoutes } from './agents/conversations.js';
 import { runRoutes } from './agents/runs.js';
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = [
   ...liveSessionRoutes,
   ...loginRoutes,
   ...heartbeatRoutes,
+  ...traceRoutes,
   ...agentRoutes,
   ...runRoutes,
   ...conversationRoutes,

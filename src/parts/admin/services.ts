@@ -20,6 +20,7 @@ import type { Auth } from '../auth.js';
 import type { Core } from '../core.js';
 import type { NodePart } from '../database/node.js';
 import type { SessionsPart } from '../database/sessions.js';
+import type { HeartbeatsPart } from '../heartbeats.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
@@ -43,6 +44,7 @@ export interface ServiceParts {
   readonly settings: OperatorSettings;
   readonly stats: Pick<StatsPart, 'activity' | 'heartbeatSums' | 'history' | 'overview' | 'changes'>;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
+  readonly heartbeats: Pick<HeartbeatsPart, 'flush'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload'>;
   readonly notices: Pick<NoticesPart, 'confirmations' | 'preview' | 'test' | 'wake'>;
   readonly agents: Pick<Services['agents'], 'control'>;
@@ -98,6 +100,8 @@ export function createServices(parts: ServiceParts): Services {
     playerPage: admin.playerPage,
     pacListeners: pacListeners(config),
     logins: store.logins,
+    sessionRecords: store.sessionRecords,
+    flushRecords: parts.heartbeats.flush,
     heartbeats: store.heartbeats,
     heartbeatSums: stats.heartbeatSums,
     heartbeatIntervalMs: config.heartbeats.intervalMs,

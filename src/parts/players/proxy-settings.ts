@@ -35,6 +35,7 @@ export function proxySettings(config: Config): ProxySettings {
       dnsIdleTimeoutMs: socks.udp.dnsIdleTimeoutMs,
       fullCone: socks.udp.fullCone,
       maxDestinations: socks.udp.maxDestinations,
+      recordedDestinations: config.trace.destinationsPerAssociation,
       maxWaitingForUpstream: socks.udp.maxWaitingForUpstream,
       fragmentMemoryBytes: socks.udp.fragmentMemoryBytes,
       maxAssociationsPerAccount: socks.udp.maxAssociationsPerAccount,

@@ -1,7 +1,7 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp, sourceOf } from '../../core/ip.js';
-import type { SessionEnd } from '../../core/sessions/session.js';
+import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
 import type { ConnectionHost } from '../connection/host.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Stream, StreamListener } from '../io/io.js';
@@ -80,6 +80,8 @@ export class Association implements SessionTransfer, StreamListener {
   readonly #decisions: AccountDecisions;
   readonly #reassembly: Reassembly;
   readonly #dropped: Record<string, number> = {};
+  /** The first ones, and one more than are recorded. */
+  readonly #destinations: DatagramDestination[] = [];
   #open: Open | null = null;
   /** The client's address and port, once a datagram has come from it. */
   #lockedTo: Endpoint | null = null;
@@ -115,7 +117,10 @@ export class Association implements SessionTransfer, StreamListener {
       onNew: (host, { address, port }, via, isNew) => {
         if (port !== DNS_PORT) this.#isOnlyDns = false;
         const outgoing = via === null ? { address: '', port: relay.outsidePort(address) } : null;
-        return session.newDestination({ host, address, port, outgoing, via }, isNew);
+        const destination = { host, address, port, outgoing, via };
+        if (this.#destinations.length <= settings.udp.recordedDestinations)
+          this.#destinations.push(destination);
+        return session.newDestination(destination, isNew);
       },
       onDropped: (reason, host, port) => this.#refused(reason, host, port),
       onIgnored: (reason) => this.#count(reason, 1),
@@ -195,7 +200,12 @@ export class Association implements SessionTransfer, StreamListener {
       const { datagramsUp, datagramsDown, unsendable, overRate } = relay.counts;
       this.#count('unsendable', unsendable);
       this.#count('over-rate', overRate);
-      session.finish(reason, { datagramsUp, datagramsDown, dropped: this.#dropped });
+      session.finish(reason, {
+        datagramsUp,
+        datagramsDown,
+        dropped: this.#dropped,
+        destinations: this.#destinations,
+      });
     }
     onOver();
   }

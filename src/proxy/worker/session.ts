@@ -47,6 +47,7 @@ export interface DatagramSummary {
   readonly datagramsUp: number;
   readonly datagramsDown: number;
   readonly dropped: Readonly<Record<string, number>>;
+  readonly destinations: readonly DatagramDestination[];
 }
 
 /** What the sessions of a worker share. */

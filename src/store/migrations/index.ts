@@ -34,6 +34,7 @@ import * as accountSchedules from './0027_account_schedules.js';
 import * as noticeChannels from './0028_notice_channels.js';
 import * as sessionConfirmation from './0029_session_confirmation.js';
 import * as sellerMessages from './0030_seller_messages.js';
+import * as sessionRecords from './0031_session_records.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -75,4 +76,5 @@ export const migrations: readonly Migration[] = [
   { name: '0028_notice_channels', ...noticeChannels },
   { name: '0029_session_confirmation', ...sessionConfirmation },
   { name: '0030_seller_messages', ...sellerMessages },
+  { name: '0031_session_records', ...sessionRecords },
 ];

@@ -58,6 +58,7 @@ const writer = createHeartbeatWriter({
   },
   accounts: store.accounts,
   traffic: { flush: async () => {} },
+  records: { flush: async () => {} },
   retention: { maxAgeMs: settings.retention.days * DAY_MS, maxPerAccount: settings.retention.perAccount },
   flushIntervalMs: settings.flushIntervalMs,
   trimIntervalMs: DAY_MS,

@@ -83,6 +83,7 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
     },
     accounts: { saveLogins: (saved) => store.saveLogins(saved) },
     traffic: { flush: async () => {} },
+    records: { flush: async () => {} },
     retention: { maxAgeMs: 30 * DAY_MS, maxPerAccount: 10_000 },
     flushIntervalMs: 500,
     trimIntervalMs: 60_000,

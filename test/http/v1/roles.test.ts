@@ -12,9 +12,9 @@ import { suiteScope } from '../../helpers/suite.js';
 
 /**
  * `all`: every signed-in user; `own`: every signed-in user, who sees only their own data; `overview`: data of all accounts
- * together; the others depend on the scopes of the role. sellers.test.ts tests which accounts a seller sees.
+ * together; `operator`: no sellers and viewers; the others depend on the scopes of the role. sellers.test.ts tests which accounts a seller sees.
  */
-type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'overview' | 'administrator';
+type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'overview' | 'operator' | 'administrator';
 
 const DECISIONS: Readonly<Record<string, Decision>> = {
   signIn: 'public',
@@ -64,6 +64,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   getTraffic: 'read',
   getTimeline: 'read',
   listHeartbeats: 'read',
+  trace: 'operator',
   getHeartbeatSeries: 'read',
   getHeartbeatSums: 'read',
   getPlans: 'read',
@@ -140,7 +141,7 @@ describe('operators', async () => {
     const may: Readonly<Record<string, readonly Decision[]>> = {
       viewer: ['public', 'all', 'own', 'read', 'overview'],
       seller: ['public', 'all', 'own', 'read', 'write'],
-      operator: ['public', 'all', 'own', 'read', 'write', 'overview'],
+      operator: ['public', 'all', 'own', 'read', 'write', 'overview', 'operator'],
     };
     for (const [role, allowed] of Object.entries(may)) {
       const signedIn = await signInAs((await addOperator(role)).name);

@@ -80,7 +80,7 @@ describe('settings', async () => {
   });
 
   it('of two changes for the same version at once, one is saved and the other one refused', async () => {
-    const days = { heartbeatsPerAccount: 1_000, runDays: 1, loginDays: 1, auditDays: 400 };
+    const days = { heartbeatsPerAccount: 1_000, sessionDays: 30, runDays: 1, loginDays: 1, auditDays: 400 };
     for (const [path, bodies] of [
       [WHITELIST, [{ whitelist: '127.*, ::1' }, { whitelist: '127.*, ::2' }]],
       [
@@ -136,6 +136,7 @@ describe('settings', async () => {
     assert.deepEqual(values, {
       heartbeatDays: 30,
       heartbeatsPerAccount: 10_000,
+      sessionDays: 90,
       runDays: 30,
       loginDays: 90,
       auditDays: 365,

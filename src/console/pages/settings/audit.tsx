@@ -102,6 +102,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'account.import': 'audit.account.import',
   'account.bulk': 'audit.account.bulk',
   'session.end': 'audit.session.end',
+  'trace.search': 'audit.trace.search',
   'settings.whitelist': 'audit.settings.whitelist',
   'settings.games': 'audit.settings.games',
   'settings.public-address': 'audit.settings.public-address',

@@ -20,6 +20,7 @@ import { notify } from '../../ui/toast.js';
 const FIELDS = [
   'heartbeatDays',
   'heartbeatsPerAccount',
+  'sessionDays',
   'runDays',
   'loginDays',
   'auditDays',
@@ -33,9 +34,12 @@ function textsOf(saved: Retention | undefined): Texts {
 
 const maxOf = (name: keyof Retention): number => (name === 'heartbeatsPerAccount' ? 10_000_000 : 3_650);
 
+/** Without days, sessions are not recorded. */
+const minOf = (name: keyof Retention): number => (name === 'sessionDays' ? 0 : 1);
+
 /** Reads a field; undefined for an invalid number. Every retention time needs a number. */
 function readField(name: keyof Retention, text: string): number | undefined {
-  return readNumber(text, { min: 1, max: maxOf(name), whole: true }) ?? undefined;
+  return readNumber(text, { min: minOf(name), max: maxOf(name), whole: true }) ?? undefined;
 }
 
 /** Returns the numbers of the changed fields; undefined while one of them is invalid. */
@@ -81,7 +85,7 @@ export function RetentionSettings() {
               label={t(`retention.${name}`)}
               error={
                 readField(name, draft.values[name]) === undefined
-                  ? t('retention.wrong', { max: maxOf(name) })
+                  ? t('retention.wrong', { min: minOf(name), max: maxOf(name) })
                   : undefined
               }
             >

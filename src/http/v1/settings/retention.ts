@@ -9,6 +9,8 @@ const Retention = z
   .object({
     heartbeatDays: z.int().min(1).max(3_650),
     heartbeatsPerAccount: z.int().min(1).max(10_000_000),
+    /** 0: sessions are not recorded, and no trace is possible. */
+    sessionDays: z.int().min(0).max(3_650),
     runDays: z.int().min(1).max(3_650),
     loginDays: z.int().min(1).max(3_650),
     auditDays: z.int().min(1).max(3_650),
@@ -18,7 +20,7 @@ const Retention = z
 export const retentionRoutes = settingRoutes({
   name: 'retention',
   schema: Retention,
-  body: Retention,
+  body: Retention.partial({ sessionDays: true }),
   get: {
     operationId: 'getRetention',
     summary: 'How long the daemon keeps data.',
@@ -32,7 +34,7 @@ export const retentionRoutes = settingRoutes({
   present: ({ retention }) => ({ body: retention.current() }),
   save: ({ body, caller, by }, { retention }, otherVersion) =>
     retention.save(
-      () => body,
+      (stored) => ({ ...body, sessionDays: body.sessionDays ?? stored.sessionDays }),
       by,
       (stored) =>
         caller.scopes !== null && body.auditDays < stored.auditDays ? AUDIT_DAYS : otherVersion(stored),

@@ -1,0 +1,147 @@
+// Records sessions for traces: a record when a session opens, its end when it closes. They wait here until they are written with the
+// heartbeat entries. A session that has ended meanwhile is written once.
+import type { Clock } from '../clock.js';
+import type { DatagramDestination, Session, SessionObserver, SessionSummary } from '../sessions/session.js';
+import {
+  OTHER_DESTINATIONS,
+  type RecordBatch,
+  type RecordGap,
+  type SessionRecord,
+  type SessionRecordEnd,
+  type SessionRecordStore,
+} from './session-record.js';
+
+/** Records in one transaction. */
+const BATCH_SIZE = 5_000;
+
+export interface SessionRecorderOptions {
+  readonly store: Pick<SessionRecordStore, 'write'>;
+  /** Whether sessions are recorded at present. */
+  readonly isOn: () => boolean;
+  /** Name of this node. */
+  readonly node: string;
+  /** Most records that wait for the database; more are dropped and counted. */
+  readonly maxPending: number;
+  /** Most destinations of one association. */
+  readonly maxDestinations: number;
+  readonly now: Clock;
+}
+
+type Waiting = { -readonly [Field in keyof SessionRecord]: SessionRecord[Field] };
+
+export class SessionRecorder
+  implements Pick<SessionObserver, 'opened' | 'destinationChanged' | 'closed' | 'passed'>
+{
+  readonly #options: SessionRecorderOptions;
+  readonly #records: Waiting[] = [];
+  /** The waiting records of a session, by its id. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #ends: SessionRecordEnd[] = [];
+  /** The recorded destinations of live associations. */
+  readonly #destinations = new Map<string, Set<string>>();
+  #gap: RecordGap | null = null;
+  /** Not yet confirmed as written; the next flush sends it again under the same number. */
+  #batch: RecordBatch | null = null;
+  #number = 0;
+
+  constructor(options: SessionRecorderOptions) {
+    this.#options = options;
+  }
+
+  readonly opened = (session: Session): void => {
+    if (session.protocol === 'udp') this.#destinations.set(session.id, new Set());
+    else this.#add(session, { ...session.destination, outgoing: session.outgoing, via: session.via });
+  };
+
+  readonly destinationChanged = (session: Session): void => {
+    const { destination, outgoing, via } = session;
+    this.#addDestination(session, { ...destination, outgoing, via }, this.#options.now());
+  };
+
+  readonly passed = (session: Session, summary: SessionSummary): void => {
+    this.opened(session);
+    this.closed(session, summary);
+  };
+
+  readonly closed = (
+    session: Session,
+    { bytesUp, bytesDown, durationMs, destinations }: SessionSummary,
+  ): void => {
+    // Those that were replaced in a long batch of events.
+    for (const each of destinations ?? []) this.#addDestination(session, each, session.openedAt);
+    this.#destinations.delete(session.id);
+    if (!this.#options.isOn()) return;
+    const end = { endedAt: session.openedAt + durationMs, bytesUp, bytesDown };
+    const waiting = this.#waiting.get(session.id);
+    for (const record of waiting ?? []) Object.assign(record, end);
+    if (waiting === undefined || session.protocol === 'udp') this.#ends.push({ session: session.id, ...end });
+  };
+
+  /** Writes what waits. Rejects with the error of the database, and keeps it then. One call at a time. */
+  async flush(): Promise<void> {
+    const waiting = Math.max(this.#records.length, this.#ends.length, this.#gap ? 1 : 0);
+    // What is recorded meanwhile is left to the next flush.
+    let batches = Math.ceil(waiting / BATCH_SIZE) + (this.#batch === null ? 0 : 1);
+    for (; batches > 0; batches -= 1) {
+      this.#batch ??= this.#take();
+      await this.#options.store.write(this.#batch, this.#number);
+      this.#batch = null;
+    }
+  }
+
+  #take(): RecordBatch {
+    this.#number += 1;
+    const records = this.#records.splice(0, BATCH_SIZE);
+    for (const { session } of records) this.#waiting.delete(session);
+    const gap = this.#gap;
+    this.#gap = null;
+    return { records, ends: this.#ends.splice(0, BATCH_SIZE), gap };
+  }
+
+  #addDestination(session: Session, destination: DatagramDestination, startedAt: number): void {
+    const known = this.#destinations.get(session.id);
+    const key = `${destination.host} ${destination.address} ${destination.port}`;
+    if (known === undefined || known.has(key) || known.size > this.#options.maxDestinations) return;
+    known.add(key);
+    if (known.size <= this.#options.maxDestinations) return this.#add(session, destination, startedAt);
+    const others = { host: OTHER_DESTINATIONS, address: '', port: 0, outgoing: null, via: null };
+    this.#add(session, others, startedAt);
+  }
+
+  #add(
+    session: Session,
+    { host, address, port, outgoing, via }: DatagramDestination,
+    startedAt = session.openedAt,
+  ): void {
+    const { isOn, node, maxPending, now } = this.#options;
+    if (!isOn()) return;
+    if (this.#records.length >= maxPending) {
+      this.#gap ??= { node, from: startedAt, to: 0, count: 0 };
+      this.#gap.to = now();
+      this.#gap.count += 1;
+      return;
+    }
+    const record: Waiting = {
+      session: session.id,
+      accountId: session.accountId,
+      username: session.username,
+      node,
+      client: session.client.address,
+      // Behind an upstream proxy, the destination sees an address of the proxy.
+      outgoing: (via === null ? outgoing : null) ?? { address: '', port: 0 },
+      exit: via,
+      host,
+      address,
+      port,
+      protocol: session.protocol,
+      startedAt,
+      endedAt: null,
+      bytesUp: null,
+      bytesDown: null,
+    };
+    this.#records.push(record);
+    const others = this.#waiting.get(session.id);
+    if (others) others.push(record);
+    else this.#waiting.set(session.id, [record]);
+  }
+}

@@ -1,0 +1,207 @@
+// /api/v1/trace: who used a destination at a time, in the answer to an abuse report. Each search is in the audit log.
+import { z } from 'zod';
+import { fromIso, iso, isoOrNull } from '../../../core/clock.js';
+import { parseCidr, parseIp } from '../../../core/ip.js';
+import {
+  type SessionRecord,
+  sortableRange,
+  type TraceQuestion,
+  type Unmatched,
+} from '../../../core/trace/session-record.js';
+import { fault } from '../../api/field-errors.js';
+import { invalid } from '../../api/problem.js';
+import { routesOf } from '../../api/route.js';
+import { Bytes, Count, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
+import { actorOf } from '../../caller.js';
+import { recordCursors } from '../cursors.js';
+
+const Port = z.coerce.number().int().min(1).max(65_535);
+/** Longer ones would read a large part of the records. */
+const MAX_TOLERANCE_MS = 12 * 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const NAME = /^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
+
+/** Returns NaN for other text. */
+function durationOf(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  return Number(count) * (UNITS[unit] ?? Number.NaN);
+}
+
+/** Returns the addresses, or the name in lower case; null for text that is neither. */
+function destinationOf(text: string): TraceQuestion['destination'] {
+  const network = parseCidr(text);
+  if (network !== null) return sortableRange(network);
+  const name = text.toLowerCase().replace(/\.$/, '');
+  return NAME.test(name) && !/^[\d.]+$/.test(name) ? name : null;
+}
+
+const TraceItem = z
+  .object({
+    /** The name at that time. The account may be removed. */
+    account: z.object({ id: Guid, username: z.string() }),
+    client: z.string(),
+    /** Our end as the destination sees it. Of UDP the port alone; null: an upstream proxy has it. */
+    outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
+    destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
+    protocol: z.enum(['tcp', 'udp']),
+    session: Guid,
+    node: z.string(),
+    /** The upstream proxy; null: direct. */
+    exit: z.string().nullable(),
+    startedAt: Time,
+    /** null: it runs, or its node has been killed and not started since. */
+    endedAt: Time.nullable(),
+    isLive: z.boolean(),
+    /** Of UDP: of the whole association. null: unknown; the daemon was killed, and `endedAt` is its next start. */
+    bytesUp: Bytes.nullable(),
+    bytesDown: Bytes.nullable(),
+  })
+  .meta({ id: 'TraceItem' });
+
+/** Why an answer may lack a session. */
+const Incomplete = z
+  .object({
+    reason: z.enum([
+      'not-recorded',
+      'before-records',
+      'records-dropped',
+      'destinations-beyond-limit',
+      'addresses-unknown',
+    ]),
+    /** Number of sessions, or of dropped records. */
+    count: Count.optional(),
+    /** Start of the oldest record. */
+    since: Time.nullable().optional(),
+  })
+  .meta({
+    id: 'TraceIncomplete',
+    description:
+      'not-recorded: the retention is 0; before-records: the range begins before the oldest record; records-dropped: the database did not take them; destinations-beyond-limit: UDP associations with more destinations than are recorded; addresses-unknown: an upstream proxy has resolved the name.',
+  });
+
+const Trace = openPageOf(TraceItem)
+  .extend({ incomplete: z.array(Incomplete) })
+  .meta({ id: 'Trace' });
+
+const { route } = routesOf('Activity');
+
+export const traceRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/trace',
+      operationId: 'trace',
+      summary: 'Who used a destination at a time: the sessions of all nodes, the last started first.',
+      access: 'trace:read',
+      request: {
+        query: z.object({
+          ...recordCursors.PageQuery.shape,
+          /** An address, a network or a name. It or `outgoingPort` is needed. */
+          destination: z
+            .string()
+            .max(255)
+            .refine(
+              (text) => destinationOf(text) !== null,
+              fault('format', { format: '198.51.100.7, 198.51.100.0/24, host.example' }),
+            )
+            .optional(),
+          port: Port.optional(),
+          /** Our address as the destination has seen it. Sessions with an unknown or a private one match too. */
+          outgoing: z
+            .string()
+            .max(64)
+            .refine((text) => parseIp(text) !== null, fault('format', { format: '192.0.2.1, 2001:db8::1' }))
+            .optional(),
+          outgoingPort: Port.optional(),
+          at: TimeIn,
+          /** How far the time may be off, in both directions: at most 12h. */
+          tolerance: z
+            .string()
+            .refine(
+              (text) => durationOf(text) <= MAX_TOLERANCE_MS,
+              fault('format', { format: '90s, 5m, 12h' }),
+            )
+            .default('5m'),
+        }),
+      },
+      responses: { 200: { description: 'A page.', schema: Trace } },
+    },
+    async ({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, audit }) => {
+      const { limit, cursor, destination, port, outgoing, outgoingPort, at, tolerance } = query;
+      if (destination === undefined && outgoingPort === undefined)
+        return invalid('query.destination', 'missing');
+      const question: TraceQuestion = {
+        destination: destination === undefined ? null : destinationOf(destination),
+        port: port ?? null,
+        outgoing: { address: outgoing ?? null, port: outgoingPort ?? null },
+        from: fromIso(at) - durationOf(tolerance),
+        to: fromIso(at) + durationOf(tolerance),
+      };
+      const asked = { destination, port, outgoing, outgoingPort, at, tolerance };
+      const object = { type: 'session', id: null, name: destination ?? null } as const;
+      await audit.add([{ by: actorOf(caller), action: 'trace.search', object, before: null, after: asked }]);
+      await flushRecords();
+      const [found, unmatched, oldest] = await Promise.all([
+        sessionRecords.search(question, recordCursors.placeOf(cursor), limit + 1),
+        sessionRecords.unmatched(question),
+        sessionRecords.oldest(),
+      ]);
+      const { items, nextCursor } = recordCursors.page(found, limit, ({ startedAt, id }) => ({
+        startedAt,
+        id,
+      }));
+      const running = items.flatMap(({ session, endedAt }) => (endedAt === null ? session : []));
+      const live = new Map((await liveSessions.find([...new Set(running)])).map((each) => [each.id, each]));
+      return {
+        status: 200,
+        body: {
+          items: items.map((record) => present(record, live.get(record.session))),
+          nextCursor,
+          incomplete: incompleteOf(unmatched, {
+            isRecording: retention.current().sessionDays > 0,
+            oldest,
+            from: question.from,
+          }),
+        },
+      };
+    },
+  ),
+];
+
+function present(
+  record: SessionRecord,
+  live: { readonly bytesUp: number; readonly bytesDown: number } | undefined,
+): z.input<typeof TraceItem> {
+  const { accountId, username, client, outgoing, host, address, port, protocol, session, node, exit } =
+    record;
+  const { startedAt, endedAt, bytesUp, bytesDown } = live ? { ...record, ...live } : record;
+  return {
+    account: { id: accountId, username },
+    client,
+    outgoing: outgoing.port === 0 ? null : outgoing,
+    destination: { host, address, port },
+    protocol,
+    session,
+    node,
+    exit,
+    startedAt: iso(startedAt),
+    endedAt: isoOrNull(endedAt),
+    isLive: live !== undefined,
+    bytesUp,
+    bytesDown,
+  };
+}
+
+function incompleteOf(
+  { dropped, otherDestinations, unknownAddresses }: Unmatched,
+  records: { readonly isRecording: boolean; readonly oldest: number | null; readonly from: number },
+): z.input<typeof Incomplete>[] {
+  const { isRecording, oldest, from } = records;
+  const reasons: z.input<typeof Incomplete>[] = [];
+  if (!isRecording) reasons.push({ reason: 'not-recorded' });
+  if (oldest === null || from < oldest) reasons.push({ reason: 'before-records', since: isoOrNull(oldest) });
+  if (dropped > 0) reasons.push({ reason: 'records-dropped', count: dropped });
+  if (otherDestinations > 0) reasons.push({ reason: 'destinations-beyond-limit', count: otherDestinations });
+  if (unknownAddresses > 0) reasons.push({ reason: 'addresses-unknown', count: unknownAddresses });
+  return reasons;
+}

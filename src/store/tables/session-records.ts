@@ -1,0 +1,240 @@
+// The session_records table. A batch is one JSON value, which one statement for each kind of change processes.
+import type { Knex } from 'knex';
+import { parseCidr } from '../../core/ip.js';
+import {
+  type AddressRange,
+  addressOf,
+  OTHER_DESTINATIONS,
+  type RecordBatch,
+  type SessionRecordStore,
+  sortableAddress,
+  sortableRange,
+  type TraceQuestion,
+} from '../../core/trace/session-record.js';
+import type { Database, IsNewBatch } from '../database.js';
+import { type Integer, toNumber } from '../sql/statements.js';
+import { inTransaction } from '../sql/transaction.js';
+
+/** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
+const SPANS = [600_000, 21_600_000, 259_200_000, Number.POSITIVE_INFINITY] as const;
+/** The class of sessions that run. */
+const RUNNING = SPANS.length;
+
+const spanOf = (duration: string): string =>
+  `case ${SPANS.slice(0, -1)
+    .map((longest, span) => `when ${duration} <= ${longest} then ${span}`)
+    .join(' ')} else ${SPANS.length - 1} end`;
+
+/** The columns that a batch sets, in the order of its values, and those that are numbers. */
+const COLUMNS = [
+  'started_at',
+  'ended_at',
+  'outgoing_port',
+  'port',
+  'bytes_up',
+  'bytes_down',
+  'account_id',
+  'username',
+  'session',
+  'node',
+  'client',
+  'outgoing',
+  'exit',
+  'host',
+  'address',
+  'protocol',
+] as const;
+const NUMBERS = 6;
+
+/** Addresses that a router may translate: an outgoing one of these is not what the destination sees. */
+const TRANSLATED = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'].flatMap(
+  (text) => {
+    const network = parseCidr(text);
+    return network === null ? [] : [sortableRange(network)];
+  },
+);
+
+type Row = Readonly<Record<(typeof COLUMNS)[number] | 'id', string>> & {
+  readonly ended_at: Integer | null;
+  readonly bytes_up: Integer | null;
+  readonly bytes_down: Integer | null;
+  readonly exit: string | null;
+  readonly protocol: 'tcp' | 'udp';
+};
+
+export function createSessionRecordStore(
+  { db, reads, isShared }: Pick<Database, 'db' | 'reads' | 'isShared'>,
+  isNewBatch: IsNewBatch,
+): SessionRecordStore {
+  const each = isShared ? 'jsonb_array_elements(?::jsonb)' : 'json_each(?)';
+  const number = (i: number): string => `cast(entry.value ->> ${i} as bigint)`;
+  const columns = COLUMNS.map((_, i) => (i < NUMBERS ? number(i) : `entry.value ->> ${i}`));
+  const insert = `insert into session_records (span, ${COLUMNS.join(', ')})
+    select case when ${number(1)} is null then ${RUNNING} else ${spanOf(`${number(1)} - ${number(0)}`)} end, ${columns.join(', ')}
+    from ${each} as entry`;
+  const end = `update session_records set ended_at = done.ended_at, bytes_up = done.bytes_up, bytes_down = done.bytes_down,
+      span = ${spanOf('done.ended_at - session_records.started_at')}
+    from (select entry.value ->> 3 as session, ${number(0)} as ended_at, ${number(1)} as bytes_up, ${number(2)} as bytes_down
+      from ${each} as entry) as done
+    where session_records.session = done.session and session_records.ended_at is null`;
+
+  /** The rows that ran in the range of the question, those of each class by its own statement. */
+  function running(
+    question: Pick<TraceQuestion, 'from' | 'to'>,
+    narrow: (query: Knex.QueryBuilder) => void,
+  ): Knex.QueryBuilder {
+    const { from, to } = question;
+    const ofClass = [...SPANS, Number.POSITIVE_INFINITY].map((longest, span) => {
+      const query = reads('session_records').where({ span }).where('started_at', '<=', to);
+      if (longest !== Number.POSITIVE_INFINITY) query.where('started_at', '>=', from - longest);
+      if (span !== RUNNING) query.where('ended_at', '>=', from);
+      narrow(query);
+      return query;
+    });
+    return reads.from(reads.unionAll(ofClass).as('records'));
+  }
+
+  return {
+    write: (batch, batchNumber) =>
+      inTransaction(db, async (trx) => {
+        if (!(await isNewBatch(trx, 'sessions', batchNumber))) return;
+        const rows = rowsOf(batch);
+        if (rows.length > 0) await trx.raw(insert, [JSON.stringify(rows)]);
+        const ends = batch.ends.map(({ session, endedAt, bytesUp, bytesDown }) => [
+          endedAt,
+          bytesUp,
+          bytesDown,
+          session,
+        ]);
+        if (ends.length > 0) await trx.raw(end, [JSON.stringify(ends)]);
+      }),
+
+    async cutOff(node, at) {
+      const span = db.raw(spanOf(`${Math.trunc(at)} - started_at`));
+      await db('session_records').where({ node, ended_at: null }).update({ ended_at: at, span });
+    },
+
+    async search(question, place, limit) {
+      const query = running(question, (each) => {
+        each.whereNotNull('account_id').whereNot('host', OTHER_DESTINATIONS);
+        matchDestination(each, question.destination);
+        if (question.port !== null) each.where('port', question.port);
+        matchOutgoing(each, question.outgoing);
+        if (place === null) return;
+        each.where((after) => {
+          after.where('started_at', '<', place.startedAt);
+          after.orWhere((same) => void same.where('started_at', place.startedAt).where('id', '<', place.id));
+        });
+      });
+      const rows: Row[] = await query
+        .orderBy([
+          { column: 'started_at', order: 'desc' },
+          { column: 'id', order: 'desc' },
+        ])
+        .limit(limit);
+      return rows.map(toRecord);
+    },
+
+    async unmatched({ destination, port, ...question }) {
+      const query = running(question, (each) => {
+        each.where((any) => {
+          any.whereNull('account_id').orWhere('host', OTHER_DESTINATIONS);
+          if (typeof destination === 'string' || destination === null) return;
+          any.orWhere((unknown) => {
+            unknown.where('address', '');
+            if (port !== null) unknown.where('port', port);
+          });
+        });
+      });
+      const sum = (when: string, of: string): Knex.Raw =>
+        reads.raw(`coalesce(sum(case when ${when} then ${of} else 0 end), 0)`);
+      const isOthers = `account_id is not null and host = '${OTHER_DESTINATIONS}'`;
+      const [row] = (await query.select({
+        dropped: sum('account_id is null', 'bytes_up'),
+        others: sum(isOthers, '1'),
+        unknown: sum(`account_id is not null and host <> '${OTHER_DESTINATIONS}'`, '1'),
+      })) as Record<'dropped' | 'others' | 'unknown', Integer>[];
+      return {
+        dropped: Number(row?.dropped ?? 0),
+        otherDestinations: Number(row?.others ?? 0),
+        unknownAddresses: Number(row?.unknown ?? 0),
+      };
+    },
+
+    async oldest() {
+      const starts = await Promise.all(
+        [...SPANS, RUNNING].map((_, span) =>
+          reads('session_records').where({ span }).min({ at: 'started_at' }).first(),
+        ),
+      );
+      const known = starts.flatMap((row) => toNumber(row?.['at'] ?? null) ?? []);
+      return known.length === 0 ? null : Math.min(...known);
+    },
+
+    async trim(before, limit) {
+      let removed = 0;
+      for (let span = 0; span <= RUNNING && removed < limit; span += 1) {
+        const old = db('session_records').where({ span }).where('started_at', '<', before);
+        old
+          .whereRaw('coalesce(ended_at, started_at) < ?', [before])
+          .orderBy('started_at')
+          .limit(limit - removed);
+        removed += await db('session_records').whereIn('id', old.select('id')).delete();
+      }
+      return removed;
+    },
+  };
+}
+
+function rowsOf({ records, gap }: RecordBatch): (string | number | null)[][] {
+  const rows = records.map((record) => {
+    const { startedAt, endedAt, outgoing, port, bytesUp, bytesDown, host, address } = record;
+    const numbers = [startedAt, endedAt, outgoing.port, port, bytesUp, bytesDown];
+    const { accountId, username, session, node, client, exit, protocol } = record;
+    const asked = host === address ? '' : host;
+    const addresses = [sortableAddress(outgoing.address), exit, asked, sortableAddress(address)];
+    return [...numbers, accountId, username, session, node, client, ...addresses, protocol];
+  });
+  if (gap === null) return rows;
+  const numbers = [gap.from, gap.to, 0, 0, gap.count, null];
+  return [...rows, [...numbers, null, '', '', gap.node, '', '', null, '', '', '']];
+}
+
+function matchDestination(query: Knex.QueryBuilder, destination: TraceQuestion['destination']): void {
+  if (typeof destination === 'string') query.where('host', destination);
+  else if (destination !== null) query.whereBetween('address', [...destination]);
+}
+
+/** An unknown end matches every question. */
+function matchOutgoing(query: Knex.QueryBuilder, { address, port }: TraceQuestion['outgoing']): void {
+  if (port !== null) query.whereIn('outgoing_port', [port, 0]);
+  if (address === null) return;
+  const asked = sortableAddress(address);
+  const isIn = ([first, last]: AddressRange): boolean => asked >= first && asked <= last;
+  query.where((any) => {
+    any.whereIn('outgoing', [asked, '']);
+    if (!TRANSLATED.some(isIn)) for (const range of TRANSLATED) any.orWhereBetween('outgoing', [...range]);
+  });
+}
+
+function toRecord(row: Row): Awaited<ReturnType<SessionRecordStore['search']>>[number] {
+  const address = addressOf(row.address);
+  return {
+    id: Number(row.id),
+    session: row.session,
+    accountId: row.account_id,
+    username: row.username,
+    node: row.node,
+    client: row.client,
+    outgoing: { address: addressOf(row.outgoing), port: Number(row.outgoing_port) },
+    exit: row.exit,
+    host: row.host === '' ? address : row.host,
+    address,
+    port: Number(row.port),
+    protocol: row.protocol,
+    startedAt: Number(row.started_at),
+    endedAt: toNumber(row.ended_at),
+    bytesUp: toNumber(row.bytes_up),
+    bytesDown: toNumber(row.bytes_down),
+  };
+}
