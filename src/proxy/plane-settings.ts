@@ -1,4 +1,5 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
+import type { Refusable } from '../core/accounts/access/login.js';
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
@@ -87,16 +88,13 @@ export interface ProxySettings {
 }
 
 /** The account data that a worker needs. */
-export interface AccountRecord {
+export interface AccountRecord extends Refusable {
   /** GUID. */
   readonly id: string;
   readonly username: string;
   readonly passwordHash: string;
   /** Changes with the password. The hash can also change without it. */
   readonly passwordVersion: number;
-  readonly isEnabled: boolean;
-  /** Milliseconds since the Unix epoch; null: never. */
-  readonly expiresAt: number | null;
   readonly limits: AccountLimits;
   /** Bytes that are left of the quota, when `quotaCounted` bytes of its sessions had been counted; null: no quota. */
   readonly quotaLeft: number | null;
@@ -108,8 +106,4 @@ export interface AccountRecord {
   readonly otherNodes: number;
   /** Authorized client addresses and networks, which need no credentials. */
   readonly authorizedAddresses: readonly string[];
-  /** Client addresses and networks from which it may log in; none: all. */
-  readonly allowedClients: readonly string[];
-  /** The days and hours at which it may be used (core/accounts/access/schedule.ts); null: always. */
-  readonly schedule: string | null;
 }

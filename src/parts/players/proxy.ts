@@ -1,7 +1,7 @@
 // The data plane: chooses the engine and its settings, and handles the events of the workers.
 import { once } from 'node:events';
 import type { Config } from '../../config.js';
-import { isGuess } from '../../core/accounts/access/login.js';
+import { isGuess, refusableOf } from '../../core/accounts/access/login.js';
 import type { Account } from '../../core/accounts/account.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { formatHostPort } from '../../core/ip.js';
@@ -72,16 +72,13 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     username: account.username,
     passwordHash: account.passwordHash,
     passwordVersion: account.passwordVersion,
-    isEnabled: account.isEnabled,
-    expiresAt: account.expiresAt,
     limits: account.limits,
     quotaLeft: usage.quotaLeft(account),
     quotaCounted: 0,
     needsPermit: permits !== null && isCounted(account.limits),
     otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
-    allowedClients: account.allowedClients,
-    schedule: account.schedule,
+    ...refusableOf(account),
   });
   let reportBroken: (failure: PlaneFailure) => void = () => {};
   const broken = new Promise<PlaneFailure>((resolve) => {

@@ -31,7 +31,14 @@ export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 type LoginAccount = Pick<Account, 'username' | 'passwordHash'> & Refusable;
 
 /** The account fields that can refuse a login. */
-type Refusable = Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients' | 'schedule'>;
+export type Refusable = Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients' | 'schedule'>;
+
+export const refusableOf = ({ isEnabled, expiresAt, allowedClients, schedule }: Refusable): Refusable => ({
+  isEnabled,
+  expiresAt,
+  allowedClients,
+  schedule,
+});
 
 export type LoginResult<Found extends LoginAccount = Account> =
   /** `needsRehash`: replace the imported hash with a salted hash of this password. */
@@ -92,8 +99,14 @@ export function refuseAccount(
 ): AccountRefusal | null {
   if (!account.isEnabled) return 'disabled';
   if (isExpired(account, now)) return 'expired';
-  if (!isAllowedClient(account.allowedClients, client)) return 'client-not-allowed';
+  const refusal = refuseClient(account, client);
+  if (refusal !== null) return refusal;
   return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
+}
+
+/** Why an account may not be used from the address `client`, whatever the time; null: it may. Its sessions from there end. */
+export function refuseClient(account: Refusable, client: string): 'client-not-allowed' | null {
+  return isAllowedClient(account.allowedClients, client) ? null : 'client-not-allowed';
 }
 
 /** 'blocked-address' too: the client has guessed too often, and continues. */
