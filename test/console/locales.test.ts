@@ -16,7 +16,7 @@ const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 const TEXT = /^ {2}'?([\w.-]+)'?: \{\s*en:\s*'((?:[^'\\]|\\.)*)',\s*zh:\s*'((?:[^'\\]|\\.)*)',?\s*\},$/gm;
 const locales = join(CONSOLE, 'locales');
 const texts = readdirSync(locales)
-  .filter((name) => !/^(index|texts|api\.zh-CN)\.ts$/.test(name))
+  .filter((name) => !/^(index|texts|api\.zh-CN|daemon\.zh-CN)\.ts$/.test(name))
   .flatMap((name) =>
     [...readFileSync(join(locales, name), 'utf8').matchAll(TEXT)].map(([, key = '', en = '', zh = '']) => ({
       key,
@@ -31,6 +31,19 @@ function sources(): string {
     .map((name) => readFileSync(join(CONSOLE, name), 'utf8'))
     .join('\n');
 }
+
+/** The Chinese of what the daemon says in English, by its code, of `FIELD_TEXTS` and then of `LINE_TEXTS`. */
+const [fieldTexts, lineTexts] = readFileSync(join(locales, 'daemon.zh-CN.ts'), 'utf8')
+  .split('LINE_TEXTS')
+  .map(
+    (part) =>
+      new Map(
+        [...part.matchAll(/^ {2}'?([\w-]+)'?:\s*'((?:[^'\\]|\\.)*)',$/gm)].map(([, code = '', zh = '']) => [
+          code,
+          zh,
+        ]),
+      ),
+  ) as [Map<string, string>, Map<string, string>];
 
 const chinese = new Map(texts.map(({ key, zh }) => [key, zh]));
 const english = new Map(texts.map(({ key, en }) => [key, en]));
@@ -86,11 +99,11 @@ test('every action of the audit log has a text', () => {
   }
 });
 
-test('every reason for a failed line of an import has a text, in English that of the command line', () => {
-  for (const [code, text] of Object.entries(LINE_TEXTS)) {
-    assert.equal(english.get(`import.reason.${code}`), text, code);
-    assert.ok(chinese.has(`import.reason.${code}`), code);
-  }
+test('every reason for a failed line of an import has a Chinese text, and no other has', () => {
+  assert.deepEqual([...lineTexts.keys()].sort(), Object.keys(LINE_TEXTS).sort());
+  const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+  for (const [code, text] of Object.entries(LINE_TEXTS))
+    assert.deepEqual(values(lineTexts.get(code)), values(text), code);
 });
 
 test('every group of the API has a Chinese name', () => {
@@ -98,11 +111,11 @@ test('every group of the API has a Chinese name', () => {
   for (const { tag } of routes) assert.match(names, new RegExp(`^ {2}'?${tag}'?: '`, 'm'), tag);
 });
 
-test('every error of a field has a text, in English that of the API, in Chinese one with the same values', () => {
+test('every error of a field has a Chinese text with the same values, and no other has', () => {
+  assert.deepEqual([...fieldTexts.keys()].sort(), Object.keys(FIELD_TEXTS).sort());
   const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   for (const [code, text] of Object.entries(FIELD_TEXTS)) {
-    assert.equal(english.get(`field.${code}`), text, code);
-    assert.deepEqual(values(chinese.get(`field.${code}`)).sort(), values(text).sort(), code);
+    assert.deepEqual(values(fieldTexts.get(code)).sort(), values(text).sort(), code);
   }
 });
 
@@ -128,7 +141,8 @@ test('no source of the console contains Chinese text outside the locale files', 
 });
 
 test('Chinese sentences have full-width punctuation, and call an agent 智能体, because 代理 is a proxy', () => {
-  for (const [key, text] of chinese) {
+  for (const [key, text] of [...chinese, ...fieldTexts, ...lineTexts]) {
+    assert.match(text, /[^\s]/, key);
     const plain = text.replace(/\{\w+\}/g, '数');
     assert.doesNotMatch(plain, /[\u4e00-\u9fff] ?[,:;?!()]|[,:;?!()] ?[\u4e00-\u9fff]/, key);
     if (/^(nav|agents?|run|runs|agentSessions)\./.test(key)) assert.doesNotMatch(text, /代理/, key);

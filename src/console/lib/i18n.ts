@@ -40,8 +40,12 @@ export function isTextKey(key: string): key is TextKey {
  * 1, and the second form otherwise.
  */
 export function t(key: TextKey, values: Values = {}): string {
-  const text = texts[key]?.[language.get() === 'zh-CN' ? 'zh' : 'en'];
-  return (text ?? key).replace(
+  return fill(texts[key]?.[language.get() === 'zh-CN' ? 'zh' : 'en'] ?? key, values);
+}
+
+/** Replaces the values in a text as `t` does. */
+export function fill(text: string, values: Values): string {
+  return text.replace(
     /\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
     (whole, name: string, one?: string, many?: string) => {
       const value = values[name];

@@ -2,6 +2,7 @@
 import type { Texts } from './texts.js';
 
 export const errors = {
+  'error.between': { en: '; ', zh: '；' },
   'error.retry': { en: 'Try again', zh: '重试' },
   'error.signedOut': { en: 'Your session had ended; nothing was saved', zh: '登录已失效，本次未保存' },
   'error.signedOut.next': { en: 'Sign in again, then submit again.', zh: '请重新登录后再次提交。' },

@@ -9,7 +9,6 @@ import { bulk } from './bulk.js';
 import { create } from './create.js';
 import { display } from './display.js';
 import { errors } from './errors.js';
-import { fields } from './fields.js';
 import { files } from './files.js';
 import { formats } from './formats.js';
 import { frame } from './frame.js';
@@ -47,7 +46,6 @@ export const TEXTS = {
   ...create,
   ...formats,
   ...files,
-  ...fields,
   ...bulk,
   ...budget,
   ...limits,
