@@ -72,11 +72,12 @@ export function createSessionRecordStore(
   const insert = `insert into session_records (span, ${COLUMNS.join(', ')})
     select case when ${number(1)} is null then ${RUNNING} else ${spanOf(`${number(1)} - ${number(0)}`)} end, ${columns.join(', ')}
     from ${each} as entry`;
-  const end = `update session_records set ended_at = done.ended_at, bytes_up = done.bytes_up, bytes_down = done.bytes_down,
+  // Materialized: SQLite would read the JSON again for each open record.
+  const end = `with done as materialized (select entry.value ->> 3 as session, ${number(0)} as ended_at, ${number(1)} as bytes_up,
+      ${number(2)} as bytes_down from ${each} as entry)
+    update session_records set ended_at = done.ended_at, bytes_up = done.bytes_up, bytes_down = done.bytes_down,
       span = ${spanOf('done.ended_at - session_records.started_at')}
-    from (select entry.value ->> 3 as session, ${number(0)} as ended_at, ${number(1)} as bytes_up, ${number(2)} as bytes_down
-      from ${each} as entry) as done
-    where session_records.session = done.session and session_records.ended_at is null`;
+    from done where session_records.session = done.session and session_records.ended_at is null`;
 
   /** The rows that ran in the range of the question, those of each class by its own statement. */
   function running(
