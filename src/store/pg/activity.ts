@@ -10,7 +10,6 @@ import type {
 import { MINUTE_MS } from '../../core/clock.js';
 import { oneAtATime } from '../changes.js';
 import type { RecordActivity } from '../database.js';
-import type { Integer } from '../sql/statements.js';
 import { PG_IDENTITY, PG_NOW_MS } from './changes.js';
 
 const KEPT_MS = 10 * MINUTE_MS;
@@ -33,9 +32,9 @@ interface Row {
   account_id: string | null;
   kind: string;
   day: number;
-  bytes_up: Integer;
-  bytes_down: Integer;
-  login_at: Integer;
+  bytes_up: number;
+  bytes_down: number;
+  login_at: number;
 }
 
 /** @param origin GUID of this process: its own activity is not read back */
@@ -82,7 +81,7 @@ function toActivity(row: Row): AccountActivity[] {
   if (row.account_id === null) return [];
   const accountId = row.account_id;
   if (row.kind === 'heartbeats') return [{ kind: 'heartbeats', accountId }];
-  if (row.kind === 'login') return [{ kind: 'login', accountId, at: Number(row.login_at) }];
+  if (row.kind === 'login') return [{ kind: 'login', accountId, at: row.login_at }];
   if (row.kind !== 'traffic') return [];
   return [
     {
@@ -90,8 +89,8 @@ function toActivity(row: Row): AccountActivity[] {
       accountId,
       transaction: BigInt(row.transaction),
       day: row.day,
-      bytesUp: Number(row.bytes_up),
-      bytesDown: Number(row.bytes_down),
+      bytesUp: row.bytes_up,
+      bytesDown: row.bytes_down,
     },
   ];
 }

@@ -7,27 +7,19 @@ import type {
   LiveSessionView,
 } from '../../core/sessions/live-session-store.js';
 import type { RecordChange } from '../changes.js';
-import { containing, type Integer } from '../sql/statements.js';
+import { fromRow, toRow } from '../sql/rows.js';
+import { containing } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import { PG_NOW_MS } from './changes.js';
 
-interface SessionRow {
-  id: string;
-  account_id: string;
-  username: string;
-  client: string;
-  host: string;
-  address: string;
-  protocol: LiveSessionView['protocol'];
-  game_id: string | null;
-  opened_at: Integer;
-  bytes_up: Integer;
-  bytes_down: Integer;
-  rate_up: number;
-  rate_down: number;
-  facts: Facts;
-  node: string;
-}
+/** A row, with its columns as fields. */
+type Columns = Omit<LiveSessionView, 'client' | 'destination' | 'command' | 'clientProtocol'> & {
+  readonly client: string;
+  readonly host: string;
+  readonly address: string;
+  readonly facts: Facts;
+  readonly process: string;
+};
 
 /** Further fields, stored as JSON. */
 interface Facts {
@@ -56,7 +48,7 @@ export function createPgLiveSessionStore(
       .where('session.process', '<>', process)
       .whereRaw(`node.lease_until >= ${PG_NOW_MS}`);
   const views = (query: Knex.QueryBuilder): Promise<LiveSessionView[]> =>
-    query.select('session.*', 'node.name as node').then((rows: SessionRow[]) => rows.map(toView));
+    query.select('session.*', 'node.name as node').then((rows: object[]) => rows.map(toView));
 
   /** `host:port/protocol`, as lists show it. */
   const destination = (column: string): Knex.Raw =>
@@ -86,43 +78,27 @@ export function createPgLiveSessionStore(
     async list(filter, limit) {
       const items = await views(matching(filter).orderBy('session.opened_at', 'desc').limit(limit));
       if (items.length < limit) return { items, matched: items.length };
-      const [count]: { count: Integer }[] = await matching(filter).count({ count: '*' });
-      return { items, matched: Number(count?.count ?? 0) };
+      const [count]: { count: number }[] = await matching(filter).count({ count: '*' });
+      return { items, matched: count?.count ?? 0 };
     },
 
     byIds: (ids) => views(live().whereIn('session.id', ids)),
 
     async byAccount() {
-      const rows: {
-        account_id: string;
-        sessions: Integer;
-        nodes: Integer;
-        clients: string[];
-        games: string[] | null;
-        rate_up: number;
-        rate_down: number;
-      }[] = await live()
+      const rows: object[] = await live()
         .groupBy('session.account_id')
         .select(
           'session.account_id',
           reads.raw('count(*) as sessions'),
           reads.raw('count(distinct session.process) as nodes'),
-          reads.raw('array_agg(distinct session.client) as clients'),
+          reads.raw('array_agg(distinct session.client) as client_addresses'),
           reads.raw(
-            'array_agg(distinct session.game_id) filter (where session.game_id is not null) as games',
+            `coalesce(array_agg(distinct session.game_id) filter (where session.game_id is not null), '{}') as game_ids`,
           ),
           reads.raw('sum(session.rate_up) as rate_up'),
           reads.raw('sum(session.rate_down) as rate_down'),
         );
-      return rows.map((row) => ({
-        accountId: row.account_id,
-        sessions: Number(row.sessions),
-        nodes: Number(row.nodes),
-        clientAddresses: row.clients,
-        gameIds: row.games ?? [],
-        rateUp: row.rate_up,
-        rateDown: row.rate_down,
-      }));
+      return rows.map((row) => fromRow(row));
     },
 
     requestEnd: (ids) =>
@@ -144,30 +120,23 @@ async function upsert(
   process: string,
   now: readonly Omit<LiveSessionView, 'node'>[],
 ): Promise<void> {
-  const rows = now.map((each) => ({
-    id: each.id,
-    account_id: each.accountId,
-    username: each.username,
-    client: each.client.address,
-    host: each.destination.host,
-    address: each.destination.address,
-    protocol: each.protocol,
-    game_id: each.gameId,
-    opened_at: each.openedAt,
-    bytes_up: each.bytesUp,
-    bytes_down: each.bytesDown,
-    rate_up: each.rateUp,
-    rate_down: each.rateDown,
-    facts: {
-      command: each.command,
-      clientProtocol: each.clientProtocol,
-      clientPort: each.client.port,
-      port: each.destination.port,
-      via: each.via,
-      outgoing: each.outgoing,
-      connectMs: each.connectMs,
-    } satisfies Facts,
-  }));
+  const rows = now.map(
+    ({ client, destination, command, clientProtocol, via, outgoing, connectMs, ...session }) => ({
+      ...toRow(session),
+      client: client.address,
+      host: destination.host,
+      address: destination.address,
+      facts: {
+        command,
+        clientProtocol,
+        clientPort: client.port,
+        port: destination.port,
+        via,
+        outgoing,
+        connectMs,
+      } satisfies Facts,
+    }),
+  );
   await db.raw(
     `insert into live_sessions (id, process, account_id, username, client, host, address, protocol, game_id, opened_at,
        bytes_up, bytes_down, rate_up, rate_down, facts)
@@ -182,34 +151,17 @@ async function upsert(
   );
 }
 
-function toView(row: SessionRow): LiveSessionView {
-  const {
-    command,
-    clientProtocol,
-    clientPort,
-    port,
-    via = null,
-    outgoing = null,
-    connectMs = null,
-  } = row.facts;
+function toView(row: object): LiveSessionView {
+  const { client, host, address, facts, process: _, ...session } = fromRow<Columns>(row);
+  const { command, clientProtocol, clientPort, port, via = null, outgoing = null, connectMs = null } = facts;
   return {
-    id: row.id,
-    accountId: row.account_id,
-    username: row.username,
+    ...session,
     command,
-    protocol: row.protocol,
     clientProtocol,
-    client: { address: row.client, port: clientPort },
-    destination: { host: row.host, address: row.address, port },
-    openedAt: Number(row.opened_at),
-    gameId: row.game_id,
+    client: { address: client, port: clientPort },
+    destination: { host, address, port },
     via,
     outgoing,
     connectMs,
-    bytesUp: Number(row.bytes_up),
-    bytesDown: Number(row.bytes_down),
-    rateUp: row.rate_up,
-    rateDown: row.rate_down,
-    node: row.node,
   };
 }

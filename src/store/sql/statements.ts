@@ -1,13 +1,6 @@
-// Parts of statements that the tables share: updates of many rows, conditions, integers.
+// Parts of statements that the tables share: updates of many rows, conditions.
 import type { Knex } from 'knex';
 import { NEVER_DUE_AHEAD_MS } from '../../core/agents/run-store.js';
-
-/** The field `isEnabled` is in the column `is_enabled`. */
-export type ColumnOf<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
-  : '';
-export const columnOf = <Name extends string>(name: Name): ColumnOf<Name> =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as ColumnOf<Name>;
 
 /**
  * Sets the columns of `types` in each row of `table` whose `key` is in `rows`, to the values of that entry. PostgreSQL needs
@@ -73,12 +66,4 @@ export function inTimeRange(
 ): void {
   if (from !== undefined) query.where(column, '>=', from);
   if (to !== undefined) query.where(column, '<', to);
-}
-
-/** The value of an integer column. */
-export type Integer = number | string;
-
-/** The number of a column that may be null. */
-export function toNumber(value: Integer | null): number | null {
-  return value === null ? null : Number(value);
 }

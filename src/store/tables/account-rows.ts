@@ -4,7 +4,7 @@ import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { toWireDate } from '../../core/wire-date.js';
-import { type ColumnOf, columnOf, type Integer } from '../sql/statements.js';
+import { type ColumnOf, columnOf } from '../sql/rows.js';
 import { type LimitsRow, toLimits } from './limits.js';
 
 /** Authorized addresses have their own table. */
@@ -16,9 +16,9 @@ export type AccountRow = {
   id: string;
   username: string;
   password_hash: string;
-  password_version: Integer;
-  created_at: Integer;
-  last_login_at: Integer | null;
+  password_version: number;
+  created_at: number;
+  last_login_at: number | null;
   /** A JSON object; null is none. */
   contacts: string | null;
 } & Record<ColumnOf<Exclude<FieldName, 'authorizedAddresses'>>, Cell>;

@@ -7,7 +7,6 @@ import { type Moment, readTraffic } from '../../core/accounts/usage/traffic-stor
 import type { Actor } from '../../core/audit/audit.js';
 import { RightsLost } from '../../core/auth/operator.js';
 import { ROLE_SCOPES, type Role } from '../../core/auth/roles.js';
-import { type Integer, toNumber } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import { trafficSums } from './traffic.js';
 
@@ -66,12 +65,12 @@ export async function checkOwners(
 }
 
 export interface BudgetRow {
-  budget_accounts: Integer | null;
-  budget_days: Integer | null;
-  budget_bytes: Integer | null;
-  used_accounts: Integer;
-  used_ms: Integer;
-  used_bytes: Integer;
+  budget_accounts: number | null;
+  budget_days: number | null;
+  budget_bytes: number | null;
+  used_accounts: number;
+  used_ms: number;
+  used_bytes: number;
 }
 
 /** The operator who makes a change of accounts. */
@@ -82,15 +81,15 @@ interface ActingOperator extends BudgetRow {
 }
 
 export const toBudget = (row: BudgetRow) => ({
-  accounts: toNumber(row.budget_accounts),
-  days: toNumber(row.budget_days),
-  bytes: toNumber(row.budget_bytes),
+  accounts: row.budget_accounts,
+  days: row.budget_days,
+  bytes: row.budget_bytes,
 });
 
 export const toUsed = (row: BudgetRow): Cost => ({
-  accounts: Number(row.used_accounts),
-  ms: Number(row.used_ms),
-  bytes: Number(row.used_bytes),
+  accounts: row.used_accounts,
+  ms: row.used_ms,
+  bytes: row.used_bytes,
 });
 
 /** Charges the seller that makes these changes. Changes by others cost nothing. Rejects with OverBudget. */

@@ -2,29 +2,21 @@
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
+import { fromRow } from '../sql/rows.js';
 import { containing, updateEach } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Messages removed by one statement. */
 const POSITIONS_PER_STATEMENT = 500;
 
-interface SessionRow {
-  key: string;
-  agent: string;
-  created_at: number | string;
-  last_used_at: number | string;
-  messages: number;
-  bytes: number | string;
-}
-
 interface MessageRow {
-  position: number | string;
+  position: number;
   session: string;
   run_id: string;
   role: string;
   content: string;
-  bytes: number | string;
-  at: number | string;
+  bytes: number;
+  at: number;
 }
 
 export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): AgentSessionStore {
@@ -44,13 +36,13 @@ export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): Age
             .orWhere((same) => same.where('last_used_at', lastUsedAt).where('key', '>', key)),
         );
       }
-      const rows: SessionRow[] = await query;
-      return rows.map(toSession);
+      const rows: object[] = await query;
+      return rows.map((row) => fromRow<AgentSession>(row));
     },
 
     async get(key) {
-      const row: SessionRow | undefined = await db('agent_sessions').where({ key }).first();
-      return row ? toSession(row) : null;
+      const row: object | undefined = await db('agent_sessions').where({ key }).first();
+      return row ? fromRow(row) : null;
     },
 
     async messages(session) {
@@ -172,22 +164,11 @@ function newestWithin(newestFirst: readonly MessageRow[], limits: HistoryLimits)
   let within = { messages: 0, bytes: 0 };
   let total = 0;
   for (const [i, { bytes, role }] of newestFirst.entries()) {
-    total += Number(bytes);
+    total += bytes;
     if (i + 1 > limits.maxMessages || total > limits.maxBytes) break;
     if (role === 'user') within = { messages: i + 1, bytes: total };
   }
   return within;
-}
-
-function toSession(row: SessionRow): AgentSession {
-  return {
-    key: row.key,
-    agent: row.agent,
-    createdAt: Number(row.created_at),
-    lastUsedAt: Number(row.last_used_at),
-    messages: row.messages,
-    bytes: Number(row.bytes),
-  };
 }
 
 function toEntry(row: MessageRow): HistoryEntry {
@@ -195,5 +176,5 @@ function toEntry(row: MessageRow): HistoryEntry {
 }
 
 function toMessage(row: MessageRow): SessionMessage {
-  return { ...toEntry(row), at: Number(row.at), runId: row.run_id };
+  return { ...toEntry(row), at: row.at, runId: row.run_id };
 }

@@ -3,22 +3,9 @@ import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../../core/au
 import { toWireDate } from '../../core/wire-date.js';
 import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
-import { type Integer, toNumber } from '../sql/statements.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { inTransaction } from '../sql/transaction.js';
 import type { RecordAudit } from './audit.js';
-
-interface TokenRow {
-  id: string;
-  name: string;
-  prefix: string;
-  hash: string;
-  scopes: string;
-  created_at: Integer;
-  expires_at: Integer | null;
-  last_used_at: Integer | null;
-  last_used_from: string | null;
-  operator_id: string | null;
-}
 
 const CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
 
@@ -29,7 +16,7 @@ export function createApiTokenStore(
 ): ApiTokenStore {
   return {
     async all() {
-      const rows: TokenRow[] = await following('api_tokens');
+      const rows: object[] = await following('api_tokens');
       return rows.map(toToken);
     },
 
@@ -39,7 +26,7 @@ export function createApiTokenStore(
         const { operatorId: operator_id } = token;
         const existing: unknown[] = await trx('api_tokens').where({ operator_id }).select('id');
         if (existing.length >= max) return false;
-        await trx('api_tokens').insert(toRow(token));
+        await trx('api_tokens').insert(toRow({ ...token, scopes: token.scopes.join(' ') }));
         await recordChange(trx, CHANGED);
         await recordAudit(trx, [audit]);
         return true;
@@ -58,33 +45,9 @@ export function createApiTokenStore(
   };
 }
 
-function toRow(token: ApiToken): TokenRow {
-  return {
-    id: token.id,
-    name: token.name,
-    prefix: token.prefix,
-    hash: token.hash,
-    scopes: token.scopes.join(' '),
-    created_at: token.createdAt,
-    expires_at: token.expiresAt,
-    last_used_at: token.lastUsedAt,
-    last_used_from: token.lastUsedFrom,
-    operator_id: token.operatorId,
-  };
-}
-
-function toToken(row: TokenRow): ApiToken {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    hash: row.hash,
-    scopes: row.scopes.split(' '),
-    createdAt: Number(row.created_at),
-    // Versions without validation could store dates that the API cannot represent.
-    expiresAt: row.expires_at === null ? null : toWireDate(Number(row.expires_at)),
-    lastUsedAt: toNumber(row.last_used_at),
-    lastUsedFrom: row.last_used_from,
-    operatorId: row.operator_id,
-  };
+function toToken(row: object): ApiToken {
+  const token = fromRow<Omit<ApiToken, 'scopes'> & { readonly scopes: string }>(row);
+  // Versions without validation could store dates that the API cannot represent.
+  const expiresAt = token.expiresAt === null ? null : toWireDate(token.expiresAt);
+  return { ...token, scopes: token.scopes.split(' '), expiresAt };
 }

@@ -20,7 +20,7 @@ export type RecordAudit = (
 
 interface AuditRow {
   id: string;
-  at: number | string;
+  at: number;
   actor: string;
   via: string;
   address: string | null;
@@ -103,8 +103,8 @@ export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit
     },
 
     async count(filter) {
-      const [row] = (await matching(filter).count({ count: '*' })) as { count: number | string }[];
-      return Number(row?.count ?? 0);
+      const [row] = (await matching(filter).count({ count: '*' })) as { count: number }[];
+      return row?.count ?? 0;
     },
 
     async trim(before, limit) {
@@ -139,7 +139,7 @@ function toEntry(
   const whole = row.import_id === null ? undefined : imports.get(row.import_id);
   return {
     id: row.id,
-    at: Number(row.at),
+    at: row.at,
     by: { name: row.actor, via: row.via as Actor['via'], address: row.address },
     action: row.action,
     object: { type: row.object_type as AuditObjectType, id: row.object_id, name: row.object_name },

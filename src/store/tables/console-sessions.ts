@@ -8,18 +8,8 @@ import {
 import type { Operator } from '../../core/auth/operator.js';
 import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { inTransaction } from '../sql/transaction.js';
-
-interface SessionRow {
-  hash: string;
-  username: string;
-  address: string;
-  created_at: number | string;
-  used_at: number | string;
-  credentials: string | null;
-  operator_id: string | null;
-  confirmed_at: number | string | null;
-}
 
 const CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
 
@@ -29,12 +19,12 @@ export function createConsoleSessionStore(
 ): ConsoleSessionStore {
   return {
     async all() {
-      const rows: SessionRow[] = await following('console_sessions');
+      const rows: object[] = await following('console_sessions');
       return rows.map(toSession);
     },
 
     async get(hash) {
-      const row: SessionRow | undefined = await db('console_sessions').where({ hash }).first();
+      const row: object | undefined = await db('console_sessions').where({ hash }).first();
       return row ? toSession(row) : null;
     },
 
@@ -82,14 +72,7 @@ async function isStill(
   return Boolean(row?.is_enabled);
 }
 
-function toSession(row: SessionRow): ConsoleSession {
-  const { hash, username, address, created_at, used_at, confirmed_at, credentials, operator_id } = row;
-  const [createdAt, usedAt] = [Number(created_at), Number(used_at)];
-  const confirmedAt = Number(confirmed_at ?? created_at);
-  return { hash, username, address, createdAt, usedAt, confirmedAt, credentials, operatorId: operator_id };
-}
-
-function toRow({ createdAt, usedAt, confirmedAt, operatorId, ...session }: ConsoleSession): SessionRow {
-  const times = { created_at: createdAt, used_at: usedAt, confirmed_at: confirmedAt };
-  return { ...session, ...times, operator_id: operatorId };
+function toSession(row: object): ConsoleSession {
+  const session = fromRow<Omit<ConsoleSession, 'confirmedAt'> & { readonly confirmedAt: number | null }>(row);
+  return { ...session, confirmedAt: session.confirmedAt ?? session.createdAt };
 }

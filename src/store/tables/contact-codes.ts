@@ -1,6 +1,7 @@
 // The contact_codes table: the codes by which players confirm their addresses, and the confirmed addresses.
 import type { Knex } from 'knex';
-import type { ConfirmationStore, ConfirmedChannel } from '../../core/notices/confirmations.js';
+import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { inTransaction } from '../sql/transaction.js';
 
 export function createConfirmationStore(db: Knex): ConfirmationStore {
@@ -8,24 +9,19 @@ export function createConfirmationStore(db: Knex): ConfirmationStore {
     async confirmed(accountId) {
       const query = db('contact_codes').whereNotNull('confirmed_at');
       if (accountId !== undefined) query.where({ account_id: accountId });
-      const rows: { account_id: string; channel: string; address: string }[] = await query;
-      return rows.map(({ account_id, channel, address }) => ({
-        accountId: account_id,
-        channel: channel as ConfirmedChannel,
-        address,
-      }));
+      const rows: object[] = await query.select('account_id', 'channel', 'address');
+      return rows.map((row) => fromRow<PlayerAddress>(row));
     },
 
-    putCode: ({ accountId, channel, address }, { hash, sentAt, expiresAt }, pauseSince) =>
+    putCode: (to, code, pauseSince) =>
       inTransaction(db, async (trx) => {
         const lately = await trx('contact_codes')
-          .where({ channel, address })
+          .where({ channel: to.channel, address: to.address })
           .where('sent_at', '>', pauseSince)
           .first();
         if (lately) return false;
-        const row = { account_id: accountId, channel, address, hash, sent_at: sentAt, expires_at: expiresAt };
         await trx('contact_codes')
-          .insert({ ...row, tries: 0, confirmed_at: null })
+          .insert(toRow({ ...to, ...code, tries: 0, confirmedAt: null }))
           .onConflict(['account_id', 'channel'])
           .merge();
         return true;

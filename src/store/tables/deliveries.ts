@@ -2,20 +2,10 @@
 import type { Knex } from 'knex';
 import type { DeliveryStore } from '../../core/agents/run-store.js';
 import type { Delivery } from '../../core/agents/runs.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { isDue } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import { type RunRow, toRun } from './run-rows.js';
-
-interface DeliveryRow {
-  id: string;
-  run_id: string;
-  attempt: number;
-  channel: string;
-  started_at: number | string;
-  finished_at: number | string;
-  delivered: number | boolean;
-  detail: string;
-}
 
 export function createDeliveryStore(db: Knex): DeliveryStore {
   /** Pending deliveries of `node`, or without a node. */
@@ -39,7 +29,7 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
 
     async nextDueAt(node) {
       const row = await pending(node).min({ at: 'next_delivery_at' }).first();
-      return row?.at == null ? null : Number(row.at);
+      return row?.at ?? null;
     },
 
     record: (delivery, nextAt) =>
@@ -61,34 +51,11 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
     },
 
     async ofRun(runId) {
-      const rows: DeliveryRow[] = await db('run_deliveries').where({ run_id: runId }).orderBy('attempt');
-      return rows.map(toDelivery);
+      const rows: object[] = await db('run_deliveries').where({ run_id: runId }).orderBy('attempt');
+      return rows.map((row) => {
+        const delivery = fromRow<Delivery>(row);
+        return { ...delivery, delivered: Boolean(delivery.delivered) };
+      });
     },
-  };
-}
-
-function toRow(delivery: Delivery): DeliveryRow {
-  return {
-    id: delivery.id,
-    run_id: delivery.runId,
-    attempt: delivery.attempt,
-    channel: delivery.channel,
-    started_at: delivery.startedAt,
-    finished_at: delivery.finishedAt,
-    delivered: delivery.delivered,
-    detail: delivery.detail,
-  };
-}
-
-function toDelivery(row: DeliveryRow): Delivery {
-  return {
-    id: row.id,
-    runId: row.run_id,
-    attempt: row.attempt,
-    channel: row.channel,
-    startedAt: Number(row.started_at),
-    finishedAt: Number(row.finished_at),
-    delivered: Boolean(row.delivered),
-    detail: row.detail,
   };
 }

@@ -1,7 +1,8 @@
 // The heartbeat_sums table.
 import type { Knex } from 'knex';
-import type { By, HeartbeatSumStore } from '../../core/heartbeats/heartbeat-sums.js';
+import type { By, HeartbeatSumStore, KeySum } from '../../core/heartbeats/heartbeat-sums.js';
 import { type HeartbeatSumRow, OTHER_GAMES, sumUp } from '../../core/heartbeats/summed-rows.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { ofOwner } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
@@ -12,8 +13,6 @@ const ACCOUNTS_PER_STATEMENT = 500;
 const COLUMN: Readonly<Record<By, string>> = { game: 'game_id', account: 'account_id' };
 /** The empty text stands for "no GameID", because nulls are never equal in a primary key. */
 const toKey = (by: By, value: string): string | null => (by === 'game' && value === '' ? null : value);
-
-type Integer = number | string;
 
 export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStore {
   const sumsOf = (owner: string | undefined): Knex.QueryBuilder =>
@@ -30,7 +29,9 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
         for (const [stepSeconds, at] of steps) {
           const games = await gamesOf(trx, stepSeconds, at, rows);
           const summed = sumUp(rows, maxGames, (accountId) => games.get(accountId) ?? NO_GAMES);
-          const added = Array.from(summed.all(), (row) => toRow(stepSeconds, at, row));
+          const added = Array.from(summed.all(), (row) =>
+            toRow({ stepSeconds, at, ...row, gameId: row.gameId ?? '' }),
+          );
           for (let start = 0; start < added.length; start += ROWS_PER_STATEMENT) {
             await trx('heartbeat_sums')
               .insert(added.slice(start, start + ROWS_PER_STATEMENT))
@@ -43,7 +44,7 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
 
     async largest(stepSeconds, from, by, limit, owner) {
       const column = COLUMN[by];
-      const rows: Record<string, Integer>[] = await sumsOf(owner)
+      const rows: object[] = await sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy(column)
@@ -56,19 +57,15 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
           { column: 'key', order: 'asc' },
         ])
         .limit(limit);
-      return rows.map((row) => ({
-        key: toKey(by, String(row['key'])),
-        count: Number(row['count']),
-        accounts: Number(row['accounts']),
-        bytesUp: Number(row['bytes_up']),
-        bytesDown: Number(row['bytes_down']),
-        lastAt: Number(row['last_at']),
-      }));
+      return rows.map((row) => {
+        const sum = fromRow<KeySum & { readonly key: string }>(row);
+        return { ...sum, key: toKey(by, sum.key) };
+      });
     },
 
     async series(stepSeconds, from, by, keys, owner) {
       const column = COLUMN[by];
-      const rows: { at: Integer; key: string; count: Integer }[] = await sumsOf(owner)
+      const rows: { at: number; key: string; count: number }[] = await sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .whereIn(
@@ -78,17 +75,16 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
         .groupBy('at', column)
         .select({ at: 'at', key: column })
         .sum({ count: 'count' });
-      return rows.map((row) => ({ at: Number(row.at), key: toKey(by, row.key), count: Number(row.count) }));
+      return rows.map((row) => ({ ...row, key: toKey(by, row.key) }));
     },
 
     async totals(stepSeconds, from, owner) {
-      const rows: { at: Integer; count: Integer }[] = await sumsOf(owner)
+      return sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy('at')
         .select('at')
         .sum({ count: 'count' });
-      return rows.map((row) => ({ at: Number(row.at), count: Number(row.count) }));
     },
 
     async trim(stepSeconds, before) {
@@ -122,16 +118,4 @@ async function gamesOf(
     }
   }
   return games;
-}
-
-function toRow(stepSeconds: number, at: number, row: HeartbeatSumRow): Record<string, string | number> {
-  return {
-    step_seconds: stepSeconds,
-    at,
-    account_id: row.accountId,
-    game_id: row.gameId ?? '',
-    count: row.count,
-    bytes_up: row.bytesUp,
-    bytes_down: row.bytesDown,
-  };
 }

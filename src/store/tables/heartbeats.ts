@@ -1,6 +1,7 @@
 // Reads the heartbeat tables, in the same way on every database.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
+import { fromRow } from '../sql/rows.js';
 import { inTimeRange, ofOwner } from '../sql/statements.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
@@ -23,23 +24,8 @@ const IDS_PER_STATEMENT = 500;
 
 export interface TotalsRow {
   account_id: string;
-  count: number | string;
+  count: number;
   latest_game_id: string | null;
-}
-
-interface HeartbeatRow {
-  id: number | string;
-  at: number | string;
-  account_id: string;
-  username: string;
-  session_id: string;
-  client: string;
-  destination: string;
-  protocol: Heartbeat['protocol'];
-  bytes_up: number | string;
-  bytes_down: number | string;
-  kind: Heartbeat['kind'];
-  game_id: string | null;
 }
 
 export function createHeartbeatReader(
@@ -57,7 +43,7 @@ export function createHeartbeatReader(
   return {
     async totals() {
       const rows: TotalsRow[] = await db('heartbeat_totals');
-      return rows.map(toTotals);
+      return rows.map((row) => fromRow(row));
     },
 
     async totalsOf(accountIds) {
@@ -76,12 +62,12 @@ export function createHeartbeatReader(
       if (gameId !== undefined) query.where('game_id', gameId);
       inTimeRange(query, 'at', { from, to });
       if (before !== null) query.where('id', '<', before);
-      const rows: HeartbeatRow[] = await query;
-      return rows.map((row) => ({ ...toHeartbeat(row), place: Number(row.id) }));
+      const rows: { id: number }[] = await query;
+      return rows.map((row) => ({ ...toHeartbeat(row), place: row.id }));
     },
 
     async newest(accountId, limit) {
-      const rows: HeartbeatRow[] = await entries().where({ account_id: accountId }).limit(limit);
+      const rows: object[] = await entries().where({ account_id: accountId }).limit(limit);
       return rows.map(toHeartbeat);
     },
   };
@@ -89,7 +75,7 @@ export function createHeartbeatReader(
 
 /** The totals of each account, from their rows; an account without a row has no entries. */
 export function totalsInOrder(accountIds: readonly string[], rows: readonly TotalsRow[]): HeartbeatTotals[] {
-  const found = new Map(rows.map((row) => [row.account_id, toTotals(row)]));
+  const found = new Map(rows.map((row) => [row.account_id, fromRow<HeartbeatTotals>(row)]));
   return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
 }
 
@@ -99,22 +85,7 @@ export function countByAccount(rows: readonly { readonly account_id: string }[])
   return counts;
 }
 
-function toTotals(row: TotalsRow): HeartbeatTotals {
-  return { accountId: row.account_id, count: Number(row.count), latestGameId: row.latest_game_id };
-}
-
-function toHeartbeat(row: HeartbeatRow): Heartbeat {
-  return {
-    at: Number(row.at),
-    accountId: row.account_id,
-    username: row.username,
-    sessionId: row.session_id,
-    client: row.client,
-    destination: row.destination,
-    protocol: row.protocol,
-    bytesUp: Number(row.bytes_up),
-    bytesDown: Number(row.bytes_down),
-    kind: row.kind,
-    gameId: row.game_id,
-  };
+function toHeartbeat(row: object): Heartbeat {
+  const { id: _, ...entry } = fromRow<Heartbeat & { readonly id: number }>(row);
+  return entry;
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
-import { type ColumnOf, columnOf, type Integer } from '../sql/statements.js';
+import { type ColumnOf, columnOf } from '../sql/rows.js';
 
 /** Rows in one statement; ten bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
@@ -12,8 +12,8 @@ const COLUMNS = LIMIT_KINDS.map(([name, kind]) => ({ name, column: columnOf(name
 
 export type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
   account_id: string;
-  reset_at: Integer | null;
-  reset_total_bytes: Integer;
+  reset_at: number | null;
+  reset_total_bytes: number;
 };
 
 /** Writes the limits of accounts in the transaction that adds or changes the accounts. */

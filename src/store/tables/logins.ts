@@ -1,23 +1,9 @@
 // The logins table.
 import type { Knex } from 'knex';
-import type {
-  LoginEntry,
-  LoginFilter,
-  LoginOutcome,
-  LoginStore,
-} from '../../core/accounts/access/login-log.js';
+import type { LoginEntry, LoginFilter, LoginStore } from '../../core/accounts/access/login-log.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { containing, inTimeRange, ofOwner } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
-
-interface LoginRow {
-  id: number | string;
-  at: number | string;
-  account_id: string | null;
-  username: string;
-  client: string;
-  outcome: string;
-  times: number | string;
-}
 
 /** Rows in one statement; six bound values each. */
 const ROWS_PER_STATEMENT = 200;
@@ -70,11 +56,9 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
         const places: number[] = [];
         for (let start = 0; start < entries.length; start += ROWS_PER_STATEMENT) {
           const slice = entries.slice(start, start + ROWS_PER_STATEMENT);
-          const rows: { id: number | string }[] = await trx('logins')
-            .insert(slice.map(toRow))
-            .returning('id');
+          const rows: { id: number }[] = await trx('logins').insert(slice.map(toRow)).returning('id');
           // An insert of several rows numbers them in their order.
-          places.push(...rows.map(({ id }) => Number(id)).sort((a, b) => a - b));
+          places.push(...rows.map(({ id }) => id).sort((a, b) => a - b));
         }
         return places;
       }),
@@ -87,27 +71,22 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
     async list(filter, before, limit) {
       const { query, id } = matching(filter);
       if (before !== null) query.where(id, '<', before);
-      const ids: (number | string)[] = await query.orderBy(id, 'desc').limit(limit).pluck(id);
-      const rows: LoginRow[] = await reads('logins').whereIn('id', ids).orderBy('id', 'desc');
-      return rows.map((row) => ({
-        place: Number(row.id),
-        at: Number(row.at),
-        accountId: row.account_id,
-        username: row.username,
-        client: row.client,
-        outcome: row.outcome as LoginOutcome,
-        times: Number(row.times),
-      }));
+      const ids: number[] = await query.orderBy(id, 'desc').limit(limit).pluck(id);
+      const rows: object[] = await reads('logins').whereIn('id', ids).orderBy('id', 'desc');
+      return rows.map((row) => {
+        const { id: place, ...entry } = fromRow<LoginEntry & { readonly id: number }>(row);
+        return { ...entry, place };
+      });
     },
 
     async count(filter) {
-      const [row] = (await matching(filter).query.count({ count: '*' })) as { count: number | string }[];
-      return Number(row?.count ?? 0);
+      const [row] = (await matching(filter).query.count({ count: '*' })) as { count: number }[];
+      return row?.count ?? 0;
     },
 
     async trim(before, keep, limit) {
       const newest = await db('logins').max({ id: 'id' }).first();
-      const lastKept = Number(newest?.id ?? 0) - keep;
+      const lastKept = (newest?.id ?? 0) - keep;
       const old = db('logins')
         .where('at', '<', before)
         .orWhere('id', '<=', lastKept)
@@ -117,8 +96,4 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
       return db('logins').whereIn('id', old).delete();
     },
   };
-}
-
-function toRow({ at, accountId, username, client, outcome, times }: LoginEntry): Omit<LoginRow, 'id'> {
-  return { at, account_id: accountId, username, client, outcome, times };
 }

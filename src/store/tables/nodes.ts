@@ -11,7 +11,6 @@ import {
 } from '../../core/nodes/nodes.js';
 import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
-import type { Integer } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import type { RecordAudit } from './audit.js';
 
@@ -34,11 +33,11 @@ interface NodeRow {
   version: string;
   addresses: string;
   load: string;
-  started_at: Integer;
-  renewed_at: Integer;
-  lease_until: Integer | null;
-  drained_at: Integer | null;
-  now: Integer;
+  started_at: number;
+  renewed_at: number;
+  lease_until: number | null;
+  drained_at: number | null;
+  now: number;
 }
 
 export function createNodeStore(
@@ -73,7 +72,7 @@ export function createNodeStore(
         );
         const row: NodeRow | undefined = await trx('nodes').where({ name }).first('*', { now });
         if (row?.process === process) return { ok: true, isDrained: row.drained_at !== null };
-        return { ok: false, renewedAt: Number(row?.renewed_at ?? 0), leaseLeftMs: row ? leaseLeft(row) : 0 };
+        return { ok: false, renewedAt: row?.renewed_at ?? 0, leaseLeftMs: row ? leaseLeft(row) : 0 };
       }),
 
     async renew({ name, process, version, leaseMs }, { addresses, load }) {
@@ -132,7 +131,7 @@ export function createNodeStore(
 const NO_ADDRESSES: NodeAddresses = { socks: [], admin: [] };
 
 const leaseLeft = ({ lease_until, now }: NodeRow): number =>
-  lease_until === null ? 0 : Math.max(0, Number(lease_until) - Number(now));
+  lease_until === null ? 0 : Math.max(0, lease_until - now);
 
 function toNode(row: NodeRow): FleetNode {
   const load: NodeLoad = { ...NO_LOAD, ...(JSON.parse(row.load) as Partial<NodeLoad>) };
@@ -150,8 +149,8 @@ function toNode(row: NodeRow): FleetNode {
     version: row.version,
     addresses,
     load,
-    startedAt: Number(row.started_at),
-    renewedAt: Number(row.renewed_at),
+    startedAt: row.started_at,
+    renewedAt: row.renewed_at,
     leaseLeftMs,
   };
 }

@@ -2,37 +2,18 @@
 import type { Knex } from 'knex';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import type {
+  ChannelState,
   DueNotice,
   Notice,
   NoticeChannel,
-  NoticeRecipient,
-  NoticeState,
   NoticeStore,
-  NoticeType,
   Reminder,
   StoredNotice,
   WaitingFilter,
 } from '../../core/notices/notice.js';
-import { type Integer, isDue, toNumber } from '../sql/statements.js';
+import { fromRow, toRow } from '../sql/rows.js';
+import { isDue } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
-
-interface NoticeRow {
-  key: string;
-  id: string;
-  type: string;
-  at: Integer;
-  data: string;
-  channel: string;
-  recipient: string;
-  account_id: string | null;
-  state: string;
-  tries: number;
-  due_at: Integer | null;
-  tried_at: Integer | null;
-  detail: string | null;
-  keep_until: Integer;
-  owner_id: string | null;
-}
 
 /** Rows in one statement; fourteen bound values each. */
 const ROWS_PER_STATEMENT = 100;
@@ -43,7 +24,7 @@ const FAIRNESS_WINDOW_MS = HOUR_MS;
 const RECORDED = 'digest';
 
 /** Inserts rows with new keys. Returns these keys. */
-async function insert(db: Knex, rows: readonly NoticeRow[]): Promise<string[]> {
+async function insert(db: Knex, rows: readonly Row[]): Promise<string[]> {
   const keys: string[] = [];
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     const inserted: { key: string }[] = await db('notices')
@@ -96,11 +77,11 @@ export function createNoticeStore(db: Knex): NoticeStore {
       .count({ count: '*' })
       .min({ first: 'tried_at' })
       .first();
-    return { count: Number(row?.['count'] ?? 0), first: toNumber(row?.['first'] ?? null) };
+    return { count: Number(row?.['count']), first: row?.['first'] ?? null };
   };
 
   return {
-    add: async (notices) => (await insert(db, notices.map(toRow))).length,
+    add: async (notices) => (await insert(db, notices.map(toNoticeRow))).length,
 
     async record(reminders, noticesOf) {
       let added = 0;
@@ -109,14 +90,14 @@ export function createNoticeStore(db: Knex): NoticeStore {
         added += await inTransaction(db, async (trx) => {
           const keys = new Set(await insert(trx, batch.map(toRecordedRow)));
           const notices = batch.filter(({ key }) => keys.has(key)).flatMap(noticesOf);
-          return (await insert(trx, notices.map(toRow))).length;
+          return (await insert(trx, notices.map(toNoticeRow))).length;
         });
       }
       return added;
     },
 
     async recorded(since, until) {
-      const rows: NoticeRow[] = await db('notices')
+      const rows: object[] = await db('notices')
         .where({ channel: RECORDED })
         .where('at', '>', since)
         .where('at', '<=', until)
@@ -125,14 +106,8 @@ export function createNoticeStore(db: Knex): NoticeStore {
     },
 
     async channels() {
-      const rows: { channel: string; recipient: string; since: Integer; digested_at: Integer }[] =
-        await db('notice_channels');
-      return rows.map(({ channel, recipient, since, digested_at }) => ({
-        channel: channel as NoticeChannel,
-        recipient: recipient as NoticeRecipient,
-        since: Number(since),
-        digestedAt: Number(digested_at),
-      }));
+      const rows: object[] = await db('notice_channels');
+      return rows.map((row) => fromRow<ChannelState>(row));
     },
 
     async switchOn(way, at) {
@@ -155,12 +130,12 @@ export function createNoticeStore(db: Knex): NoticeStore {
         const moved = await trx('notice_channels')
           .where({ channel, recipient: 'operator', digested_at: since })
           .update({ digested_at: until });
-        return moved === 1 && notice !== null && (await insert(trx, [toRow(notice)])).length > 0;
+        return moved === 1 && notice !== null && (await insert(trx, [toNoticeRow(notice)])).length > 0;
       }),
 
     async waiting(which) {
-      const [row] = (await waitingIn(db, which).count({ count: '*' })) as { count: Integer }[];
-      return Number(row?.count ?? 0);
+      const [row] = (await waitingIn(db, which).count({ count: '*' })) as { count: number }[];
+      return row?.count ?? 0;
     },
 
     discard: (which) => discard(db, which),
@@ -171,7 +146,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
         .groupBy('account_id')
         .select({ of_account: 'account_id' })
         .sum({ by_account: 'tries' });
-      const rows: NoticeRow[] = await allowed(db, channel, now, sellerPerHour)
+      const rows: object[] = await allowed(db, channel, now, sellerPerHour)
         .leftJoin(ofAccount.as('lately'), (on) =>
           on.on('lately.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
         )
@@ -180,7 +155,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
         .orderByRaw('coalesce(by_account, 0), due_at, id')
         .limit(limit)
         .select('notices.*');
-      return rows.map(toDue);
+      return rows.map(toNotice);
     },
 
     async addSent(notice, { sellerPerHour, perMinute }) {
@@ -190,7 +165,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
         .first();
       const { count } = await triedBetween(notice.channel, notice.at - MINUTE_MS, notice.at);
       if (Number(of?.['tries'] ?? 0) >= sellerPerHour || count >= perMinute) return false;
-      const row = { ...toRow(notice), state: 'failed', due_at: null, tries: 1, tried_at: notice.at };
+      const row = { ...toNoticeRow(notice), state: 'failed', due_at: null, tries: 1, tried_at: notice.at };
       return (await insert(db, [row])).length > 0;
     },
 
@@ -203,7 +178,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
 
     async nextDueAt(channel, now, sellerPerHour) {
       const row = await allowed(db, channel, now, sellerPerHour).min({ at: 'due_at' }).first();
-      return row?.at == null ? null : Number(row.at);
+      return row?.at ?? null;
     },
 
     triedBetween,
@@ -233,8 +208,8 @@ export function createNoticeStore(db: Knex): NoticeStore {
       if (channel !== undefined) query.where({ channel });
       if (accountId !== undefined) query.where({ account_id: accountId });
       if (before !== undefined) query.where('id', '<', before);
-      const rows: NoticeRow[] = await query;
-      return rows.map(toStored);
+      const rows: object[] = await query;
+      return rows.map(toNotice);
     },
 
     async retry(id, now) {
@@ -250,19 +225,12 @@ export function createNoticeStore(db: Knex): NoticeStore {
     },
 
     async failedRuns(since, limit) {
-      const rows: {
-        id: string;
-        agent: string;
-        status: string;
-        error: string | null;
-        finished_at: number | string;
-      }[] = await db('runs')
+      return db('runs')
         .whereIn('status', ['failed', 'timeout'])
         .where('finished_at', '>=', since)
         .orderBy('finished_at')
         .limit(limit)
-        .select('id', 'agent', 'status', 'error', 'finished_at');
-      return rows.map(({ finished_at, ...run }) => ({ ...run, finishedAt: Number(finished_at) }));
+        .select('id', 'agent', 'status', 'error', { finishedAt: 'finished_at' });
     },
 
     async trim(before, now) {
@@ -280,54 +248,28 @@ export function createNoticeStore(db: Knex): NoticeStore {
   };
 }
 
-function toRow({ data, accountId, keepUntil, owner = null, ...notice }: Notice): NoticeRow {
-  return {
+type Row = ReturnType<typeof toRow>;
+
+const toNoticeRow = ({ data, owner = null, ...notice }: Notice): Row =>
+  toRow({
     ...notice,
-    owner_id: owner,
+    ownerId: owner,
     data: JSON.stringify(data),
-    account_id: accountId,
-    keep_until: keepUntil,
     state: 'pending',
     tries: 0,
-    due_at: notice.at,
-    tried_at: null,
-    detail: null,
-  };
-}
+    dueAt: notice.at,
+  });
 
-const toRecordedRow = (reminder: Reminder): NoticeRow => ({
-  ...toRow({ ...reminder, channel: 'webhook', recipient: 'operator' }),
+const toRecordedRow = (reminder: Reminder): Row => ({
+  ...toNoticeRow({ ...reminder, channel: 'webhook', recipient: 'operator' }),
   channel: RECORDED,
   state: 'recorded',
   due_at: null,
 });
 
-function toNotice(row: NoticeRow): Notice {
-  return {
-    key: row.key,
-    id: row.id,
-    type: row.type as NoticeType,
-    at: Number(row.at),
-    data: JSON.parse(row.data) as Record<string, unknown>,
-    channel: row.channel as NoticeChannel,
-    recipient: row.recipient as NoticeRecipient,
-    accountId: row.account_id,
-    keepUntil: Number(row.keep_until),
-    owner: row.owner_id,
-  };
-}
-
-function toDue(row: NoticeRow): DueNotice {
-  return { ...toNotice(row), tries: row.tries, dueAt: Number(row.due_at) };
-}
-
-function toStored(row: NoticeRow): StoredNotice {
-  return {
-    ...toNotice(row),
-    state: row.state as NoticeState,
-    tries: row.tries,
-    triedAt: toNumber(row.tried_at),
-    dueAt: toNumber(row.due_at),
-    detail: row.detail,
-  };
+/** A notice with all columns of its row, more than most callers ask for. */
+function toNotice(row: object): StoredNotice & DueNotice {
+  type Columns = Omit<StoredNotice & DueNotice, 'data'> & { readonly data: string; readonly ownerId: string };
+  const { data, ownerId: owner, ...notice } = fromRow<Columns>(row);
+  return { ...notice, owner, data: JSON.parse(data) as Record<string, unknown> };
 }

@@ -11,7 +11,7 @@ import {
 import type { Role } from '../../core/auth/roles.js';
 import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
-import type { Integer } from '../sql/statements.js';
+import { toRow } from '../sql/rows.js';
 import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
 import { type BudgetRow, toBudget, toUsed } from './acting.js';
 import type { RecordAudit } from './audit.js';
@@ -23,7 +23,7 @@ interface OperatorRow extends BudgetRow {
   password_hash: string;
   role: string;
   is_enabled: number | boolean;
-  created_at: Integer;
+  created_at: number;
 }
 
 const settingChanged = (key: string) => ({ topic: 'setting', key }) as const;
@@ -51,7 +51,7 @@ export function createOperatorStore(
     async add(operator, audit) {
       const isAdded = await change(audit, async (trx) => {
         const added: unknown[] = await trx('operators')
-          .insert(toRow(operator))
+          .insert(toOperatorRow(operator))
           .onConflict('name')
           .ignore()
           .returning('id');
@@ -68,7 +68,7 @@ export function createOperatorStore(
         if (typeof next === 'string') return next;
         const { operator, audit, ended } = next;
         try {
-          await trx('operators').where({ id }).update(toRow(operator));
+          await trx('operators').where({ id }).update(toOperatorRow(operator));
         } catch (cause) {
           if (!isUniqueViolation(cause)) throw cause;
           throw new OperatorNameTaken('another operator has the name', { cause });
@@ -102,27 +102,8 @@ export function createOperatorStore(
 }
 
 /** Omits the used part of the budget, which only account changes update. */
-function toRow({
-  id,
-  name,
-  role,
-  passwordHash,
-  isEnabled,
-  createdAt,
-  budget,
-}: Operator): Partial<OperatorRow> {
-  return {
-    id,
-    name,
-    role,
-    password_hash: passwordHash,
-    is_enabled: isEnabled,
-    created_at: createdAt,
-    budget_accounts: budget.accounts,
-    budget_days: budget.days,
-    budget_bytes: budget.bytes,
-  };
-}
+const toOperatorRow = ({ budget, used: _, ...operator }: Operator) =>
+  toRow({ ...operator, budgetAccounts: budget.accounts, budgetDays: budget.days, budgetBytes: budget.bytes });
 
 function toOperator(row: OperatorRow): Operator {
   return {
@@ -131,7 +112,7 @@ function toOperator(row: OperatorRow): Operator {
     passwordHash: row.password_hash,
     role: row.role as Role,
     isEnabled: Boolean(row.is_enabled),
-    createdAt: Number(row.created_at),
+    createdAt: row.created_at,
     budget: toBudget(row),
     used: toUsed(row),
   };

@@ -1,18 +1,10 @@
 // The player_links table: the secret addresses of players.
 import type { Knex } from 'knex';
-import type { PlayerLink, PlayerLinkKind, PlayerLinkStore } from '../../core/accounts/player/player-links.js';
+import type { PlayerLink, PlayerLinkStore } from '../../core/accounts/player/player-links.js';
 import type { AuditRecord } from '../../core/audit/audit.js';
-import type { Integer } from '../sql/statements.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { changeAccounts, mayChange } from './acting.js';
 import type { RecordAudit } from './audit.js';
-
-interface LinkRow {
-  account_id: string;
-  kind: string;
-  hash: string;
-  token: string | null;
-  created_at: Integer;
-}
 
 export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): PlayerLinkStore {
   /** Runs a change of an account. Returns false when the account does not exist or the operator may no longer change it. */
@@ -33,12 +25,12 @@ export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): Playe
 
   return {
     async ofAccount(accountId) {
-      const rows: LinkRow[] = await db('player_links').where({ account_id: accountId });
-      return rows.map(toLink);
+      const rows: object[] = await db('player_links').where({ account_id: accountId });
+      return rows.map((row) => fromRow<PlayerLink>(row));
     },
 
     async find(kind, hash) {
-      const row: Pick<LinkRow, 'account_id'> | undefined = await db('player_links')
+      const row: { account_id: string } | undefined = await db('player_links')
         .where({ hash, kind })
         .first('account_id');
       return row?.account_id ?? null;
@@ -55,19 +47,5 @@ export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): Playe
         const removed = await trx('player_links').where({ account_id: accountId, kind }).delete();
         return removed > 0;
       }),
-  };
-}
-
-function toRow({ accountId, createdAt, kind, hash, token }: PlayerLink): LinkRow {
-  return { account_id: accountId, kind, hash, token, created_at: createdAt };
-}
-
-function toLink({ account_id, kind, hash, token, created_at }: LinkRow): PlayerLink {
-  return {
-    accountId: account_id,
-    kind: kind as PlayerLinkKind,
-    hash,
-    token,
-    createdAt: Number(created_at),
   };
 }

@@ -1,28 +1,14 @@
 // The rows of runs, and of their idempotency keys, which are written in the transaction of their run.
 import type { Knex } from 'knex';
 import type { Idempotency, RunToStore, StoredRun } from '../../core/agents/run-store.js';
-import type { DeliveryState, NewRun, Run, RunKind, RunOrigin, RunStatus } from '../../core/agents/runs.js';
-import { type Integer, toNumber } from '../sql/statements.js';
+import type { NewRun, Run } from '../../core/agents/runs.js';
+import { fromRow, toRow } from '../sql/rows.js';
 
+/** A row of a run; the columns that core does not know are among them. */
 export interface RunRow {
   id: string;
-  kind: string;
-  agent: string;
   session: string | null;
-  message: string | null;
-  origin: string;
-  rerun_of: string | null;
-  status: string;
   owner: string | null;
-  attempt: number;
-  accepted_at: Integer;
-  started_at: Integer | null;
-  finished_at: Integer | null;
-  reply: string | null;
-  error: string | null;
-  delivery: string;
-  delivery_tries: number;
-  next_delivery_at: Integer | null;
 }
 
 /** All columns except the long texts. */
@@ -44,56 +30,29 @@ export const SHORT_COLUMNS = [
   'next_delivery_at',
 ] as const;
 
-export function toRun(row: RunRow): Run {
-  return {
-    id: row.id,
-    kind: row.kind as RunKind,
-    agent: row.agent,
-    session: row.session,
-    message: row.message,
-    origin: row.origin as RunOrigin,
-    rerunOf: row.rerun_of,
-    status: row.status as RunStatus,
-    attempt: row.attempt,
-    acceptedAt: Number(row.accepted_at),
-    startedAt: toNumber(row.started_at),
-    finishedAt: toNumber(row.finished_at),
-    reply: row.reply,
-    error: row.error,
-    delivery: row.delivery as DeliveryState,
-    deliveryTries: row.delivery_tries,
-    nextDeliveryAt: toNumber(row.next_delivery_at),
-  };
+export function toRun(row: object): Run {
+  const { owner: _, excused, cancelRequestedAt, ...run } = fromRow<Run & Record<Hidden, unknown>>(row);
+  return run;
 }
 
-export function newRow(run: NewRun, node: string | null): RunRow {
-  return {
-    id: run.id,
-    kind: run.kind,
-    agent: run.agent,
-    session: run.session,
-    message: run.message,
-    origin: run.origin,
-    rerun_of: run.rerunOf,
-    status: 'queued',
+/** The columns that only the store uses. */
+type Hidden = 'owner' | 'excused' | 'cancelRequestedAt';
+
+export const newRow = (run: NewRun, node: string | null) =>
+  toRow({
+    ...run,
     owner: node,
+    status: 'queued',
     attempt: 0,
-    accepted_at: run.acceptedAt,
-    started_at: null,
-    finished_at: null,
-    reply: null,
-    error: null,
     delivery: 'none',
-    delivery_tries: 0,
-    next_delivery_at: null,
-  };
-}
+    deliveryTries: 0,
+  });
 
 interface KeyRow {
   key: string;
   digest: string;
   answer: string;
-  expires_at: number | string;
+  expires_at: number;
 }
 
 /** A run to store, with its id. */
@@ -128,7 +87,7 @@ export async function acquireKeys(
   const stored = (runId: string): StoredRun => ({ outcome: 'stored', runId });
   const first = new Map<string, KeyRow>();
   for (const { idempotency, runId } of items) {
-    if (idempotency && !first.has(idempotency.key)) first.set(idempotency.key, toRow(idempotency, runId));
+    if (idempotency && !first.has(idempotency.key)) first.set(idempotency.key, toKeyRow(idempotency, runId));
   }
   if (first.size === 0) return items.map(({ runId }) => stored(runId));
 
@@ -158,6 +117,6 @@ export async function acquireKeys(
   });
 }
 
-function toRow({ key, digest, answer, expiresAt }: Idempotency, runId: string): KeyRow {
+function toKeyRow({ key, digest, answer, expiresAt }: Idempotency, runId: string): KeyRow {
   return { key, digest, answer: answer(runId), expires_at: expiresAt };
 }

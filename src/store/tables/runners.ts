@@ -2,15 +2,8 @@
 import type { Knex } from 'knex';
 import type { RunNode, RunStore } from '../../core/agents/run-store.js';
 import type { QueuedRun } from '../../core/agents/runs.js';
+import { fromRow, toRow } from '../sql/rows.js';
 import { inTransaction } from '../sql/transaction.js';
-
-interface RunnerRow {
-  id: string;
-  host: string;
-  pid: number | string;
-  pid_start: string;
-  seen_at: number | string;
-}
 
 type RunnerStore = Pick<
   RunStore,
@@ -37,19 +30,12 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
     },
 
     async runners() {
-      const rows: RunnerRow[] = await db('runners');
-      return rows.map((row) => ({
-        id: row.id,
-        host: row.host,
-        pid: Number(row.pid),
-        pidStart: row.pid_start,
-        seenAt: Number(row.seen_at),
-      }));
+      const rows: object[] = await db('runners');
+      return rows.map((row) => fromRow<RunNode>(row));
     },
 
     async runningOf(node) {
-      const rows: QueuedRun[] = await runningRuns(node).orderBy('id').select('id', 'agent', 'session');
-      return rows;
+      return runningRuns(node).orderBy('id').select('id', 'agent', 'session');
     },
 
     releaseQueued: (node, limit) =>
@@ -130,15 +116,5 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
     },
 
     cancelRequests: (node) => runningRuns(node).whereNotNull('cancel_requested_at').pluck('id'),
-  };
-}
-
-function toRow(runner: RunNode): RunnerRow {
-  return {
-    id: runner.id,
-    host: runner.host,
-    pid: runner.pid,
-    pid_start: runner.pidStart,
-    seen_at: runner.seenAt,
   };
 }

@@ -65,18 +65,19 @@ export function createRunStore(
     },
 
     async countQueued() {
-      const rows: { agent: string; n: number | string }[] = await db('runs')
+      const rows: { agent: string; n: number }[] = await db('runs')
         .where({ status: 'queued' })
         .whereNull('finished_at')
         .groupBy('agent')
         .select('agent')
         .count({ n: '*' });
-      return new Map(rows.map(({ agent, n }) => [agent, Number(n)]));
+      return new Map(rows.map(({ agent, n }) => [agent, n]));
     },
 
     async lastActive(agent) {
-      const row: RunRow | undefined = await db('runs').where({ agent }).orderBy('id', 'desc').first();
-      return row ? Math.max(Number(row.accepted_at), Number(row.finished_at ?? 0)) : null;
+      const row: object | undefined = await db('runs').where({ agent }).orderBy('id', 'desc').first();
+      const run = row && toRun(row);
+      return run ? Math.max(run.acceptedAt, run.finishedAt ?? 0) : null;
     },
 
     claim: (ids, node, now) =>

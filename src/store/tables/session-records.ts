@@ -12,7 +12,6 @@ import {
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
 import type { Database, IsNewBatch } from '../database.js';
-import { type Integer, toNumber } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
@@ -55,9 +54,9 @@ const TRANSLATED = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0
 );
 
 type Row = Readonly<Record<(typeof COLUMNS)[number] | 'id', string>> & {
-  readonly ended_at: Integer | null;
-  readonly bytes_up: Integer | null;
-  readonly bytes_down: Integer | null;
+  readonly ended_at: number | null;
+  readonly bytes_up: number | null;
+  readonly bytes_down: number | null;
   readonly exit: string | null;
   readonly protocol: 'tcp' | 'udp';
 };
@@ -154,7 +153,7 @@ export function createSessionRecordStore(
         dropped: sum('account_id is null', 'bytes_up'),
         others: sum(isOthers, '1'),
         unknown: sum(`account_id is not null and host <> '${OTHER_DESTINATIONS}'`, '1'),
-      })) as Record<'dropped' | 'others' | 'unknown', Integer>[];
+      })) as Record<'dropped' | 'others' | 'unknown', number>[];
       return {
         dropped: Number(row?.dropped ?? 0),
         otherDestinations: Number(row?.others ?? 0),
@@ -168,7 +167,7 @@ export function createSessionRecordStore(
           reads('session_records').where({ span }).min({ at: 'started_at' }).first(),
         ),
       );
-      const known = starts.flatMap((row) => toNumber(row?.['at'] ?? null) ?? []);
+      const known = starts.flatMap((row) => row?.['at'] ?? []);
       return known.length === 0 ? null : Math.min(...known);
     },
 
@@ -234,8 +233,8 @@ function toRecord(row: Row): Awaited<ReturnType<SessionRecordStore['search']>>[n
     port: Number(row.port),
     protocol: row.protocol,
     startedAt: Number(row.started_at),
-    endedAt: toNumber(row.ended_at),
-    bytesUp: toNumber(row.bytes_up),
-    bytesDown: toNumber(row.bytes_down),
+    endedAt: row.ended_at,
+    bytesUp: row.bytes_up,
+    bytesDown: row.bytes_down,
   };
 }

@@ -3,27 +3,11 @@ import type { Knex } from 'knex';
 import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import type { ActivityRow, Database, IsNewBatch, RecordActivity } from '../database.js';
-import type { Integer } from '../sql/statements.js';
+import { fromRow } from '../sql/rows.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Rows in one statement; five bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
-
-interface TrafficRow {
-  account_id: string;
-  day: number;
-  bytes_up: Integer;
-  bytes_down: Integer;
-  sessions: Integer;
-}
-
-interface SumsRow {
-  account_id: string;
-  bytes_up: Integer;
-  bytes_down: Integer;
-  bytes_since: Integer;
-  snapshot: string | null;
-}
 
 /** @param snapshot SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic */
 export function createTrafficStore(
@@ -41,17 +25,11 @@ export function createTrafficStore(
       }),
 
     async days(accountId, fromDay) {
-      const rows: TrafficRow[] = await db('traffic_days')
+      const rows: object[] = await db('traffic_days')
         .where({ account_id: accountId })
         .where('day', '>=', fromDay)
         .orderBy('day');
-      return rows.map((row) => ({
-        accountId,
-        day: row.day,
-        bytesUp: Number(row.bytes_up),
-        bytesDown: Number(row.bytes_down),
-        sessions: Number(row.sessions),
-      }));
+      return rows.map((row) => fromRow<TrafficOfDay>(row));
     },
 
     sums: (fromDay, accountIds) => trafficSums(db, fromDay, accountIds, snapshot),
@@ -75,18 +53,12 @@ export async function trafficSums(
       db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [fromDay ?? -1]),
       db.raw(`${snapshot?.sql ?? 'null'} as snapshot`),
     );
-  const rows: SumsRow[] =
+  const rows: { snapshot: string | null }[] =
     accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
   // One statement has one snapshot.
   const text = rows[0]?.snapshot ?? null;
   const read = text !== null && snapshot ? { snapshot: snapshot.parse(text) } : {};
-  return rows.map((row) => ({
-    accountId: row.account_id,
-    bytesUp: Number(row.bytes_up),
-    bytesDown: Number(row.bytes_down),
-    bytesSince: Number(row.bytes_since),
-    ...read,
-  }));
+  return rows.map(({ snapshot: _, ...row }) => ({ ...fromRow<TrafficSums>(row), ...read }));
 }
 
 const hasBytes = ({ bytesUp, bytesDown }: TrafficOfDay): boolean => bytesUp + bytesDown > 0;
