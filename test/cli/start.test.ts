@@ -1,8 +1,9 @@
-// Messages of bin/pulsegate.js where the program cannot run: one line each, with the command that fixes the problem.
+// Messages of bin/pulsegate.js where the program cannot run: one line each, with the command that fixes the problem; and the
+// code that bin/load.js keeps.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,6 +12,7 @@ import ts from 'typescript';
 import { findSqlitePackage } from '../../src/store/sqlite/package.js';
 import { commandLine, runProcess } from '../helpers/command.js';
 import { PROJECT } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 import type { Scope } from '../helpers/suite.js';
 
 /** Returns a folder with a copy of bin/ and package.json, and `files`. */
@@ -30,8 +32,8 @@ async function start(root: string, ...nodeOptions: string[]) {
   const child = spawn(process.execPath, [...nodeOptions, join(root, 'bin/pulsegate.js'), '--version'], {
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  return { code: child.exitCode, stderr };
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, stdout, stderr };
 }
 
 const BUILT = { 'dist/program/cli.js': 'export const main = () => {};\n' };
@@ -44,6 +46,7 @@ describe('bin/pulsegate.js', () => {
     });
     assert.deepEqual(await start(root, '--require', join(root, 'old.cjs')), {
       code: 1,
+      stdout: '',
       stderr: 'pulsegate requires Node 20.19 or newer; this is Node 20.18.3. Download: https://nodejs.org\n',
     });
   });
@@ -59,6 +62,7 @@ describe('bin/pulsegate.js', () => {
     const clone = await install(t, { 'src/cli.ts': '' });
     assert.deepEqual(await start(clone), {
       code: 1,
+      stdout: '',
       stderr: `pulsegate is not built yet. Run: cd ${clone} && npm ci && npm run build\n`,
     });
     const damaged = await start(await install(t, { 'src/README.md': '' }));
@@ -70,6 +74,36 @@ describe('bin/pulsegate.js', () => {
     const { code, stderr } = await start(root);
     assert.equal(code, 1);
     assert.match(stderr, /Cannot find module .*gone\.js/);
+  });
+});
+
+describe('kept code', () => {
+  /** A program of one file, as the build writes it. */
+  const program = (word: string) =>
+    `exports.main = ([, , option]) => (option ? console.log('${word}') : process.stdin.resume());\n`;
+
+  it('replaces compiling at the next start, unless it is damaged', async (t) => {
+    const root = await install(t, {
+      'dist/program/package.json': '{ "type": "commonjs" }',
+      'dist/program/cli.js': "module.exports = require('../../bin/load.js')('cli-hash.js');\n",
+      'dist/program/cli-hash.js': program('first'),
+      'dist/kept-code/cli-of-an-older-build.js': '',
+    });
+    const main = join(root, 'dist/program/cli-hash.js');
+    const kept = join(root, 'dist/kept-code/cli-hash.js');
+    const running = spawn(process.execPath, [join(root, 'bin/pulsegate.js')]);
+    const ended = once(running, 'close');
+    await eventually(async () => assert.deepEqual(await readdir(join(kept, '..')), ['cli-hash.js']));
+    running.kill();
+    await ended;
+
+    // V8 compares only the length of the source: the word shows whether the code is the kept one.
+    await writeFile(main, program('other'));
+    assert.equal((await start(root)).stdout, 'first\n');
+    const code = await readFile(kept);
+    code.writeUInt8(code.readUInt8(code.length - 1) ^ 1, code.length - 1);
+    await writeFile(kept, code);
+    assert.deepEqual(await start(root), { code: 0, stdout: 'other\n', stderr: '' });
   });
 });
 

@@ -1,6 +1,7 @@
 // Runs commands of the command line one after another in one process, for command.ts: one request per line on stdin, one result per
 // line on stdout. Thus Node does not start and read every module for each command.
 import { writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 
@@ -32,9 +33,7 @@ class Written extends Writable {
 }
 
 // Loads the built program, as `bin/pulsegate.js` does.
-const { main } = (await import(
-  new URL('../../program/cli.js', import.meta.url).href
-)) as typeof import('../../src/cli.js');
+const { main } = createRequire(import.meta.url)('../../program/cli.js') as typeof import('../../src/cli.js');
 
 let running: { stdout: Written; stderr: Written } | null = null;
 

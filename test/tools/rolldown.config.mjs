@@ -1,7 +1,7 @@
 // Bundles the program and its packages into a few files: loading a thousand separate modules makes a start half as long again.
 // Names and lines stay as in the sources, so that stack traces are readable. Comments are removed, because Node would read them
-// too.
-import { resolve } from 'node:path';
+// too. The files are CommonJS, because Node can keep the compiled code only of that (bin/load.js).
+import { posix, resolve } from 'node:path';
 import { defineConfig } from 'rolldown';
 
 /**
@@ -26,6 +26,23 @@ const NEVER_LOADED_BY = [
  */
 const ONE_COPY = ['mime-db', 'mime-types'];
 
+/** Writes the file by which each thread starts, which loads the file with its code. */
+const starters = {
+  name: 'starters',
+  generateBundle(_options, bundle) {
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "commonjs" }\n' });
+    for (const { isEntry, name, fileName } of Object.values(bundle)) {
+      if (!isEntry) continue;
+      const load = posix.relative(posix.dirname(`dist/program/${name}`), 'bin/load.js');
+      this.emitFile({
+        type: 'asset',
+        fileName: `${name}.js`,
+        source: `module.exports = require('${load}')('${fileName}');\n`,
+      });
+    }
+  },
+};
+
 export default defineConfig({
   platform: 'node',
   logLevel: 'warn',
@@ -44,12 +61,14 @@ export default defineConfig({
   resolve: { alias: Object.fromEntries(ONE_COPY.map((name) => [name, resolve('node_modules', name)])) },
   // The eval is in a package (depd) and not in our code.
   checks: { eval: false },
+  plugins: [starters],
   output: {
     dir: 'dist/program',
     // While watching, the daemon restarts from these files as soon as one changes, so none may be missing for a moment.
     cleanDir: !process.argv.includes('--watch'),
-    format: 'esm',
+    format: 'cjs',
     comments: { legal: true, jsdoc: false, annotation: false },
+    entryFileNames: ({ name }) => `${name.replaceAll('/', '-')}-[hash].js`,
     chunkFileNames: '[name]-[hash].js',
   },
 });
