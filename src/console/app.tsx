@@ -150,7 +150,8 @@ function Page({ path }: { path: readonly string[] }) {
   const [first, second, third] = path;
   if (first === undefined) return <OverviewPage />;
   if (first === 'accounts') return second ? <AccountPage key={second} id={second} /> : <AccountsPage />;
-  if (first === 'sessions') return <SessionsPage tab={second === 'logins' ? 'logins' : 'live'} />;
+  if (first === 'sessions')
+    return <SessionsPage tab={second === 'logins' || second === 'trace' ? second : 'live'} />;
   if (first === 'heartbeats') return <HeartbeatsPage />;
   if (first === 'agents' && second === 'runs' && third) return <RunPage key={third} id={third} />;
   if (first === 'agents' && second === 'sessions' && third)

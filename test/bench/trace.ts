@@ -58,6 +58,7 @@ async function measure(options: StoreOptions): Promise<void> {
   const db = isPg
     ? connectPg(options.connection, 1)
     : connectSqlite(options.client, join(options.dataDir, 'pulsegate.db'), 60_000);
+  if (isPg) await db.raw('set statement_timeout = 0');
   const empty = (await store.size()) ?? 0;
   const filled = await timed(() => fill(db, isPg));
   if (isPg) await db.raw('analyze session_records');

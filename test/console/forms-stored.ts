@@ -6,6 +6,8 @@ import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import type { FormConsole, Json } from '../helpers/form-console.js';
 import { encodeGbk } from '../helpers/gbk.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { echo, startTarget } from '../helpers/targets.js';
 
 const GB = 1e9;
 const DAY = 86_400_000;
@@ -201,6 +203,41 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       loginDays: 30,
       auditDays: 365,
     };
+
+    test('a pasted report offers its addresses and times, and the chosen ones find the account', async (t) => {
+      const { page, visit, errors } = await open(t);
+      const target = await startTarget(t, echo);
+      await daemon().addAccount('culprit', 'secret');
+      const account = { port: daemon().socks.port, username: 'culprit', password: 'secret' };
+      await connectThrough(account, '127.0.0.1', target.port);
+      const { remotePort } = await target.nextConnection();
+      const time = new Date().toISOString().slice(0, 19).replace('T', ' ');
+      await visit('/sessions/trace');
+      await page.fill('textarea', `${time} CST from 192.0.2.1:${remotePort} to 127.0.0.1:${target.port}`);
+      await page.click('text=Find addresses and times');
+      assert.equal(
+        await page.getByLabel('Time', { exact: true }).inputValue(),
+        '',
+        'nothing is filled in by itself',
+      );
+      const choices = (text: string) => page.locator('.row', { hasText: text }).locator('button');
+      await choices(`127.0.0.1:${target.port}`).first().click();
+      await choices(`192.0.2.1:${remotePort}`).last().click();
+      await page.getByLabel('Our address').fill('');
+      await page.click(`button:has-text("${time} choose the zone")`);
+      assert.ok(
+        await page.locator('form button[type=submit]').isDisabled(),
+        'the zone is still to be chosen',
+      );
+      await page.getByLabel('Its time zone').selectOption('+00:00');
+      await page.click('form button[type=submit]');
+      await page.waitForSelector(`tr:has-text("culprit"):has-text("← 127.0.0.1:${remotePort}")`);
+      await page.reload();
+      assert.equal(await page.getByLabel('Its port').inputValue(), String(target.port));
+      await page.click('a:has-text("culprit")');
+      await page.waitForSelector('h1:has-text("culprit")');
+      assert.deepEqual(errors, []);
+    });
 
     test('extending counts from the later of now and the old expiry, and its preview marks accounts that expire earlier or stay expired', async (t) => {
       const { page, visit, errors } = await open(t);

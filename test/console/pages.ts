@@ -14,6 +14,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/accounts?search=no+such+account',
   '/sessions',
   '/sessions/logins',
+  '/sessions/trace?destination=127.0.0.0%2F8&time=2031-01-01+00%3A00%3A00&zone=%2B00%3A00&tolerance=12h',
   '/heartbeats?by=account',
   '/heartbeats?game=arena1',
   '/agents',

@@ -66,6 +66,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   getTraffic: '账号每天（按时区 `timeZone`）的流量，最早的在前；没有流量的日子为零。',
   getTimeline: '账号何时在线，玩的是哪个游戏。',
   listHeartbeats: '心跳数据，最新的在前。',
+  readReport: '滥用报告中的地址、端口和时间，供选择。',
   trace: '某个时间谁使用了某个目标：所有节点的会话，后开始的在前。',
   getHeartbeatSeries: '按游戏或账号统计的心跳数据随时间的变化。',
   getHeartbeatSums: '按游戏或账号汇总的心跳数据，最多的在前。',

@@ -65,6 +65,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   getTimeline: 'read',
   listHeartbeats: 'read',
   trace: 'operator',
+  readReport: 'operator',
   getHeartbeatSeries: 'read',
   getHeartbeatSums: 'read',
   getPlans: 'read',

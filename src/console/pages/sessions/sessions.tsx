@@ -4,7 +4,7 @@ import type { Operations } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { useMay } from '../../lib/rights.js';
+import { may, useMay } from '../../lib/rights.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Button } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
@@ -15,8 +15,10 @@ import { Tabs } from '../../ui/tabs.js';
 import { notify } from '../../ui/toast.js';
 import { LoginList } from './logins.js';
 import { areAtSeveralNodes, sessionColumns } from './session-columns.js';
+import { TracePage } from './trace.js';
 
-export function SessionsPage({ tab }: { tab: 'live' | 'logins' }) {
+export function SessionsPage({ tab }: { tab: 'live' | 'logins' | 'trace' }) {
+  const Tab = { live: LiveList, logins: LoginList, trace: TracePage }[tab];
   return (
     <>
       <header class="page-head">
@@ -24,12 +26,15 @@ export function SessionsPage({ tab }: { tab: 'live' | 'logins' }) {
         <Tabs
           label={t('nav.sessions')}
           tabs={[
-            { text: t('sessions.live'), link: href(['sessions']), current: tab === 'live' },
-            { text: t('sessions.logins'), link: href(['sessions', 'logins']), current: tab === 'logins' },
+            { text: t('sessions.live'), link: href(['sessions']), current: Tab === LiveList },
+            { text: t('sessions.logins'), link: href(['sessions', 'logins']), current: Tab === LoginList },
+            ...(may('trace')
+              ? [{ text: t('trace.title'), link: href(['sessions', 'trace']), current: Tab === TracePage }]
+              : []),
           ]}
         />
       </header>
-      {tab === 'live' ? <LiveList /> : <LoginList />}
+      <Tab />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { fromIso, iso, isoOrNull } from '../../../core/clock.js';
 import { parseCidr, parseIp } from '../../../core/ip.js';
+import { readReport } from '../../../core/trace/abuse-report.js';
 import {
   type SessionRecord,
   sortableRange,
@@ -82,6 +83,21 @@ const Incomplete = z
 const Trace = openPageOf(TraceItem)
   .extend({ incomplete: z.array(Incomplete) })
   .meta({ id: 'Trace' });
+
+const ReportEnd = z.object({
+  address: z.string().nullable(),
+  port: z.int().nullable(),
+  /** What the words beside it say; null: nothing clear. */
+  role: z.enum(['outgoing', 'destination']).nullable(),
+});
+const ReportTime = z.object({
+  /** As written. */
+  text: z.string(),
+  /** Without an offset: `2026-11-19T03:21:41`. */
+  local: z.string(),
+  /** null: the text names no zone, or one that has several meanings. */
+  offset: z.string().nullable(),
+});
 
 const { route } = routesOf('Activity');
 
@@ -165,6 +181,23 @@ export const traceRoutes = [
         },
       };
     },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/trace/report',
+      operationId: 'readReport',
+      summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
+      access: 'trace:read',
+      request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
+      responses: {
+        200: {
+          description: 'What was found, at most 20 of each kind.',
+          schema: z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
+        },
+      },
+    },
+    async ({ body }, { now }) => ({ status: 200, body: readReport(body.text, now()) }),
   ),
 ];
 

@@ -1,0 +1,244 @@
+// "Who was it": the accounts that used a destination at a time, for the answer to an abuse report. A report that is pasted gives choices.
+import { useEffect, useState } from 'preact/hooks';
+import type { Report, Trace, TraceItem } from '../../api-types.js';
+import { call } from '../../lib/api.js';
+import { localTime } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { href, patchQuery, usePlace } from '../../lib/router.js';
+import { At, Button, State, Traffic } from '../../ui/basics.js';
+import { useAction } from '../../ui/dialog.js';
+import { Area, Field, Input, optionsOf, Select } from '../../ui/form.js';
+import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
+import { type Column, Table } from '../../ui/table.js';
+
+const EXAMPLES = {
+  ...{ destination: '198.51.100.7', port: '25', outgoing: '192.0.2.1', outgoingPort: '54322' },
+  time: '2026-11-19 03:21:41',
+} as const;
+type Form = Readonly<Record<keyof typeof EXAMPLES | 'zone' | 'tolerance', string>>;
+const NOTHING: Form = {
+  ...{ destination: '', port: '', outgoing: '', outgoingPort: '' },
+  time: '',
+  zone: '',
+  tolerance: '5m',
+};
+/** The zone is never guessed: '' until somebody has chosen one. */
+const HOURS = Array.from({ length: 27 }, (_, i) => i - 12);
+const ZONES = ['', ...HOURS.map((h) => `${h < 0 ? '-' : '+'}${String(Math.abs(h)).padStart(2, '0')}:00`)];
+const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)$/;
+
+function shown({ address, port }: { address: string | null; port: number | null }): string {
+  const host = address?.includes(':') && port !== null ? `[${address}]` : (address ?? '');
+  return port === null ? host : `${host}:${port}`;
+}
+
+export function TracePage() {
+  const { query } = usePlace();
+  const { time = '', zone = '', ...asked } = Object.fromEntries(query);
+  const ofAddress: Form = { ...NOTHING, ...asked, time, zone };
+  const [form, setForm] = useState(ofAddress);
+  useEffect(() => setForm(ofAddress), [query]);
+  const set = (patch: Partial<Form>) => setForm((before) => ({ ...before, ...patch }));
+  const at = TIME.test(time) && zone !== '' ? time.replace(' ', 'T') + zone : null;
+  // The daemon says what is wrong with it.
+  const found = useLoad('trace', at === null ? null : { query: { ...asked, at, limit: 1_000 } });
+  const isTime = TIME.test(form.time);
+  const isReady = isTime && form.zone !== '' && form.destination + form.outgoingPort !== '';
+  const zones = optionsOf([...new Set([...ZONES, form.zone])], (each) =>
+    each ? `UTC${each}` : t('trace.choose'),
+  );
+  return (
+    <>
+      <div class="columns">
+        <form
+          class="card stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isReady) patchQuery(form, 'push');
+          }}
+        >
+          <p class="soft">{t('trace.text')}</p>
+          <FormErrors error={found.error}>
+            <div class="grid-2">
+              {(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[]).map((name) => (
+                <Field
+                  key={name}
+                  label={t(`trace.${name}`)}
+                  path={name}
+                  error={name === 'time' && form.time !== '' && !isTime ? EXAMPLES.time : undefined}
+                >
+                  <Input
+                    value={form[name]}
+                    onInput={(text) => set({ [name]: text.trimStart() })}
+                    placeholder={EXAMPLES[name]}
+                  />
+                </Field>
+              ))}
+              <Field label={t('trace.zone')}>
+                <Select value={form.zone} options={zones} onChange={(chosen) => set({ zone: chosen })} />
+              </Field>
+              <Field label={t('trace.tolerance')}>
+                <Select
+                  value={form.tolerance}
+                  options={optionsOf(['10s', '1m', '5m', '1h', '12h'], (each) => `± ${each}`)}
+                  onChange={(tolerance) => set({ tolerance })}
+                />
+              </Field>
+            </div>
+          </FormErrors>
+          <div class="row">
+            <Button type="submit" kind="primary" icon="search" disabled={!isReady}>
+              {t('trace.search')}
+            </Button>
+          </div>
+        </form>
+        <ReportBox set={set} />
+      </div>
+      {at !== null && (
+        <WhenLoaded of={{ ...found, error: null }} rows={3}>
+          {(data) => <Found of={data} />}
+        </WhenLoaded>
+      )}
+    </>
+  );
+}
+
+/** What was found in a pasted report: each choice fills fields of the form. */
+function ReportBox({ set }: { set: (patch: Partial<Form>) => void }) {
+  const [text, setText] = useState('');
+  const [{ ends, times }, setReport] = useState<Report>({ ends: [], times: [] });
+  const { busy, error, run } = useAction();
+  return (
+    <section class="card stack">
+      <Field label={t('trace.report')}>
+        <Area value={text} onInput={setText} rows={8} mono />
+      </Field>
+      <div class="row">
+        <Button
+          onClick={() => void run(async () => setReport(await call('readReport', { body: { text } })))}
+          disabled={text.trim() === '' || busy}
+        >
+          {t('trace.report.read')}
+        </Button>
+      </div>
+      {error ? <Failure error={error} /> : null}
+      <div class="stack" role="status">
+        {ends.map((end) => (
+          <div class="row wrap" key={shown(end) + end.role}>
+            <code class="grow">{shown(end)}</code>
+            {(
+              [
+                ['destination', 'port'],
+                ['outgoing', 'outgoingPort'],
+              ] as const
+            ).map(([address, port]) => (
+              <Button
+                key={address}
+                kind={end.role === address ? 'primary' : 'plain'}
+                onClick={() =>
+                  set({
+                    ...(end.address && { [address]: end.address }),
+                    ...(end.port && { [port]: String(end.port) }),
+                  })
+                }
+              >
+                {t(`trace.role.${address}`)}
+              </Button>
+            ))}
+          </div>
+        ))}
+        {times.map(({ local, offset, text: written }) => (
+          <div class="row wrap" key={local + offset}>
+            <code class="grow">{written}</code>
+            <Button onClick={() => set({ time: local.replace('T', ' '), zone: offset ?? '' })}>
+              {`${local.replace('T', ' ')} ${offset ?? t('trace.choose')}`}
+            </Button>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Found({ of: { items, incomplete, nextCursor } }: { of: Trace }) {
+  return (
+    <>
+      {incomplete.map(({ reason, count = 0, since }) => (
+        <p class="soft" key={reason}>
+          <State tone="warn">
+            {t(`trace.incomplete.${reason}`, { n: count, since: since ? localTime(since) : '—' })}
+          </State>
+        </p>
+      ))}
+      {nextCursor !== null && <p class="soft">{t('trace.more', { n: items.length })}</p>}
+      {items.length === 0 ? (
+        <Empty icon="search" title={t('trace.none')} />
+      ) : (
+        <Table
+          label={t('trace.title')}
+          rows={items}
+          id={(one) => one.session + shown(one.destination)}
+          columns={columns()}
+          rowHeight={56}
+        />
+      )}
+    </>
+  );
+}
+
+function columns(): readonly Column<TraceItem>[] {
+  const lines = (
+    key: string,
+    head: string,
+    cell: (one: TraceItem) => readonly [preact.ComponentChild, preact.ComponentChild],
+  ): Column<TraceItem> => ({
+    key,
+    head,
+    cell: (one) => (
+      <div class="two-lines">
+        <span>{cell(one)[0]}</span>
+        <span class="soft">{cell(one)[1]}</span>
+      </div>
+    ),
+  });
+  return [
+    lines('who', t('account.username'), ({ account, client }) => [
+      <a key="account" class="strong" href={href(['accounts', account.id])}>
+        {account.username}
+      </a>,
+      client,
+    ]),
+    lines(
+      'where',
+      t('sessions.destination'),
+      ({ account, destination: { host, address, port }, outgoing, exit, isLive }) => {
+        const where = shown({ address: host, port });
+        const live = (
+          <a key="session" href={href(['sessions'], { search: account.username })}>
+            {where}
+          </a>
+        );
+        return [
+          isLive ? (
+            live
+          ) : (
+            <span key="ended" title={address}>
+              {where}
+            </span>
+          ),
+          `← ${outgoing ? shown(outgoing) : (exit ?? '')}`,
+        ];
+      },
+    ),
+    lines('when', t('trace.when'), ({ startedAt, endedAt }) => [<At at={startedAt} />, <At at={endedAt} />]),
+    {
+      key: 'bytes',
+      head: t('sessions.bytes'),
+      width: '184px',
+      from: 900,
+      align: 'end',
+      cell: (one) => <Traffic up={one.bytesUp ?? 0} down={one.bytesDown ?? 0} />,
+    },
+  ];
+}

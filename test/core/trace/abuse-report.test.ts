@@ -1,0 +1,113 @@
+// Reports as data centres forward them: what is found in them, and what stays open.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readReport } from '../../../src/core/trace/abuse-report.js';
+
+const NOW = Date.UTC(2026, 10, 24);
+const read = (text: string) => {
+  const { ends, times } = readReport(text, NOW);
+  return {
+    ends: ends.map(({ address, port, role }) => `${address ?? '*'} ${port ?? '*'} ${role ?? '?'}`),
+    times: times.map(({ local, offset }) => `${local} ${offset ?? '?'}`),
+  };
+};
+
+const SAMPLES: Readonly<Record<string, { text: string; ends: string[]; times: string[] }>> = {
+  'a port scan with columns, as Hetzner sends it': {
+    text: `Direct attack from host     192.0.2.1
+time                protocol src_ip src_port          dest_ip dest_port
+---------------------------------------------------------------------------
+Thu Nov 19 03:21:41 2026 TCP       192.0.2.1 54322 =>    198.51.100.7 25
+Thu Nov 19 03:21:42 2026 TCP       192.0.2.1 54323 =>    198.51.100.8 25`,
+    ends: [
+      '192.0.2.1 * outgoing',
+      '192.0.2.1 54322 ?',
+      '198.51.100.7 25 destination',
+      '192.0.2.1 54323 ?',
+      '198.51.100.8 25 destination',
+    ],
+    times: ['2026-11-19T03:21:41 ?', '2026-11-19T03:21:42 ?'],
+  },
+  'a table with dotted dates and CET, as OVH sends it': {
+    text: `dateTime                   srcIp:srcPort           dstIp:dstPort           protocol flags
+2026.11.19 03:21:41 CET    192.0.2.1:54322         198.51.100.7:22         TCP      SYN
+2026.07.19 03:21:41 CEST   192.0.2.1:54322         198.51.100.7:22         TCP      SYN`,
+    ends: ['192.0.2.1 54322 ?', '198.51.100.7 22 ?'],
+    times: ['2026-11-19T03:21:41 +01:00', '2026-07-19T03:21:41 +02:00'],
+  },
+  'an X-ARF report with a field a line, as netcraft and DigitalOcean forward them': {
+    text: `Reported-From: abuse@example.net
+Source: 192.0.2.1
+Source-Port: 54322
+Destination: 198.51.100.7
+Destination-Port: 443
+Port: 8443
+Date: Thu, 19 Nov 2026 03:21:41 +0100`,
+    ends: [
+      '192.0.2.1 * outgoing',
+      '* 54322 outgoing',
+      '198.51.100.7 * destination',
+      '* 443 destination',
+      '* 8443 ?',
+    ],
+    times: ['2026-11-19T03:21:41 +01:00'],
+  },
+  'lines of fail2ban and sshd': {
+    text: `2026-11-19 03:21:41,123 fail2ban.actions [812]: NOTICE [sshd] Ban 192.0.2.1
+Nov 19 03:21:40 mail sshd[4711]: Failed password for root from 192.0.2.1 port 54322 ssh2
+Dec 31 23:59:59 mail sshd[4711]: Connection closed by 192.0.2.1 port 54322 [preauth]`,
+    ends: ['192.0.2.1 * outgoing', '192.0.2.1 54322 outgoing', '192.0.2.1 54322 ?'],
+    times: ['2026-11-19T03:21:41 ?', '2026-11-19T03:21:40 ?', '2025-12-31T23:59:59 ?'],
+  },
+  'a firewall, an access log and IPv6': {
+    text: `Nov 19 03:21:41 UTC gw kernel: SRC=192.0.2.1 DST=198.51.100.7 LEN=60 PROTO=TCP SPT=54322 DPT=25
+192.0.2.1 - - [19/Nov/2026:03:21:41 -0530] "GET /wp-login.php HTTP/1.1" 404 153
+connection from [2001:db8::1]:54322 to [2001:DB8:0::7]:25 at 2026-11-19T02:21:41.5Z`,
+    ends: [
+      '192.0.2.1 * outgoing',
+      '198.51.100.7 * destination',
+      '* 54322 outgoing',
+      '* 25 destination',
+      '192.0.2.1 * ?',
+      '2001:db8::1 54322 outgoing',
+      '2001:db8::7 25 destination',
+    ],
+    times: ['2026-11-19T03:21:41 +00:00', '2026-11-19T03:21:41 -05:30', '2026-11-19T02:21:41 +00:00'],
+  },
+  'a list with commas': {
+    text: '"192.0.2.1","54322","198.51.100.7","25","2026-11-19T03:21:41+00:00"',
+    ends: ['192.0.2.1 54322 ?', '198.51.100.7 25 ?'],
+    times: ['2026-11-19T03:21:41 +00:00'],
+  },
+  'dates that two countries read differently, and a zone with two meanings': {
+    text: '03/04/2026 05:06:07 CST and 25/04/2026 05:06',
+    ends: [],
+    times: ['2026-04-03T05:06:07 ?', '2026-04-25T05:06:00 ?', '2026-03-04T05:06:07 ?'],
+  },
+  nothing: {
+    text: 'Version 1.2.3.4.5, ticket #2026-11-19, 300.1.2.3, 12:30, 99/99/2026 10:00:00, mail to a@b.example:70000',
+    ends: [],
+    times: [],
+  },
+};
+
+for (const [name, { text, ends, times }] of Object.entries(SAMPLES)) {
+  test(`in ${name}`, () => assert.deepEqual(read(text), { ends, times }));
+}
+
+test('a report of hundreds of lines gives the first of each kind, and a long one is read in time that grows with it', () => {
+  const lines = Array.from(
+    { length: 500 },
+    (_, i) => `2026-11-19 03:00:${i % 60} from 192.0.2.${i % 250}:${i + 1}`,
+  );
+  const { ends, times } = readReport(lines.join('\n'), NOW);
+  assert.deepEqual([ends.length, times.length], [20, 20]);
+  for (const hostile of [
+    '1:'.repeat(30_000),
+    '1.'.repeat(30_000),
+    'port '.repeat(12_000),
+    ' '.repeat(60_000),
+    'jan 1 '.repeat(10_000),
+  ])
+    assert.equal(readReport(hostile, NOW).times.length, 0);
+});
