@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   agent: async () => (await import('./cli/agents.js')).addAgentCommands,
   run: async () => (await import('./cli/runs.js')).addRunCommands,
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
+  trace: async () => (await import('./cli/trace.js')).addTraceCommand,
   node: async () => (await import('./cli/nodes.js')).addNodeCommands,
   plan: async () => (await import('./cli/plans.js')).addPlanCommands,
   operator: async () => (await import('./cli/operators.js')).addOperatorCommands,

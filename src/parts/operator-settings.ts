@@ -10,7 +10,7 @@ import {
   type NoticeSettings,
   type NoticesSetting,
 } from '../core/notices/notice-settings.js';
-import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
+import { createRetentionSetting, type Retention, type RetentionSetting } from '../core/settings/retention.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Services } from '../http/services.js';
 import type { Effective } from '../http/v1/settings/effective.js';
@@ -47,6 +47,16 @@ const RETENTION_PATHS = {
   auditDays: 'admin.audit.days',
 } as const;
 
+/** The values of the configuration. */
+export const retentionOf = (config: Config): Retention => ({
+  heartbeatDays: config.heartbeats.retention.days,
+  heartbeatsPerAccount: config.heartbeats.retention.perAccount,
+  sessionDays: config.trace.retention.days,
+  runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
+  loginDays: config.admin.logins.days,
+  auditDays: config.admin.audit.days,
+});
+
 /** Reads the settings. Rejects when the database cannot be read. */
 export async function openSettings(deps: {
   readonly config: Config;
@@ -65,17 +75,7 @@ export async function openSettings(deps: {
   );
 
   const retention = await settings.open(
-    createRetentionSetting({
-      settings: store.settings,
-      ofFile: {
-        heartbeatDays: config.heartbeats.retention.days,
-        heartbeatsPerAccount: config.heartbeats.retention.perAccount,
-        sessionDays: config.trace.retention.days,
-        runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
-        loginDays: config.admin.logins.days,
-        auditDays: config.admin.audit.days,
-      },
-    }),
+    createRetentionSetting({ settings: store.settings, ofFile: retentionOf(config) }),
   );
   pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
   retention.onChanged(({ heartbeatsPerAccount }) => pool.setMaxPerAccount(heartbeatsPerAccount));

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { runCommand } from '../helpers/command.js';
+import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { openSession, startFleet } from '../helpers/fleet.js';
 import { connectThrough } from '../helpers/socks-client.js';
@@ -104,6 +105,13 @@ describe('a trace', () => {
       { destination: 'other.test' },
     ])
       assert.deepEqual((await trace(daemon, query)).items, [], JSON.stringify(query));
+    const at = ['--at', new Date().toISOString(), '--config', daemon.configFile];
+    const printed = await runCommand(PROJECT, ['trace', '127.0.0.1', '--port', String(target.port), ...at]);
+    assert.match(
+      printed.stdout,
+      new RegExp(`alice +127\\.0\\.0\\.1 +127\\.0\\.0\\.1:${target.port} +127\\.0\\.0\\.1:${remotePort} `),
+    );
+    assert.match(printed.stderr, /^Incomplete: the range begins before the oldest record \d{4}-/m);
     const past = await trace(daemon, { ...question, at: '2020-01-01T08:00:00+08:00' });
     assert.deepEqual(
       past.incomplete.map(({ reason }) => reason),

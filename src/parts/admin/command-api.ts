@@ -10,6 +10,7 @@ import { operatorSettingsPrefix } from '../../core/auth/operator.js';
 import type { Operators } from '../../core/auth/operators.js';
 import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
 import { formatHostPort } from '../../core/ip.js';
+import { createRetentionSetting } from '../../core/settings/retention.js';
 import { createChangeSignal } from '../../core/stats/change-signal.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { Route } from '../../http/api/route.js';
@@ -19,6 +20,7 @@ import type { Services } from '../../http/services.js';
 import { operatorsOf, tokensOf } from '../auth.js';
 import type { Core } from '../core.js';
 import { nodeNameOf } from '../database/node.js';
+import { retentionOf } from '../operator-settings.js';
 
 /** The routes by the beginning of their paths. A command reads only those that it asks. */
 const GROUPS = {
@@ -38,6 +40,7 @@ const GROUPS = {
   '/settings/public-address': async () =>
     (await import('../../http/v1/settings/public-address.js')).publicAddressRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
+  '/trace': async () => (await import('../../http/v1/activity/trace.js')).traceRoutes,
   '/tokens': async () => (await import('../../http/v1/people/tokens.js')).tokenRoutes,
 } satisfies Readonly<Record<string, () => Promise<readonly Route[]>>>;
 
@@ -79,11 +82,16 @@ async function openServices(core: Core, config: Config): Promise<Services> {
   const { publicHost: host, publicPort: port } = config.socks;
   const publicAddress = createPublicAddressSetting({ settings: store.settings, ofFile: { host, port } });
   await publicAddress.reload();
+  const retention = createRetentionSetting({ settings: store.settings, ofFile: retentionOf(config) });
+  await retention.reload();
   const listener = formatHostPort(config.socks.host[0] ?? 'localhost', config.socks.port);
   const services = {
     ...{ accounts, usage, sessions, plans, whitelist, operators, apiTokens, publicAddress, now },
     ...{ audit: store.audit, calendar: store.calendar, nodes: store.nodes },
     heartbeats: store.heartbeats,
+    ...{ sessionRecords: store.sessionRecords, retention, flushRecords: async () => undefined },
+    // Those of a daemon that runs on another node, or not at all.
+    liveSessions: { find: async () => [] },
     playerLinks: core.playerLinks,
     playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
