@@ -193,8 +193,8 @@ function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }
 
 /** Sends a request, and reads the JSON of its response; '' without a body. */
 async function exchange(to: RequestOptions, { method, body, ifMatch }: Partial<Call>) {
-  // Imported here, because most commands without a daemon need no network.
-  const { request } = await import('node:http');
+  // Loaded here, because most commands without a daemon need no network. Kept code (bin/load.js) cannot import.
+  const { request } = process.getBuiltinModule('node:http');
   return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
     const headers = {
       [USER_HEADER]: encodeURIComponent(cliActor().name),
