@@ -1,5 +1,6 @@
 // Every configuration key with its type and default. etc/pulsegate.yaml documents the keys.
 import { z } from 'zod';
+import type { GuardLimit } from '../core/accounts/usage/guard.js';
 import { ENTRY_FORMS, parseEgressEntry } from '../core/egress/egress-entry.js';
 import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
 import { isTimeZone } from '../core/time-zone.js';
@@ -83,6 +84,17 @@ const dns = section({
 const destinations = () =>
   z.array(textThat(ENTRY_FORMS, (entry) => parseEgressEntry(entry) !== null)).default([]);
 
+/** What one account may open; 0: any number. */
+const guardLimits = {
+  connectionsPerSecond: whole(0, 1_000_000).default(300),
+  connectionsPerMinute: whole(0, 10_000_000).default(3_000),
+  destinationsPerMinute: whole(0, 10_000_000).default(1_500),
+  udpDestinationsPerSecond: whole(0, 1_000_000).default(500),
+  failedConnectionsPerMinute: whole(0, 10_000_000).default(200),
+} satisfies Record<GuardLimit, z.ZodType>;
+
+const guard = section({ ...guardLimits, maxWait: duration({ min: '0ms', max: '5s' }).prefault('1s') });
+
 const egress = section({
   private: oneOf('deny', 'allow').default('deny'),
   allow: destinations(),
@@ -95,6 +107,7 @@ const egress = section({
         private: oneOf('deny', 'allow').default('deny'),
         allow: destinations(),
         deny: destinations(),
+        guard: section(guardLimits).partial().default({}),
       }),
     )
     .default({}),
@@ -183,6 +196,7 @@ export const configSchema = section({
   socks: socksSchema.prefault({}),
   dns: dns.prefault({}),
   egress: egress.prefault({}),
+  guard: guard.prefault({}),
   heartbeats: heartbeats.prefault({}),
   trace: trace.prefault({}),
   admin: adminSchema.prefault({}),

@@ -31,6 +31,8 @@ import { createStateAlerts } from './state-alerts.js';
 export interface NoticesPart extends Part {
   /** Counts a guess of a client address at a player's name or password. */
   guessed(client: string): void;
+  /** A limit of the guard has refused uses of an account. */
+  guarded(username: string, limit: string, refused: number): void;
   /**
    * Sends a test message to the operator now, by these settings. Returns its outcome, or null when the channel or the address is not
    * set.
@@ -198,6 +200,7 @@ export function createNoticesPart(deps: {
   return {
     name: 'notices',
     guessed: notices.guessed,
+    guarded: notices.guarded,
     confirmations,
     wake,
 

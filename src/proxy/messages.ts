@@ -1,5 +1,6 @@
 // Every message between the control plane and the workers. Plain data; events are sent in batches, in order.
 import type { LoginOutcome } from '../core/accounts/access/login-log.js';
+import type { GuardLimit } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
@@ -157,6 +158,16 @@ export interface LoginsEvent {
   readonly at: number;
 }
 
+/** Within a second, a limit of the guard has delayed or refused so many uses of an account, the first by `client`. */
+export interface GuardEvent {
+  readonly kind: 'guard';
+  readonly accountId: string;
+  readonly limit: GuardLimit;
+  readonly slowed: number;
+  readonly refused: number;
+  readonly client: string;
+}
+
 /** Worker to control plane. */
 export type WorkerEvent =
   /** The worker is ready. Write to `wakeFd` after each message; -1: not needed. */
@@ -193,6 +204,7 @@ export type WorkerEvent =
   /** Too many logins of a source have failed: the other nodes must refuse it too. */
   | { readonly kind: 'penalty'; readonly penalty: Penalty }
   | LoginsEvent
+  | GuardEvent
   /** A login with an imported hash succeeded: store the salted hash of the same password. */
   | {
       readonly kind: 'rehashed';

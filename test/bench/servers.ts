@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTestDaemon } from '../helpers/daemon.js';
+import { NO_GUARD, startTestDaemon } from '../helpers/daemon.js';
 import { freePort, isListening } from '../helpers/ports.js';
 import { findProgram } from '../helpers/programs.js';
 import type { Scope } from '../helpers/suite.js';
@@ -40,7 +40,9 @@ export async function startServers(t: Scope, folder: string): Promise<Server[]> 
 }
 
 async function startPulsegate(t: Scope, engine: 'native' | 'node'): Promise<Server> {
-  const daemon = await startTestDaemon(t, { config: { controlPlaneNice: 5, socks: { engine } } });
+  const daemon = await startTestDaemon(t, {
+    config: { controlPlaneNice: 5, guard: NO_GUARD, socks: { engine } },
+  });
   await daemon.addAccount(USER, PASSWORD);
   const { pid, socks } = daemon;
   return {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startTestDaemon } from '../helpers/daemon.js';
+import { NO_GUARD, startTestDaemon } from '../helpers/daemon.js';
 
 const TICKS_PER_SECOND = 100;
 const [datagrams = '60000', rounds = '5'] = process.argv.slice(2);
@@ -50,7 +50,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 
 const closers: (() => unknown)[] = [];
 const scope = { after: (close: () => unknown) => void closers.push(close) };
-const daemon = await startTestDaemon(scope);
+const daemon = await startTestDaemon(scope, { config: { guard: NO_GUARD } });
 await daemon.addAccount('user', 'pass');
 const bare = spawn(process.execPath, [join(import.meta.dirname, 'bare-udp-relay.js')]);
 scope.after(() => bare.kill());

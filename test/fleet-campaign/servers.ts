@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Balancer, documentedConfig, startHaproxy } from '../helpers/balancer.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { NO_GUARD, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
 import { freePort } from '../helpers/ports.js';
@@ -159,7 +159,7 @@ function createNode(t: Scope, dataDir: string, config: NodeConfig): Node {
       return daemon;
     },
     async start() {
-      daemon = await startTestDaemon(t, { dataDir, config: { ...config } });
+      daemon = await startTestDaemon(t, { dataDir, config: { guard: NO_GUARD, ...config } });
     },
     async isReady() {
       const answer = await fetch(`http://127.0.0.1:${config.admin.port}/readyz`).catch(() => null);

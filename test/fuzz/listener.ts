@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { TestDaemon } from '../helpers/daemon.js';
-import { startTestDaemon } from '../helpers/daemon.js';
+import { NO_GUARD, startTestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { basic } from '../helpers/http.js';
 import { connectHead } from '../helpers/http-proxy-client.js';
@@ -44,6 +44,7 @@ export async function startListenerFuzz(t: Scope): Promise<ListenerFuzz> {
         udp: { idleTimeout: '1s' },
       },
       egress: { private: 'allow', deny: NOT_LOOPBACK },
+      guard: NO_GUARD,
       dns: { servers: [names.address], timeout: '1s' },
     },
   });

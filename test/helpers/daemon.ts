@@ -17,6 +17,15 @@ export const PROJECT = resolve(import.meta.dirname, '../../..');
 export const BIN = join(PROJECT, 'bin/pulsegate.js');
 export const ADMIN = TEST_ADMIN;
 
+/** The key `guard` of the configuration for campaigns whose few accounts open as much as they can. */
+export const NO_GUARD = {
+  connectionsPerSecond: 0,
+  connectionsPerMinute: 0,
+  destinationsPerMinute: 0,
+  udpDestinationsPerSecond: 0,
+  failedConnectionsPerMinute: 0,
+};
+
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 export interface DaemonOptions {

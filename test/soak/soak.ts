@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { NO_GUARD, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { connectThrough, greeting, login, RawClient } from '../helpers/socks-client.js';
 import type { Scope } from '../helpers/suite.js';
@@ -63,6 +63,7 @@ export async function soak(
   const daemon = await startTestDaemon(t, {
     config: {
       heartbeats: { interval: '1s' },
+      guard: NO_GUARD,
       // The bad logins come from the address of the players.
       socks: { engine, login: { maxFailuresPerSource: 1_000_000 } },
     },

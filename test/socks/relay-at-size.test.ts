@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { NO_GUARD, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { forEach } from '../helpers/for-each.js';
 import { scaled } from '../helpers/scale.js';
@@ -27,6 +27,7 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
     // An association counts as two connections. None of these opens the fourth descriptor that it might.
     daemon = await startTestDaemon(scope, {
       config: {
+        guard: NO_GUARD,
         socks: {
           maxConnections: 2 * ASSOCIATIONS + 100,
           // One account has all of them, and the first datagram of each needs a decision.

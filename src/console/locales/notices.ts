@@ -31,6 +31,7 @@ export const notices = {
   'notices.type.expiring': { en: '{name} expires soon', zh: '{name} 即将到期' },
   'notices.type.expired': { en: '{name} has expired', zh: '{name} 已到期' },
   'notices.type.quota': { en: '{name} has used {n} % of its traffic', zh: '{name} 已用流量 {n}%' },
+  'notices.type.limited': { en: 'Account {name} opens too much', zh: '账号 {name} 打开的连接或目标过多' },
   'notices.type.failing': { en: 'Many failed logins from {name}', zh: '{name} 多次登录失败' },
   'notices.type.run': { en: 'A run of {name} failed', zh: '{name} 运行失败' },
   'notices.type.lost': { en: 'Node {name} is lost', zh: '节点 {name} 已失联' },

@@ -86,4 +86,8 @@ export const sessions = {
     en: '{n} {n:session|sessions} went to names that an upstream proxy has resolved.',
     zh: '有 {n} 个会话的域名由上级代理解析，地址未知。',
   },
+  'login.outcome.slowed': { en: 'Slowed: opens much', zh: '新连接过多，已减慢' },
+  'login.outcome.too-many-connections': { en: 'Too many new connections', zh: '新建连接过多' },
+  'login.outcome.too-many-destinations': { en: 'Too many destinations', zh: '目标地址过多' },
+  'login.outcome.too-many-failed-connections': { en: 'Too many failed connections', zh: '失败连接过多' },
 } as const satisfies Texts;

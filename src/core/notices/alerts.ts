@@ -21,6 +21,7 @@ export const ALERTED_ACTIONS = [
 export type AlertedAction = (typeof ALERTED_ACTIONS)[number];
 export type AlertType =
   | 'logins.failing'
+  | 'account.limited'
   | 'run.failed'
   | 'node.lost'
   | 'certificate.expiring'

@@ -53,6 +53,8 @@ export interface NoticeOptions {
 export interface Notices {
   /** Call it after each failed login that is a guess. */
   guessed(client: string): void;
+  /** Call it at most once a second for each account and limit. */
+  guarded(username: string, limit: string, refused: number): void;
   /** Finds what to announce and stores notices. Call it about once a minute. Returns whether any notice was new. */
   announce(): Promise<boolean>;
   /** Discards the waiting notices of channels that are switched off. Call it when the settings changed. */
@@ -79,6 +81,8 @@ const nameOf = ({ recipient, channel }: Way): string => `${channel} ${recipient}
 export function createNotices(options: NoticeOptions): Notices {
   const { store, now, newId } = options;
   const failures = new Map<string, { since: number; count: number }>();
+  /** Since the last look, by account. */
+  const guarded = new Map<string, { limit: string; refused: number; since: number }>();
   const known = new Set<string>();
   let runsSince = now() - LOOK_BACK_MS;
   let auditSince = runsSince;
@@ -105,6 +109,15 @@ export function createNotices(options: NoticeOptions): Notices {
     }
   }
 
+  function ofGuard(at: number): Alert[] {
+    const found = Array.from(guarded, ([username, { limit, refused, since }]): Alert => {
+      const data = { username, limit, refused, since: new Date(since).toISOString() };
+      return { type: 'account.limited', object: username, event: String(since), at, data };
+    });
+    guarded.clear();
+    return found;
+  }
+
   async function ofRuns(): Promise<Alert[]> {
     const failed = await store.failedRuns(runsSince, BATCH);
     return failed.map(({ id, agent, status, error, finishedAt }) => {
@@ -125,6 +138,7 @@ export function createNotices(options: NoticeOptions): Notices {
   async function alert(channels: readonly ChannelState[], at: number): Promise<number> {
     const alerts = [
       ...ofLogins(at),
+      ...ofGuard(at),
       ...(await ofRuns()),
       ...(await ofAudit(at)),
       ...(await options.stateAlerts()),
@@ -238,11 +252,18 @@ export function createNotices(options: NoticeOptions): Notices {
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
     },
 
+    guarded(username, limit, refused) {
+      const seen = guarded.get(username);
+      if (seen) seen.refused += refused;
+      else if (guarded.size < MAX_SOURCES) guarded.set(username, { limit, refused, since: now() });
+    },
+
     async announce() {
       const at = now();
       const settings = options.settings();
       const on = WAYS.filter((way) => sendsTo(settings, way));
       if (on.length === 0) failures.clear();
+      if (on.length === 0) guarded.clear();
       if (on.length === 0 && wereAllOff) return false;
       const stored = await store.channels();
       await switchOff(stored, settings);

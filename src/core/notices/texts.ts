@@ -16,7 +16,16 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Kind = TemplateName | 'failing' | 'run' | 'lost' | 'certificate' | 'test' | 'digest' | AlertedAction;
+type Kind =
+  | TemplateName
+  | 'failing'
+  | 'limited'
+  | 'run'
+  | 'lost'
+  | 'certificate'
+  | 'test'
+  | 'digest'
+  | AlertedAction;
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -27,6 +36,10 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
     en: 'Account {username} has used {used} % of its traffic',
   },
   failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
+  limited: {
+    zh: '账号 {username} 打开的连接或目标过多',
+    en: 'Account {username} opens too much',
+  },
   run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
   lost: { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
   certificate: { zh: '证书 {certificate} 即将到期', en: 'The certificate {certificate} expires soon' },
@@ -90,6 +103,10 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
     zh: '{client} 自 {since}起登录失败 {failures} 次。',
     en: '{failures} logins from {client} failed since {since}.',
   },
+  limited: {
+    zh: '账号 {username} 自 {since}起已被拒绝 {refused} 次（{limit}）。可能是扫描程序、BT 下载，或账号被多人共用。',
+    en: 'Account {username} was refused {refused} times since {since} ({limit}). It may scan, use BitTorrent, or be shared.',
+  },
   run: { zh: '智能体 {agent} 的运行 {run} 失败：{error}', en: 'Run {run} of agent {agent} failed: {error}' },
   lost: {
     zh: '节点 {node} 自 {since}起没有再续约。请检查该机器及其与数据库的连接。',
@@ -114,6 +131,8 @@ function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
       return 'expired';
     case 'logins.failing':
       return 'failing';
+    case 'account.limited':
+      return 'limited';
     case 'run.failed':
       return 'run';
     case 'node.lost':

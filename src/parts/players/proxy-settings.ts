@@ -1,6 +1,7 @@
 // Converts the configuration into the settings of the data plane.
 import { readSecretFile } from '../../agents/secrets.js';
 import type { Config } from '../../config.js';
+import type { GuardLimits } from '../../core/accounts/usage/guard.js';
 import { parsePortRange } from '../../core/endpoints.js';
 import type { ProxySettings } from '../../proxy/plane-settings.js';
 import type { UpstreamRule } from '../../proxy/upstreams/rules.js';
@@ -9,6 +10,7 @@ import { maxConnections, maxHandshakes } from '../capacity.js';
 /** Throws StartError (`secret-file`). */
 export function proxySettings(config: Config): ProxySettings {
   const { socks, egress } = config;
+  const { maxWaitMs, ...limits } = config.guard;
   return {
     handshakeTimeoutMs: socks.handshakeTimeoutMs,
     connectTimeoutMs: socks.connectTimeoutMs,
@@ -23,7 +25,13 @@ export function proxySettings(config: Config): ProxySettings {
     proxyProtocolFrom: socks.proxyProtocolFrom,
     timeZone: config.timeZone,
     egress: { private: egress.private, allow: egress.allow, deny: egress.deny },
-    egressClasses: egress.classes,
+    egressClasses: Object.fromEntries(
+      Object.entries(egress.classes).map(([name, { guard, ...lists }]) => [
+        name,
+        { ...lists, guard: { ...limits, ...(guard as Partial<GuardLimits>) } },
+      ]),
+    ),
+    guard: { limits, maxWaitMs },
     allowUnderscore: egress.allowUnderscore,
     gameIntervalMs: config.heartbeats.gameIntervalMs,
     http: socks.http,

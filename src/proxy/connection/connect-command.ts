@@ -3,6 +3,7 @@
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, parseIp, sourceOf } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
+import type { ClientRequest } from '../protocols/client-request.js';
 import { Reply, replyForErrno } from '../protocols/socks5.js';
 import { askUpstream } from '../upstreams/ask.js';
 import type { Upstream } from '../upstreams/rules.js';
@@ -19,6 +20,9 @@ const REPLY_BY_RESOLVE_FAILURE = {
   'over-rate': Reply.notAllowedByRuleset,
 } as const;
 
+/** Failures that the guard counts: not those of this machine. */
+const UNREACHED = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET'];
+
 export function startConnect(running: RunningCommand, authorized: AuthorizedRequest): void {
   const { account, egress, request } = authorized;
   const { settings, upstreams } = running.host;
@@ -28,7 +32,7 @@ export function startConnect(running: RunningCommand, authorized: AuthorizedRequ
   const { host } = target;
   const session = running.openSession('connect', authorized, host, port);
   if (session === null) return;
-  const connect = new ConnectCommand(running, session, egress);
+  const connect = new ConnectCommand(running, session, egress, request);
   if (target.kind === 'address') return connect.judgeAndDial([host], null);
 
   const upstream = upstreams.selectForName(host, port);
@@ -64,8 +68,10 @@ class ConnectCommand {
   readonly #running: RunningCommand;
   readonly #session: WorkerSession;
   readonly #egress: EgressPolicy;
+  readonly #request: ClientRequest;
 
-  constructor(running: RunningCommand, session: WorkerSession, egress: EgressPolicy) {
+  constructor(running: RunningCommand, session: WorkerSession, egress: EgressPolicy, request: ClientRequest) {
+    this.#request = request;
     this.#running = running;
     this.#session = session;
     this.#egress = egress;
@@ -98,7 +104,10 @@ class ConnectCommand {
         const { local } = stream;
         this.#connected(stream, local, address, local, null);
       },
-      onFailed: (code) => this.#running.fail(this.#session, replyForErrno(code), code),
+      onFailed: (code) => {
+        if (UNREACHED.includes(code)) this.#running.host.guards.failed(this.#session.account, this.#request);
+        this.#running.fail(this.#session, replyForErrno(code), code);
+      },
     });
     this.#running.wait(attempt);
   }

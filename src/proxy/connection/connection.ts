@@ -1,6 +1,6 @@
 // One connection of a player, from its first byte to its end, as one state machine:
 //
-//   PROXY header? → handshake (methods, login, request) → authorize → permit? → command
+//   PROXY header? → handshake (methods, login, request) → guard → authorize → permit? → command
 //
 //   CONNECT (connect-command.ts): resolve → dial → relayed.ts
 //   BIND (bind-command.ts): resolve → wait for the peer → relayed.ts
@@ -33,7 +33,15 @@ import { type AuthorizedRequest, RunningCommand } from './running-command.js';
 /** How long a refused client may take to close its side, in ms. */
 const LINGER_MS = 1_000;
 
-type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' | 'refused' | 'closed';
+type Stage =
+  | 'proxy-header'
+  | 'handshake'
+  | 'guard'
+  | 'permit'
+  | 'command'
+  | 'associated'
+  | 'refused'
+  | 'closed';
 
 type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
@@ -61,6 +69,8 @@ export class Connection implements StreamListener, ClientConnection {
   #account: WorkerAccount | null = null;
   /** The pending request for a permit, in the stage 'permit'. */
   #permitRequest: PermitRequest | null = null;
+  /** Until the guard admits the request, in the stage 'guard'. */
+  #admission: Timer | null = null;
   #command: RunningCommand | null = null;
 
   constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
@@ -226,6 +236,20 @@ export class Connection implements StreamListener, ClientConnection {
   #requested(protocol: ClientProtocol, step: RequestStep): void {
     const account = this.#account;
     if (account === null) return this.close();
+    const { request, forward } = step;
+    const use = request.command === 'udp' ? 'association' : forward === undefined ? 'connection' : 'exchange';
+    const held = this.host.guards.admit(account, use, request, this.client.address);
+    if (held === null) return this.#admitted(protocol, step, account);
+    const { waitMs, isRefused } = held;
+    if (isRefused)
+      return this.refuse(protocol.tooMany?.(waitMs) ?? protocol.reply(Reply.notAllowedByRuleset));
+    // Until then, the handshake and its time limit go on.
+    this.#stage = 'guard';
+    this.stream.pause();
+    this.#admission = this.host.io.timer(waitMs, () => this.#admitted(protocol, step, account));
+  }
+
+  #admitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount): void {
     const egress = this.#authorize(account);
     if (typeof egress === 'number') return this.#refuseWith(egress);
     if (!account.record.needsPermit) return this.#run(protocol, step, { account, egress, permit: null });
@@ -294,6 +318,8 @@ export class Connection implements StreamListener, ClientConnection {
     this.#sent = null;
     this.#permitRequest?.cancel();
     this.#permitRequest = null;
+    this.#admission?.clear();
+    this.#admission = null;
     this.#timer?.clear();
     this.#timer = null;
   }

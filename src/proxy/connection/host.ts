@@ -10,6 +10,7 @@ import type { FragmentMemory } from '../protocols/fragments.js';
 import type { ProxySources } from '../protocols/proxy-header.js';
 import type { Upstreams } from '../upstreams/rules.js';
 import type { WorkerAccounts } from '../worker/accounts.js';
+import type { Guards } from '../worker/guards.js';
 import type { WorkerPermits } from '../worker/permits.js';
 import type { WorkerSessions } from '../worker/sessions.js';
 import type { Connections } from './connections.js';
@@ -23,6 +24,7 @@ export interface ConnectionHost extends RelayedHost {
   readonly handshakes: Pick<Handshakes, 'add' | 'addRefused' | 'setSource' | 'delete'>;
   readonly logins: Logins;
   readonly permits: Pick<WorkerPermits, 'acquire'>;
+  readonly guards: Pick<Guards, 'admit' | 'failed'>;
   readonly accounts: Pick<WorkerAccounts, 'byId' | 'makeRoomForAssociation'>;
   readonly sessions: Pick<WorkerSessions, 'open'>;
   readonly connections: Connections;

@@ -12,7 +12,14 @@ import type { Log } from '../../core/log.js';
 import type { SessionEnd, SessionEvents, SessionSummary } from '../../core/sessions/session.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, wake } from '../memory/shared.js';
-import type { LoginsEvent, SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
+import type {
+  GuardEvent,
+  LoginsEvent,
+  SessionFacts,
+  SharedMemory,
+  WorkerEvent,
+  WorkerStart,
+} from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
 import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
 import { PlanePermits } from './permits.js';
@@ -22,6 +29,7 @@ import { PlaneSession, type SessionAccount, type SessionWorker } from './session
 export interface ProxyObserver {
   readonly sessions: SessionEvents;
   logins(event: LoginsEvent): void;
+  guarded(event: GuardEvent): void;
   /** Counts sessions over all nodes, of accounts that need it; null: there are no other nodes. */
   readonly permits: Pick<SessionPermits, 'acquire' | 'hold'> | null;
   /** Logins of a source are refused from now on. */
@@ -214,6 +222,8 @@ export class PlaneWorker implements SessionWorker {
       }
       case 'logins':
         return observer.logins(event);
+      case 'guard':
+        return observer.guarded(event);
       case 'permit-wanted':
         return this.#permits.wanted(event.token, event.accountId, event.client);
       case 'permit-held':

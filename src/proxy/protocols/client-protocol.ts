@@ -37,6 +37,8 @@ export interface ClientProtocol {
   readonly loginFailed: Uint8Array;
   /** Whether `loginFailed` requests credentials: such clients send their first request without any. */
   readonly asksForCredentials: boolean;
+  /** The refusal of a request that is one too many, and would be allowed after `waitMs`; left out: as any refusal by a rule. */
+  tooMany?(waitMs: number): Uint8Array;
   /** The reply to the request. For a refusal only the code is used. */
   reply(code: ReplyCode, boundAddress?: string, boundPort?: number): Uint8Array;
 }

@@ -67,6 +67,7 @@ export type AssociationContext = Pick<
   | 'resolve'
   | 'upstreams'
   | 'accounts'
+  | 'guards'
   | 'sessions'
   | 'ownPorts'
   | 'isLocalAddress'
@@ -122,6 +123,7 @@ export class Association implements SessionTransfer, StreamListener {
           this.#destinations.push(destination);
         return session.newDestination(destination, isNew);
       },
+      mayAdd: (to) => context.guards.admit(account, 'datagram', to, client.address) === null,
       onDropped: (reason, host, port) => this.#refused(reason, host, port),
       onIgnored: (reason) => this.#count(reason, 1),
     });

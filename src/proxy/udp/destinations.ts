@@ -32,6 +32,8 @@ export interface DestinationsOptions
    * upstream proxy `via` knows it. Returns an inspector for the first data of a new one.
    */
   readonly onNew: (host: string, to: Endpoint, via: string | null, isNew: boolean) => PayloadInspector | null;
+  /** Whether the guard admits a destination that is new to the association. */
+  readonly mayAdd: (to: DatagramHeader) => boolean;
   /** `reason` as in the log; `host` as the client wrote it. Called for every dropped datagram. */
   readonly onDropped: (reason: string, host: string, port: number) => void;
 }
@@ -95,6 +97,8 @@ export class Destinations {
     const isFresh = known !== undefined && now - known.checkedAt < known.validForMs;
     if (!isFresh && !this.#options.decisions.ofClients.tryAcquire())
       return this.#options.onIgnored('over-share');
+    if (known === undefined && !this.#options.mayAdd(header))
+      return this.#options.onIgnored('too-many-destinations');
     const destination = known ?? this.#create(header, standalone);
     if (destination === null) return;
     this.#remember(key, destination);

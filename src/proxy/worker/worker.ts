@@ -30,6 +30,7 @@ import { createProxySources, type ProxySources } from '../protocols/proxy-header
 import { createUpstreams, type Upstreams } from '../upstreams/rules.js';
 import { WorkerAccounts } from './accounts.js';
 import { createEventLog, Events } from './events.js';
+import { Guards } from './guards.js';
 import { type Listen, WorkerListeners } from './listeners.js';
 import { createIsLocalAddress } from './local-addresses.js';
 import { WorkerPermits } from './permits.js';
@@ -74,6 +75,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly handshakes: Handshakes;
   readonly logins: Logins;
   readonly permits: WorkerPermits;
+  readonly guards: Guards;
   readonly connections: Connections;
   readonly #deps: WorkerDeps;
   readonly #gauges: Gauges;
@@ -130,6 +132,11 @@ export class ProxyWorker implements ConnectionHost {
       log: this.log,
     });
     this.permits = new WorkerPermits(this.events);
+    this.guards = new Guards({
+      settings,
+      report: (event) => this.events.push(event),
+      now: () => io.now(),
+    });
     this.sessions = new WorkerSessions({
       accounts: this.accounts,
       counts: viewSessionCounts(shared.sessionCounts),
@@ -280,6 +287,7 @@ export class ProxyWorker implements ConnectionHost {
     this.sessions.tick();
     this.accounts.endPast(Date.now());
     this.connections.tick();
+    this.guards.tick();
     this.#places.tick();
     const evicted = this.handshakes.takeEvicted();
     if (evicted > 0) this.log.warn({ evicted }, 'handshake limit reached; oldest connections closed');

@@ -11,6 +11,7 @@ const REASONS = {
   400: 'Bad Request',
   403: 'Forbidden',
   407: 'Proxy Authentication Required',
+  429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   501: 'Not Implemented',
   502: 'Bad Gateway',
@@ -86,6 +87,11 @@ export class HttpProxy implements ClientProtocol {
     return code === Reply.succeeded ? TUNNEL_OPEN : answer(STATUS_OF_REPLY[code], this.#forward?.isHead);
   }
 
+  /** RFC 6585 §4. */
+  tooMany(waitMs: number): Uint8Array {
+    return answer(429, this.#forward?.isHead, `Retry-After: ${Math.ceil(waitMs / 1_000)}\r\n`);
+  }
+
   #readRequest(startLine: string, fields: readonly Field[]): HandshakeStep {
     const line = readRequestLine(startLine);
     if (line === 'malformed') return refuse(400);
@@ -122,11 +128,11 @@ function refuse(status: Status): HandshakeStep {
 }
 
 /** A complete response, after which the connection is closed. `isHead`: the response to HEAD, without content. */
-function answer(status: Status, isHead = false): Buffer {
+function answer(status: Status, isHead = false, field = status === 407 ? CHALLENGE : ''): Buffer {
   const phrase = `${status} ${REASONS[status]}`;
   const body = `${phrase}\n`;
   const head =
-    `HTTP/1.1 ${phrase}\r\n${status === 407 ? CHALLENGE : ''}` +
+    `HTTP/1.1 ${phrase}\r\n${field}` +
     `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
   return Buffer.from(isHead ? head : head + body, 'latin1');
 }

@@ -215,6 +215,7 @@ function textOf(type: string, name: string): string {
   if (type === 'account.expiring') return t('notices.type.expiring', { name });
   if (type === 'account.expired') return t('notices.type.expired', { name });
   if (type === 'logins.failing') return t('notices.type.failing', { name });
+  if (type === 'account.limited') return t('notices.type.limited', { name });
   if (type === 'contact.code') return t('notices.type.code', { name });
   if (type === 'run.failed') return t('notices.type.run', { name });
   if (type === 'node.lost') return t('notices.type.lost', { name });
