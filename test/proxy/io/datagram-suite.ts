@@ -241,6 +241,16 @@ export function datagramSuite(driver: () => Driver): void {
     assert.equal((await association.counts()).datagramsUp, 2);
   });
 
+  it('knows the port from which its datagrams leave, before and after the first', async () => {
+    const { relay } = await routedAssociation();
+    const target = await open();
+    const port = await relay.call<number>('outsidePort', target.at.address);
+    await relay.call('sendOutside', Buffer.from('x'), 0, target.at);
+    const [received] = await target.receive(1);
+    assert.equal(received?.from.port, port);
+    assert.equal(await relay.call('outsidePort', target.at.address), port);
+  });
+
   it('follows changes of routes and sources', async () => {
     const association = await routedAssociation();
     const { relay, client } = association;

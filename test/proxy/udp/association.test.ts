@@ -23,6 +23,7 @@ function setUp() {
       counts.datagramsUp += 1;
     },
     setClient() {},
+    outsidePort: () => 50_000,
     setRoute() {},
     removeRoute() {},
     setSource() {},
