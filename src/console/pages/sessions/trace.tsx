@@ -16,13 +16,9 @@ const EXAMPLES = {
   ...{ destination: '198.51.100.7', port: '25', outgoing: '192.0.2.1', outgoingPort: '54322' },
   time: '2026-11-19 03:21:41',
 } as const;
+const NAMES = Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[];
 type Form = Readonly<Record<keyof typeof EXAMPLES | 'zone' | 'tolerance', string>>;
-const NOTHING: Form = {
-  ...{ destination: '', port: '', outgoing: '', outgoingPort: '' },
-  time: '',
-  zone: '',
-  tolerance: '5m',
-};
+const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']));
 /** The zone is never guessed: '' until somebody has chosen one. */
 const HOURS = Array.from({ length: 27 }, (_, i) => i - 12);
 const ZONES = ['', ...HOURS.map((h) => `${h < 0 ? '-' : '+'}${String(Math.abs(h)).padStart(2, '0')}:00`)];
@@ -36,7 +32,7 @@ function shown({ address, port }: { address: string | null; port: number | null 
 export function TracePage() {
   const { query } = usePlace();
   const { time = '', zone = '', ...asked } = Object.fromEntries(query);
-  const ofAddress: Form = { ...NOTHING, ...asked, time, zone };
+  const ofAddress = { tolerance: '5m', ...NOTHING, ...asked, time, zone } as Form;
   const [form, setForm] = useState(ofAddress);
   useEffect(() => setForm(ofAddress), [query]);
   const set = (patch: Partial<Form>) => setForm((before) => ({ ...before, ...patch }));
@@ -61,7 +57,7 @@ export function TracePage() {
           <p class="soft">{t('trace.text')}</p>
           <FormErrors error={found.error}>
             <div class="grid-2">
-              {(Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[]).map((name) => (
+              {NAMES.map((name) => (
                 <Field
                   key={name}
                   label={t(`trace.${name}`)}
@@ -104,6 +100,11 @@ export function TracePage() {
   );
 }
 
+function fields(role: 'destination' | 'outgoing', { address, port }: Report['ends'][number]): Partial<Form> {
+  const name = role === 'destination' ? 'port' : 'outgoingPort';
+  return { ...(address && { [role]: address }), ...(port && { [name]: String(port) }) };
+}
+
 /** What was found in a pasted report: each choice fills fields of the form. */
 function ReportBox({ set }: { set: (patch: Partial<Form>) => void }) {
   const [text, setText] = useState('');
@@ -127,23 +128,13 @@ function ReportBox({ set }: { set: (patch: Partial<Form>) => void }) {
         {ends.map((end) => (
           <div class="row wrap" key={shown(end) + end.role}>
             <code class="grow">{shown(end)}</code>
-            {(
-              [
-                ['destination', 'port'],
-                ['outgoing', 'outgoingPort'],
-              ] as const
-            ).map(([address, port]) => (
+            {(['destination', 'outgoing'] as const).map((role) => (
               <Button
-                key={address}
-                kind={end.role === address ? 'primary' : 'plain'}
-                onClick={() =>
-                  set({
-                    ...(end.address && { [address]: end.address }),
-                    ...(end.port && { [port]: String(end.port) }),
-                  })
-                }
+                key={role}
+                kind={end.role === role ? 'primary' : 'plain'}
+                onClick={() => set(fields(role, end))}
               >
-                {t(`trace.role.${address}`)}
+                {t(`trace.role.${role}`)}
               </Button>
             ))}
           </div>
@@ -176,11 +167,8 @@ function Found({ of: { items, incomplete, nextCursor } }: { of: Trace }) {
         <Empty icon="search" title={t('trace.none')} />
       ) : (
         <Table
-          label={t('trace.title')}
-          rows={items}
+          {...{ label: t('trace.title'), rows: items, columns: columns(), rowHeight: 56 }}
           id={(one) => one.session + shown(one.destination)}
-          columns={columns()}
-          rowHeight={56}
         />
       )}
     </>
@@ -209,28 +197,13 @@ function columns(): readonly Column<TraceItem>[] {
       </a>,
       client,
     ]),
-    lines(
-      'where',
-      t('sessions.destination'),
-      ({ account, destination: { host, address, port }, outgoing, exit, isLive }) => {
-        const where = shown({ address: host, port });
-        const live = (
-          <a key="session" href={href(['sessions'], { search: account.username })}>
-            {where}
-          </a>
-        );
-        return [
-          isLive ? (
-            live
-          ) : (
-            <span key="ended" title={address}>
-              {where}
-            </span>
-          ),
-          `← ${outgoing ? shown(outgoing) : (exit ?? '')}`,
-        ];
-      },
-    ),
+    lines('where', t('sessions.destination'), ({ account, destination, outgoing, exit, isLive }) => {
+      const { host, address, port } = destination;
+      const where = shown({ address: host, port });
+      const link = href(['sessions'], { search: account.username });
+      const from = `${address === host ? '' : address} ← ${outgoing ? shown(outgoing) : (exit ?? '')}`;
+      return [isLive ? <a href={link}>{where}</a> : where, from];
+    }),
     lines('when', t('trace.when'), ({ startedAt, endedAt }) => [<At at={startedAt} />, <At at={endedAt} />]),
     {
       key: 'bytes',
