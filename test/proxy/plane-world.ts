@@ -1,7 +1,9 @@
 // A data plane for a test: real threads and sockets, with a control plane that records its events.
 import { randomUUID } from 'node:crypto';
+import { refusableOf } from '../../src/core/accounts/access/login.js';
 import type { LoginOutcome } from '../../src/core/accounts/access/login-log.js';
 import { hashPassword } from '../../src/core/accounts/access/password.js';
+import { INITIAL_FIELDS } from '../../src/core/accounts/fields/account-fields.js';
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
@@ -91,15 +93,12 @@ export function accountRecord(username: string): AccountRecord {
     username,
     passwordHash: hashPassword(Buffer.from(PASSWORD)),
     passwordVersion: 0,
-    isEnabled: true,
-    expiresAt: null,
+    ...refusableOf(INITIAL_FIELDS),
     quotaLeft: null,
     quotaCounted: 0,
     needsPermit: false,
     otherNodes: 0,
     authorizedAddresses: [],
-    allowedClients: [],
-    schedule: null,
     limits: NO_LIMITS,
   };
 }

@@ -34,7 +34,7 @@ export const TEXT: Kind<string | null> = {
 };
 
 /** One of some words. */
-export const choiceOf = <Word extends string, Initial extends Word | null>(
+export const choiceOf = <const Word extends string, Initial extends NoInfer<Word> | null>(
   allowed: readonly Word[],
   initial: Initial,
 ): Kind<Word | Initial> => ({
