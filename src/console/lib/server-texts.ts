@@ -1,22 +1,18 @@
 // The daemon writes its reasons in English for programs. This module translates them into the reader's language.
 import type { FieldError, ImportReport, ProblemReason } from '../api-types.js';
-import { FIELD_TEXTS, LINE_TEXTS } from '../locales/daemon.zh-CN.js';
-import { fill, isTextKey, language, t } from './i18n.js';
+import { FIELD_TEXTS, LINE_TEXTS, REASON_TEXTS } from '../locales/daemon.zh-CN.js';
+import type { Text } from '../locales/texts.js';
+import { fill, language } from './i18n.js';
 
 /** Explains why the daemon skipped a line of a file. */
 export const lineReason = ({ reason, message }: ImportReport['lines'][number]): string =>
-  inChinese(LINE_TEXTS[reason?.code ?? ''], reason?.values) ?? message ?? '';
+  said(LINE_TEXTS[reason?.code ?? ''], reason?.values, message ?? '');
 
 /** Explains what is wrong with a part of a request. */
 export const fieldText = ({ code, values, message }: FieldError): string =>
-  inChinese(FIELD_TEXTS[code], values) ?? message;
+  said(FIELD_TEXTS[code], values, message);
 
-/** Undefined for English readers, who see the daemon's own words, and for a code without a text. */
-function inChinese(text: string | undefined, values: object = {}): string | undefined {
-  return text === undefined || language.get() === 'en' ? undefined : fill(text, { ...values });
-}
-
-/** Explains why the daemon refused a request, by the code. A detail without a code is English, so only English readers see it. */
+/** Explains why the daemon refused a request. A detail without a code is English, so only English readers see it. */
 export function detailText({
   reason,
   detail,
@@ -24,8 +20,17 @@ export function detailText({
   reason: ProblemReason | null;
   detail: string | null;
 }): string | null {
-  if (reason && isTextKey(`reason.${reason.code}`)) {
-    return t(`reason.${reason.code}`, reason.values as Record<string, string | number>);
-  }
-  return language.get() === 'en' ? detail : null;
+  const daemons = language.get() === 'en' ? detail : null;
+  return reason ? said(REASON_TEXTS[reason.code], reason.values, daemons) : daemons;
+}
+
+/** English readers see the words of the daemon, unless the console has its own; a code without a text shows those to everybody. */
+function said<Words>(
+  text: string | Text | undefined,
+  values: object | undefined,
+  daemons: Words,
+): string | Words {
+  const { en, zh } = typeof text === 'object' ? text : { en: undefined, zh: text };
+  const own = language.get() === 'en' ? en : zh;
+  return own === undefined ? daemons : fill(own, { ...values });
 }

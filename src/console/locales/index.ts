@@ -25,7 +25,6 @@ import { pac } from './pac.js';
 import { plans } from './plans.js';
 import { playerLink } from './player-link.js';
 import { publicAddress } from './public-address.js';
-import { reasons } from './reasons.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
 import { signingIn } from './signing-in.js';
@@ -39,7 +38,6 @@ export const TEXTS = {
   ...units,
   ...signingIn,
   ...errors,
-  ...reasons,
   ...lists,
   ...overview,
   ...accounts,
