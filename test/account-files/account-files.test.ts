@@ -19,7 +19,7 @@ import type { FileView } from '../../src/account-files/row.js';
 import { hashPassword } from '../../src/core/accounts/access/password.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
 import type { AccountView } from '../../src/core/accounts/account-views.js';
-import { INITIAL_FIELDS, isValidRemarks } from '../../src/core/accounts/fields/account-fields.js';
+import { fieldsOf, INITIAL_FIELDS, isValidRemarks } from '../../src/core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES } from '../../src/core/accounts/fields/contacts.js';
 import { isValidTag, MAX_TAGS, uniqueTags } from '../../src/core/accounts/fields/tags.js';
 import { isPlanName } from '../../src/core/accounts/plans/plans.js';
@@ -115,29 +115,11 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
           );
           assert.deepEqual(
             back,
-            views.map(
-              ({
-                view: {
-                  account: {
-                    plan,
-                    daysFromFirstLogin,
-                    id,
-                    username,
-                    isEnabled,
-                    remarks,
-                    tags,
-                    createdAt,
-                    expiresAt,
-                    passwordHash,
-                    limits,
-                    authorizedAddresses,
-                    allowedClients,
-                    schedule,
-                    contacts,
-                  },
-                },
-                usage,
-              }) => ({
+            views.map(({ view: { account }, usage }) => {
+              const { owner: _, ...fields } = fieldsOf(account);
+              const { username, limits, contacts, id, passwordHash, createdAt } = account;
+              return {
+                ...fields,
                 username,
                 limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
                 contacts,
@@ -145,18 +127,11 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                 id,
                 password: undefined,
                 passwordHash,
-                isEnabled,
-                remarks,
-                tags,
-                plan: plan ?? undefined,
-                daysFromFirstLogin: daysFromFirstLogin ?? undefined,
+                plan: fields.plan ?? undefined,
+                daysFromFirstLogin: fields.daysFromFirstLogin ?? undefined,
                 createdAt,
-                expiresAt,
-                authorizedAddresses,
-                allowedClients,
-                schedule,
-              }),
-            ),
+              };
+            }),
           );
         }),
         { numRuns: 200 },

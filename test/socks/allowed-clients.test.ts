@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
+import { ACCESS_FIELDS, INITIAL_FIELDS } from '../../src/core/accounts/fields/account-fields.js';
 import { makeCertificate } from '../helpers/certificate.js';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
@@ -266,10 +267,11 @@ for (const [title, socks] of [
         };
       };
       const access = { allowedClients: [ALLOWED], schedule: 'mon-sun 0:00-24:00' };
+      const none = Object.fromEntries(ACCESS_FIELDS.map((name) => [name, INITIAL_FIELDS[name]]));
       const preview = await bulk(access, true);
       assert.deepEqual([preview.count, preview.sessionsEnded], [2, 1]);
-      assert.deepEqual(preview.changes[0]?.before, { allowedClients: [], schedule: null });
-      const set = { allowedClients: [ALLOWED], schedule: 'mon-sun 00:00-24:00' };
+      assert.deepEqual(preview.changes[0]?.before, { ...none, allowedClients: [], schedule: null });
+      const set = { ...none, allowedClients: [ALLOWED], schedule: 'mon-sun 00:00-24:00' };
       assert.deepEqual(preview.changes[0]?.after, set);
       await assertEcho(ended);
       assert.equal((await bulk(access, false)).sessionsEnded, 1);
@@ -285,7 +287,7 @@ for (const [title, socks] of [
       assert.equal(closing.sessionsEnded, 1);
       assert.deepEqual(closing.changes[0]?.after, { ...set, schedule: `${day} 00:00-24:00` });
       const cleared = await bulk({ allowedClients: [], schedule: '' }, false);
-      assert.deepEqual(cleared.changes[0]?.after, { allowedClients: [], schedule: null });
+      assert.deepEqual(cleared.changes[0]?.after, { ...none, allowedClients: [], schedule: null });
       await assertEcho(kept);
       kept.destroy();
       for (const [wrong, path] of [

@@ -6,6 +6,7 @@ import type { Account } from '../../../src/core/accounts/account.js';
 import type { AccountStore } from '../../../src/core/accounts/account-store.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { INITIAL_FIELDS } from '../../../src/core/accounts/fields/account-fields.js';
 import { NO_CONTACTS } from '../../../src/core/accounts/fields/contacts.js';
 import { createAccountUsage } from '../../../src/core/accounts/usage/account-usage.js';
 import { Calendar } from '../../../src/core/accounts/usage/calendar.js';
@@ -121,6 +122,7 @@ test('an added account is in the database and in memory, with a salted hash', as
   assert.ok(added.ok);
   const { passwordHash, ...rest } = added.account;
   assert.deepEqual(rest, {
+    ...INITIAL_FIELDS,
     id: 'id-1',
     username: 'player',
     isEnabled: false,
