@@ -25,8 +25,6 @@ export interface Measured {
   readonly bytesDown: number;
   /** By outcome. */
   readonly logins: ReadonlyMap<string, number>;
-  /** What the guard has slowed and refused, by limit. */
-  readonly guarded: ReadonlyMap<string, Readonly<Record<'slowed' | 'refused', number>>>;
   readonly heartbeats: number;
   readonly heartbeatsPending: number;
   readonly heartbeatsDropped: number;
@@ -115,10 +113,6 @@ function createRegistry({
   const online = gauge('pulsegate_accounts_online', 'Accounts with at least one live session.');
   const bytes = counter('pulsegate_relayed_bytes_total', 'Bytes relayed for players.', ['direction']);
   const logins = counter('pulsegate_logins_total', 'Logins of players by outcome.', ['outcome']);
-  const guarded = counter('pulsegate_guard_total', 'What a limit of the guard has slowed or refused.', [
-    'limit',
-    'step',
-  ]);
   const heartbeats = counter('pulsegate_heartbeats_total', 'Heartbeat entries created.');
   const pending = gauge('pulsegate_heartbeats_pending', 'Heartbeat entries not yet written to the database.');
   const dropped = counter(
@@ -161,8 +155,6 @@ function createRegistry({
       set(bytes, now.bytesUp, { direction: 'up' });
       set(bytes, now.bytesDown, { direction: 'down' });
       for (const [outcome, count] of now.logins) set(logins, count, { outcome });
-      for (const [limit, counts] of now.guarded)
-        for (const [step, count] of Object.entries(counts)) set(guarded, count, { limit, step });
       set(heartbeats, now.heartbeats);
       pending.set(now.heartbeatsPending);
       set(dropped, now.heartbeatsDropped);

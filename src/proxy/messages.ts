@@ -158,7 +158,7 @@ export interface LoginsEvent {
   readonly at: number;
 }
 
-/** Within a second, a limit of the guard has delayed or refused so many uses of an account, the first by `client`. */
+/** Since the last report, a limit of the guard has delayed or refused so many uses of an account, the last by `client`. */
 export interface GuardEvent {
   readonly kind: 'guard';
   readonly accountId: string;

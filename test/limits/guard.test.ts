@@ -81,7 +81,7 @@ for (const engine of ['native', 'node'])
         );
       });
       const { text } = await daemon.api('GET', '/metrics');
-      assert.match(text, /pulsegate_guard_total\{limit="connectionsPerMinute",step="refused"[^}]*\} 1\n/);
+      assert.match(text, /pulsegate_logins_total\{outcome="too-many-connections"[^}]*\} 1\n/);
     });
 
     it('answers HTTP with 429 and the seconds to wait', async () => {
@@ -160,9 +160,11 @@ for (const engine of ['native', 'node'])
         }
       };
       await Promise.all([pings(), ...Array.from({ length: 32 }, tabs)]);
-      assert.ok(
-        !daemon.lines.some((line) => line.msg === 'account limited' && line['account'] === 'household'),
+      // Here it comes faster than from a household, so it may be slowed.
+      const line = daemon.lines.find(
+        ({ msg, account: name }) => msg === 'account limited' && name === 'household',
       );
+      assert.equal(line?.['refused'] ?? 0, 0);
     });
 
     it('reaches fewer destinations with the limits than without', async () => {

@@ -53,7 +53,7 @@ export interface NoticeOptions {
 export interface Notices {
   /** Call it after each failed login that is a guess. */
   guessed(client: string): void;
-  /** Call it at most once a second for each account and limit. */
+  /** A limit of the guard has refused uses of an account. */
   guarded(username: string, limit: string, refused: number): void;
   /** Finds what to announce and stores notices. Call it about once a minute. Returns whether any notice was new. */
   announce(): Promise<boolean>;
@@ -262,8 +262,7 @@ export function createNotices(options: NoticeOptions): Notices {
       const at = now();
       const settings = options.settings();
       const on = WAYS.filter((way) => sendsTo(settings, way));
-      if (on.length === 0) failures.clear();
-      if (on.length === 0) guarded.clear();
+      if (on.length === 0) for (const seen of [failures, guarded]) seen.clear();
       if (on.length === 0 && wereAllOff) return false;
       const stored = await store.channels();
       await switchOff(stored, settings);

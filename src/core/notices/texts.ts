@@ -16,16 +16,8 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Kind =
-  | TemplateName
-  | 'failing'
-  | 'limited'
-  | 'run'
-  | 'lost'
-  | 'certificate'
-  | 'test'
-  | 'digest'
-  | AlertedAction;
+type Plain = 'failing' | 'limited' | 'run' | 'lost' | 'certificate' | 'test' | 'digest';
+type Kind = TemplateName | Plain | AlertedAction;
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -36,10 +28,7 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
     en: 'Account {username} has used {used} % of its traffic',
   },
   failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
-  limited: {
-    zh: '账号 {username} 打开的连接或目标过多',
-    en: 'Account {username} opens too much',
-  },
+  limited: { zh: '账号 {username} 打开的连接或目标过多', en: 'Account {username} opens too much' },
   run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
   lost: { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
   certificate: { zh: '证书 {certificate} 即将到期', en: 'The certificate {certificate} expires soon' },

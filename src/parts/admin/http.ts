@@ -116,7 +116,6 @@ export function observe(
           bytesUp: activity.totals.bytesUp,
           bytesDown: activity.totals.bytesDown,
           logins: activity.outcomes,
-          guarded: activity.guarded,
           heartbeats: activity.totals.heartbeats,
           heartbeatsPending: core.pool.pendingSize,
           heartbeatsDropped: core.pool.dropped,

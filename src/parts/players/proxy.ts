@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import type { Config } from '../../config.js';
 import { isGuess, refusableOf } from '../../core/accounts/access/login.js';
 import type { Account } from '../../core/accounts/account.js';
-import { guardOutcome } from '../../core/accounts/usage/guard.js';
+import { REFUSED_BY } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
-import { MINUTE_MS } from '../../core/clock.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
@@ -37,7 +36,7 @@ export interface ProxyDeps {
   readonly config: Config;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
-  readonly stats: Pick<StatsPart, 'logins' | 'activity'>;
+  readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'guessed' | 'guarded'>;
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
@@ -185,9 +184,6 @@ async function drainSessions(
   clearInterval(looking);
 }
 
-/** Maximum number of accounts and limits of which the time of a log line is remembered. */
-const MAX_LOGGED = 10_000;
-
 /** Handles the events of the workers. */
 function observe({
   stats,
@@ -199,25 +195,16 @@ function observe({
   liveSessions,
 }: ProxyDeps): ProxyObserver {
   const { store, directory, sessions } = core;
-  /** When an account at a limit of the guard was logged: once a minute for each limit. */
-  const loggedAt = new Map<string, number>();
   return {
     sessions,
     permits: liveSessions.permits,
     penalty: penalties.publish,
     guarded({ accountId, limit, slowed, refused, client }) {
-      const account = directory.byId(accountId);
-      if (account === undefined) return;
-      const { username } = account;
-      stats.activity.countGuarded(limit, { slowed, refused });
+      const username = directory.byId(accountId)?.username;
+      if (username === undefined) return;
       if (slowed > 0) stats.logins.note('slowed', username, accountId, client);
-      if (refused > 0) stats.logins.note(guardOutcome(limit), username, accountId, client);
+      if (refused > 0) stats.logins.note(REFUSED_BY[limit], username, accountId, client);
       if (refused > 0) notices.guarded(username, limit, refused);
-      const key = `${accountId} ${limit}`;
-      const now = performance.now();
-      if (now - (loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return;
-      if (loggedAt.size >= MAX_LOGGED) loggedAt.clear();
-      loggedAt.set(key, now);
       log.warn({ account: username, client, limit: `guard.${limit}`, slowed, refused }, 'account limited');
     },
     logins({ outcome, username, accountId, client, count, at }) {

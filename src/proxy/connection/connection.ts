@@ -33,15 +33,7 @@ import { type AuthorizedRequest, RunningCommand } from './running-command.js';
 /** How long a refused client may take to close its side, in ms. */
 const LINGER_MS = 1_000;
 
-type Stage =
-  | 'proxy-header'
-  | 'handshake'
-  | 'guard'
-  | 'permit'
-  | 'command'
-  | 'associated'
-  | 'refused'
-  | 'closed';
+type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' | 'refused' | 'closed';
 
 type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
@@ -69,7 +61,7 @@ export class Connection implements StreamListener, ClientConnection {
   #account: WorkerAccount | null = null;
   /** The pending request for a permit, in the stage 'permit'. */
   #permitRequest: PermitRequest | null = null;
-  /** Until the guard admits the request, in the stage 'guard'. */
+  /** Until the guard admits the request, in the stage 'permit'. */
   #admission: Timer | null = null;
   #command: RunningCommand | null = null;
 
@@ -244,7 +236,7 @@ export class Connection implements StreamListener, ClientConnection {
     if (isRefused)
       return this.refuse(protocol.tooMany?.(waitMs) ?? protocol.reply(Reply.notAllowedByRuleset));
     // Until then, the handshake and its time limit go on.
-    this.#stage = 'guard';
+    this.#stage = 'permit';
     this.stream.pause();
     this.#admission = this.host.io.timer(waitMs, () => this.#admitted(protocol, step, account));
   }

@@ -12,14 +12,7 @@ import type { Log } from '../../core/log.js';
 import type { SessionEnd, SessionEvents, SessionSummary } from '../../core/sessions/session.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, wake } from '../memory/shared.js';
-import type {
-  GuardEvent,
-  LoginsEvent,
-  SessionFacts,
-  SharedMemory,
-  WorkerEvent,
-  WorkerStart,
-} from '../messages.js';
+import type { LoginsEvent, SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
 import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
 import { PlanePermits } from './permits.js';
@@ -29,7 +22,7 @@ import { PlaneSession, type SessionAccount, type SessionWorker } from './session
 export interface ProxyObserver {
   readonly sessions: SessionEvents;
   logins(event: LoginsEvent): void;
-  guarded(event: GuardEvent): void;
+  guarded(event: Extract<WorkerEvent, { kind: 'guard' }>): void;
   /** Counts sessions over all nodes, of accounts that need it; null: there are no other nodes. */
   readonly permits: Pick<SessionPermits, 'acquire' | 'hold'> | null;
   /** Logins of a source are refused from now on. */

@@ -1,34 +1,23 @@
 // The guard of the accounts of one worker: which connections and datagrams to new destinations wait or are refused, and the
-// report of it, at most one a second for each account and limit.
+// report of it, at most one a minute for each account and limit.
 import {
   AccountGuard,
   type GuardedUse,
   type GuardLimit,
-  type GuardLimits,
+  type Held,
 } from '../../core/accounts/usage/guard.js';
+import { MINUTE_MS } from '../../core/clock.js';
 import { fnv1a } from '../memory/hash.js';
 import type { GuardEvent } from '../messages.js';
 import type { ProxySettings } from '../plane-settings.js';
+import type { ClientRequest } from '../protocols/client-request.js';
 import type { WorkerAccount } from './account.js';
 
-/** How often accounts that no longer use anything are looked for, in ms. */
-const LOOK_MS = 10_000;
-
-/** A destination in a client's request, as raw bytes. */
-export interface RequestedDestination {
-  readonly address: Uint8Array;
-  readonly port: number;
-}
+type RequestedDestination = Pick<ClientRequest, 'address' | 'port'>;
 
 interface Guarded {
   readonly guard: AccountGuard;
-  readonly reports: Map<GuardLimit, { slowed: number; refused: number; client: string }>;
-}
-
-/** A use that waits for `waitMs`, or is refused and would be allowed after that time. */
-export interface Held {
-  readonly waitMs: number;
-  readonly isRefused: boolean;
+  readonly reports: Map<GuardLimit, { slowed: number; refused: number; client: string; nextAt: number }>;
 }
 
 export interface GuardsOptions {
@@ -41,9 +30,6 @@ export interface GuardsOptions {
 export class Guards {
   readonly #options: GuardsOptions;
   readonly #guarded = new Map<WorkerAccount, Guarded>();
-  /** Those with reports. */
-  readonly #reporting = new Set<WorkerAccount>();
-  #lookedAt = 0;
 
   constructor(options: GuardsOptions) {
     this.#options = options;
@@ -57,15 +43,17 @@ export class Guards {
   admit(account: WorkerAccount, use: GuardedUse, to: RequestedDestination, client: string): Held | null {
     const now = this.#options.now();
     const maxWaitMs = use === 'datagram' ? 0 : this.#options.settings.guard.maxWaitMs;
-    const guarded = this.#of(account);
-    const { limit, waitMs } = guarded.guard.admit(use, hashOf(to), this.#limitsOf(account), now, maxWaitMs);
-    if (limit === null) return null;
-    const isRefused = waitMs > maxWaitMs;
-    const report = guarded.reports.get(limit) ?? { slowed: 0, refused: 0, client };
-    report[isRefused ? 'refused' : 'slowed'] += 1;
-    guarded.reports.set(limit, report);
-    this.#reporting.add(account);
-    return { waitMs, isRefused };
+    const guarded = this.#guarded.get(account) ?? { guard: new AccountGuard(), reports: new Map() };
+    this.#guarded.set(account, guarded);
+    const { guard, egressClasses } = this.#options.settings;
+    const limits = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? guard.limits;
+    const held = guarded.guard.admit(use, hashOf(to), limits, now, maxWaitMs);
+    if (held === null) return null;
+    const report = guarded.reports.get(held.limit) ?? { slowed: 0, refused: 0, client, nextAt: 0 };
+    report[held.isRefused ? 'refused' : 'slowed'] += 1;
+    report.client = client;
+    guarded.reports.set(held.limit, report);
+    return held;
   }
 
   /** A connection to a destination failed because of the destination or the way to it. */
@@ -75,28 +63,17 @@ export class Guards {
 
   /** Reports, and frees the counts of idle accounts. Call it about once a second. */
   tick(): void {
-    for (const account of this.#reporting) {
-      const { reports } = this.#of(account);
-      for (const [limit, counts] of reports)
-        this.#options.report({ kind: 'guard', accountId: account.record.id, limit, ...counts });
-      reports.clear();
-    }
-    this.#reporting.clear();
     const now = this.#options.now();
-    if (now - this.#lookedAt < LOOK_MS) return;
-    this.#lookedAt = now;
-    for (const [account, { guard }] of this.#guarded) if (guard.isIdle(now)) this.#guarded.delete(account);
-  }
-
-  #of(account: WorkerAccount): Guarded {
-    const guarded = this.#guarded.get(account) ?? { guard: new AccountGuard(), reports: new Map() };
-    this.#guarded.set(account, guarded);
-    return guarded;
-  }
-
-  #limitsOf({ record: { limits } }: WorkerAccount): GuardLimits {
-    const { guard, egressClasses } = this.#options.settings;
-    return (limits.egressClass !== null && egressClasses[limits.egressClass]?.guard) || guard.limits;
+    for (const [account, { guard, reports }] of this.#guarded) {
+      for (const [limit, report] of reports) {
+        const { slowed, refused, client, nextAt } = report;
+        if (now < nextAt || slowed + refused === 0) continue;
+        const { id: accountId } = account.record;
+        this.#options.report({ kind: 'guard', accountId, limit, slowed, refused, client });
+        Object.assign(report, { slowed: 0, refused: 0, nextAt: now + MINUTE_MS });
+      }
+      if (guard.isIdle(now)) this.#guarded.delete(account);
+    }
   }
 }
 

@@ -1,11 +1,17 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 import { type Clock, HOUR_MS } from '../../clock.js';
 import { sourceOf } from '../../ip.js';
-import { GUARD_OUTCOMES } from '../usage/guard.js';
+import { REFUSED_BY } from '../usage/guard.js';
 import { LIMIT_REFUSALS } from '../usage/limits.js';
 import { LOGIN_FAILURES } from './login.js';
 
-export const LOGIN_OUTCOMES = ['success', ...LOGIN_FAILURES, ...LIMIT_REFUSALS, ...GUARD_OUTCOMES] as const;
+export const LOGIN_OUTCOMES = [
+  'success',
+  ...LOGIN_FAILURES,
+  ...LIMIT_REFUSALS,
+  'slowed',
+  ...new Set(Object.values(REFUSED_BY)),
+] as const;
 export type LoginOutcome = (typeof LOGIN_OUTCOMES)[number];
 
 export interface LoginEntry {

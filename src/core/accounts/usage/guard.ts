@@ -1,33 +1,19 @@
 // How much one account may open at a time: connections, destinations, failed connects. Against scans, spam and torrents.
+import { MINUTE_MS, SECOND_MS } from '../../clock.js';
 
-/** The limits, each a number for one account on one node; 0: none. */
-export const GUARD_LIMITS = [
-  'connectionsPerSecond',
-  'connectionsPerMinute',
+/** The limits, each a number for one account on one node (0: none), and how login history and notices name what they refuse. */
+export const REFUSED_BY = {
+  connectionsPerSecond: 'too-many-connections',
+  connectionsPerMinute: 'too-many-connections',
   /** Distinct ones, of TCP and UDP together. */
-  'destinationsPerMinute',
+  destinationsPerMinute: 'too-many-destinations',
   /** Datagrams to destinations that the account has not used within the minute. */
-  'udpDestinationsPerSecond',
+  udpDestinationsPerSecond: 'too-many-destinations',
   /** Destinations that could not be reached: then the account gets no new destination. */
-  'failedConnectionsPerMinute',
-] as const;
-export type GuardLimit = (typeof GUARD_LIMITS)[number];
+  failedConnectionsPerMinute: 'too-many-failed-connections',
+} as const;
+export type GuardLimit = keyof typeof REFUSED_BY;
 export type GuardLimits = Readonly<Record<GuardLimit, number>>;
-
-/** What a limit refuses, or delays, as login history and log name it. */
-export const GUARD_OUTCOMES = [
-  'slowed',
-  'too-many-connections',
-  'too-many-destinations',
-  'too-many-failed-connections',
-] as const;
-export type GuardOutcome = (typeof GUARD_OUTCOMES)[number];
-
-/** @param limit the limit that refuses */
-export function guardOutcome(limit: GuardLimit): GuardOutcome {
-  if (limit === 'failedConnectionsPerMinute') return 'too-many-failed-connections';
-  return limit.startsWith('connections') ? 'too-many-connections' : 'too-many-destinations';
-}
 
 /**
  * What an account wants: a relayed connection, one request of HTTP (counted by the second only, because a download can make
@@ -35,29 +21,27 @@ export function guardOutcome(limit: GuardLimit): GuardOutcome {
  */
 export type GuardedUse = 'connection' | 'exchange' | 'association' | 'datagram';
 
-/** `waitMs` until the use is allowed, because of `limit`; 0 and null: at once. */
-export interface Admission {
+/** A use that waits for `waitMs` because of `limit`, or is refused and would be allowed after that time. */
+export interface Held {
   readonly waitMs: number;
-  readonly limit: GuardLimit | null;
+  readonly limit: GuardLimit;
+  readonly isRefused: boolean;
 }
 
-const AT_ONCE: Admission = { waitMs: 0, limit: null };
-const MINUTE_MS = 60_000;
-/** Maximum number of destinations that one account remembers, in 512 KiB; further ones count each time. */
+/** Maximum number of destinations that one account remembers, in about 2 MiB; further ones count each time. */
 const MAX_DESTINATIONS = 65_536;
 /** Distinguishes a destination that failed from the same destination in use. */
 const FAILED = 0x5bd1e995;
 
 /** The counts of one account. Made when the account is used, and freed when it `isIdle`. */
 export class AccountGuard {
-  readonly #buckets: Readonly<Record<GuardLimit, Bucket>> = {
-    connectionsPerSecond: new Bucket(1_000),
-    connectionsPerMinute: new Bucket(MINUTE_MS),
-    destinationsPerMinute: new Bucket(MINUTE_MS),
-    udpDestinationsPerSecond: new Bucket(1_000),
-    failedConnectionsPerMinute: new Bucket(MINUTE_MS),
-  };
-  #destinations = new Hashes();
+  readonly #buckets = Object.fromEntries(
+    Object.keys(REFUSED_BY).map((limit) => [
+      limit,
+      new Bucket(limit.endsWith('Minute') ? MINUTE_MS : SECOND_MS),
+    ]),
+  ) as Readonly<Record<GuardLimit, Bucket>>;
+  readonly #destinations = new Set<number>();
   #minuteEndsAt = 0;
   #usedAt = 0;
 
@@ -66,6 +50,7 @@ export class AccountGuard {
    * more uses wait than a limit allows within `maxWaitMs`.
    * @param destination the hash of its host and port
    * @param now monotonic, in ms
+   * @returns null: it may go on at once
    */
   admit(
     use: GuardedUse,
@@ -73,26 +58,28 @@ export class AccountGuard {
     limits: GuardLimits,
     now: number,
     maxWaitMs: number,
-  ): Admission {
+  ): Held | null {
     this.#begin(now);
     const isNew = use !== 'association' && !this.#destinations.has(destination);
-    let admission = AT_ONCE;
-    const counted = (isNew ? COUNTED_IF_NEW : COUNTED)[use];
+    let held: Held | null = null;
+    const counted = countedLimits(use, isNew);
     for (const limit of counted) {
       const waitMs = this.#buckets[limit].waitMs(limits[limit], now);
-      if (waitMs > admission.waitMs) admission = { waitMs, limit };
+      if (waitMs > (held?.waitMs ?? 0)) held = { waitMs, limit, isRefused: waitMs > maxWaitMs };
     }
-    if (admission.waitMs > maxWaitMs) return admission;
+    if (held?.isRefused) return held;
     // Failures are counted when they happen.
     for (const limit of counted) if (limit !== 'failedConnectionsPerMinute') this.#buckets[limit].take();
-    if (isNew) this.#destinations.add(destination);
-    return admission;
+    if (isNew) this.#remember(destination);
+    return held;
   }
 
   /** A destination could not be reached. The same one counts once a minute. */
   failed(destination: number, now: number): void {
     this.#begin(now);
-    if (this.#destinations.add(destination ^ FAILED)) this.#buckets.failedConnectionsPerMinute.take();
+    if (this.#destinations.has(destination ^ FAILED)) return;
+    this.#remember(destination ^ FAILED);
+    this.#buckets.failedConnectionsPerMinute.take();
   }
 
   /** Unused for so long that every limit would start anew. */
@@ -100,28 +87,26 @@ export class AccountGuard {
     return now - this.#usedAt > 2 * MINUTE_MS;
   }
 
+  #remember(hash: number): void {
+    if (this.#destinations.size < MAX_DESTINATIONS) this.#destinations.add(hash);
+  }
+
   #begin(now: number): void {
     this.#usedAt = now;
     if (now < this.#minuteEndsAt) return;
     this.#minuteEndsAt = now + MINUTE_MS;
-    this.#destinations = new Hashes();
+    this.#destinations.clear();
   }
 }
 
 const CONNECTION = ['connectionsPerSecond', 'connectionsPerMinute'] as const;
 const NEW_DESTINATION = ['destinationsPerMinute', 'failedConnectionsPerMinute'] as const;
-const COUNTED: Readonly<Record<GuardedUse, readonly GuardLimit[]>> = {
-  connection: CONNECTION,
-  exchange: ['connectionsPerSecond'],
-  association: CONNECTION,
-  datagram: [],
-};
-const COUNTED_IF_NEW: Readonly<Record<GuardedUse, readonly GuardLimit[]>> = {
-  connection: [...CONNECTION, ...NEW_DESTINATION],
-  exchange: [...CONNECTION, ...NEW_DESTINATION],
-  association: CONNECTION,
-  datagram: ['udpDestinationsPerSecond', 'destinationsPerMinute'],
-};
+
+function countedLimits(use: GuardedUse, isNew: boolean): readonly GuardLimit[] {
+  if (use === 'datagram') return isNew ? ['udpDestinationsPerSecond', 'destinationsPerMinute'] : [];
+  if (isNew) return [...CONNECTION, ...NEW_DESTINATION];
+  return use === 'exchange' ? ['connectionsPerSecond'] : CONNECTION;
+}
 
 /** A token bucket: `size` tokens at once, and as many again within `fillMs`. Its level may be below zero, at most by its size. */
 class Bucket {
@@ -145,40 +130,5 @@ class Bucket {
 
   take(): void {
     if (this.#size > 0) this.#left = Math.max(-this.#size, this.#left - 1);
-  }
-}
-
-/** Distinct hashes of 32 bits, in a table that grows with them; 0 marks a free place. */
-class Hashes {
-  #table = new Int32Array(32);
-  #size = 0;
-
-  has(hash: number): boolean {
-    return this.#table[this.#placeOf(hash)] !== 0;
-  }
-
-  /** False: it is there already. */
-  add(hash: number): boolean {
-    if (this.has(hash)) return false;
-    if (this.#size >= MAX_DESTINATIONS) return true;
-    if (2 * this.#size >= this.#table.length) this.#grow();
-    this.#table[this.#placeOf(hash)] = hash | 0 || 1;
-    this.#size += 1;
-    return true;
-  }
-
-  /** The place with this hash, or the free one where it belongs. */
-  #placeOf(hash: number): number {
-    const key = hash | 0 || 1;
-    const mask = this.#table.length - 1;
-    let at = (key ^ (key >>> 15)) & mask;
-    while (this.#table[at] !== 0 && this.#table[at] !== key) at = (at + 1) & mask;
-    return at;
-  }
-
-  #grow(): void {
-    const before = this.#table;
-    this.#table = new Int32Array(2 * before.length);
-    for (const key of before) if (key !== 0) this.#table[this.#placeOf(key)] = key;
   }
 }

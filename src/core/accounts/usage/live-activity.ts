@@ -1,9 +1,7 @@
 // Current activity: the rate of every live session, and the counts of the current day.
-
 import { MINUTE_MS } from '../../clock.js';
 import type { LoginOutcome } from '../access/login-log.js';
 import type { Calendar } from './calendar.js';
-import type { GuardLimit } from './guard.js';
 
 /** Bytes per second. */
 export interface Rate {
@@ -58,8 +56,6 @@ export class LiveActivity {
   readonly totals: Counters = noCounters();
   /** Logins since the start, by outcome. */
   readonly outcomes = new Map<LoginOutcome, number>();
-  /** What the guard has slowed and refused. */
-  readonly guarded = new Map<GuardLimit, { readonly slowed: number; readonly refused: number }>();
   #sinceSample: Counters = noCounters();
   /** Heartbeat counts since the start, at the ticks of the last minute. */
   #heartbeatTicks: { at: number; count: number }[] = [];
@@ -98,12 +94,6 @@ export class LiveActivity {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     const counter = outcome === 'success' ? 'logins' : 'failures';
     this.#add(counter, 1);
-  }
-
-  /** @param by how many uses a limit of the guard has slowed and refused */
-  countGuarded(limit: GuardLimit, by: { readonly slowed: number; readonly refused: number }): void {
-    const counts = this.guarded.get(limit) ?? { slowed: 0, refused: 0 };
-    this.guarded.set(limit, { slowed: counts.slowed + by.slowed, refused: counts.refused + by.refused });
   }
 
   countHeartbeat(): void {
