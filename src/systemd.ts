@@ -8,13 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type NotifySocket, openNotifySocket } from './proxy/io/native/notify.js';
 
-export interface ServiceManager {
-  /** Sends READY=1 and starts the watchdog messages if the unit sets WatchdogSec=. */
-  ready(): Promise<void>;
-  stopping(): Promise<void>;
-  /** Stops the watchdog messages. */
-  close(): void;
-}
+export type ServiceManager = ReturnType<typeof createServiceManager>;
 
 export interface ServiceManagerOptions {
   /** Called before each watchdog message; false suppresses the message. */
@@ -50,7 +44,7 @@ export function createServiceManager(
   env: Environment,
   failed: (error: Error) => void,
   { isAlive = () => true, needsHelper = () => {}, openSocket = openNotifySocket }: ServiceManagerOptions = {},
-): ServiceManager {
+) {
   let watchdog: NodeJS.Timeout | undefined;
   const path = env['NOTIFY_SOCKET'];
   const socket = path ? openSocket(path) : null;
@@ -66,7 +60,8 @@ export function createServiceManager(
   }
 
   return {
-    async ready() {
+    /** Sends READY=1 and starts the watchdog messages if the unit sets WatchdogSec=. */
+    async ready(): Promise<void> {
       await send('READY=1', 'STATUS=Ready');
       const intervalMs = watchdogIntervalMs(env);
       if (intervalMs === null) return;
@@ -76,10 +71,11 @@ export function createServiceManager(
         if (isAlive()) void send('WATCHDOG=1');
       }, intervalMs);
     },
-    async stopping() {
+    async stopping(): Promise<void> {
       await send('STOPPING=1', 'STATUS=Stopping');
     },
-    close() {
+    /** Stops the watchdog messages. */
+    close(): void {
       clearInterval(watchdog);
       helper?.close();
       socket?.close();

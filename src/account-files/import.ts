@@ -86,12 +86,7 @@ interface Step<P extends ToAdd | ToChange> {
   readonly failed: (plan: P) => Reason;
 }
 
-interface Writer {
-  write(plans: readonly Plan[]): Promise<ImportedLine[]>;
-  end(): Promise<void>;
-}
-
-function createWriter(deps: ImportDeps): Writer {
+function createWriter(deps: ImportDeps) {
   const { accounts } = deps;
   const entry = createImportEntry(deps);
   let { by } = deps;
@@ -177,7 +172,7 @@ function createWriter(deps: ImportDeps): Writer {
   }
 
   return {
-    async write(plans) {
+    async write(plans: readonly Plan[]): Promise<ImportedLine[]> {
       if (plans.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
       const reasons = new Map<Plan, Reason>();
       // Changes come first: an added account may have an address that they free.
@@ -193,7 +188,7 @@ function createWriter(deps: ImportDeps): Writer {
       return written;
     },
 
-    async end() {
+    async end(): Promise<void> {
       if (by.importId !== undefined) await attempt(entry.revise);
     },
   };

@@ -21,14 +21,6 @@ export interface BuiltAgent {
   readonly schedule: DeliverySchedule | null;
 }
 
-export interface AgentList {
-  readonly byName: ReadonlyMap<string, BuiltAgent>;
-  /** Process groups of the running commands. */
-  readonly groups: Set<number>;
-  /** Reads the key files again, and returns a function that puts their keys into use. @throws StartError `secret-file` */
-  prepareKeys(): () => void;
-}
-
 /** Time between SIGTERM and SIGKILL, in ms. */
 const KILL_AFTER_MS = 5000;
 /** Delivery attempts for the file and log channels. */
@@ -44,7 +36,7 @@ export function buildAgents(deps: {
   readonly dataDir: string;
   readonly now: Clock;
   readonly log: Log;
-}): AgentList {
+}) {
   const { now } = deps;
   const groups = new Set<number>();
   const keyFiles: KeyFile[] = [];
@@ -108,8 +100,10 @@ export function buildAgents(deps: {
   );
   return {
     byName,
+    /** Process groups of the running commands. */
     groups,
-    prepareKeys() {
+    /** Reads the key files again, and returns a function that puts their keys into use. @throws StartError `secret-file` */
+    prepareKeys(): () => void {
       const reloads = keyFiles.map((file) => file.prepareReload());
       return () => {
         for (const reload of reloads) reload();

@@ -40,20 +40,14 @@ export interface ExecutionDeps {
   readonly isStopping: () => boolean;
 }
 
-export interface Execution {
-  /** Resolves when the run has ended and its end is stored. A run aborted by `shutdown` stays `running` in the store. */
-  execute(run: Run, history: History, controller: AbortController): Promise<void>;
-  /** Number of an agent's runs in progress. */
-  running(agent: string): number;
-}
-
 type History = Parameters<Agent['run']>[0]['history'];
 
-export function createExecution(deps: ExecutionDeps): Execution {
+export function createExecution(deps: ExecutionDeps) {
   const { store, node, log, now } = deps;
   const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, node, deps.history));
   const runningByAgent = new Map<string, number>();
 
+  /** Resolves when the run has ended and its end is stored. A run aborted by `shutdown` stays `running` in the store. */
   async function execute(run: Run, history: History, controller: AbortController): Promise<void> {
     log.debug({ run: run.id, agent: run.agent, message: run.message }, 'run started');
     count(run.agent, 1);
@@ -126,7 +120,11 @@ export function createExecution(deps: ExecutionDeps): Execution {
     runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
   }
 
-  return { execute, running: (agent) => runningByAgent.get(agent) ?? 0 };
+  return {
+    execute,
+    /** Number of an agent's runs in progress. */
+    running: (agent: string): number => runningByAgent.get(agent) ?? 0,
+  };
 }
 
 /** Returns the result of a run from the agent's output and the reason of an abort; null: it was not aborted. */

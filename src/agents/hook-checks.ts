@@ -3,23 +3,20 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HookAnswer, HookRequest } from '../core/agents/webhooks.js';
 
 /** Checks whether the Authorization headers of a request contain one of the secrets. */
-export interface TokenCheck {
-  verify(authorization: readonly string[]): boolean;
-  /** Replaces the secrets, from the next request on. With no secret, every request is refused. */
-  replace(secrets: readonly string[]): void;
-}
+export type TokenCheck = ReturnType<typeof createTokenCheck>;
 
-export function createTokenCheck(secrets: readonly string[]): TokenCheck {
+export function createTokenCheck(secrets: readonly string[]) {
   let digests = secrets.map(digest);
   return {
-    verify(authorization) {
+    verify(authorization: readonly string[]): boolean {
       // Reject duplicates: ambiguous which value applies.
       const token = authorization.length === 1 ? bearerToken(authorization[0] ?? '') : null;
       // Digests have equal length, so the timing does not reveal a secret's length. Every secret is compared.
       const given = digest(token ?? Buffer.alloc(0));
       return digests.map((known) => timingSafeEqual(known, given)).includes(true) && token !== null;
     },
-    replace(next) {
+    /** Replaces the secrets, from the next request on. With no secret, every request is refused. */
+    replace(next: readonly string[]): void {
       digests = next.map(digest);
     },
   };

@@ -27,12 +27,7 @@ export type IntakeResult =
   | { readonly outcome: 'full' }
   | { readonly outcome: 'stopping' };
 
-export interface Intake {
-  /** Resolves when the run is stored or refused. Rejects, and stores nothing, when the database fails. */
-  accept(wanted: WantedRun): Promise<IntakeResult>;
-  /** Refuses new runs, and resolves when pending ones are stored and answered. */
-  stop(): Promise<void>;
-}
+export type Intake = ReturnType<typeof createIntake>;
 
 /** Lifetime of an idempotency key. */
 const KEY_LIFETIME_MS = DAY_MS;
@@ -53,7 +48,7 @@ export function createIntake(deps: {
   readonly onDoubt: () => void;
   /** Called for every stored run of this daemon, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
-}): Intake {
+}) {
   const { store, node, queueLimit, now } = deps;
   let isStopping = false;
   const runsHere = (agent: string) => !deps.otherNodesAgents.includes(agent);
@@ -79,7 +74,8 @@ export function createIntake(deps: {
   });
 
   return {
-    async accept({ run: wanted, idempotency, answer }) {
+    /** Resolves when the run is stored or refused. Rejects, and stores nothing, when the database fails. */
+    async accept({ run: wanted, idempotency, answer }: WantedRun): Promise<IntakeResult> {
       if (isStopping) return { outcome: 'stopping' };
       if (!(await tryAcquire(wanted.agent))) {
         // A repeated request needs no place in the queue: the daemon has already accepted its run.
@@ -108,7 +104,8 @@ export function createIntake(deps: {
       }
     },
 
-    async stop() {
+    /** Refuses new runs, and resolves when pending ones are stored and answered. */
+    async stop(): Promise<void> {
       isStopping = true;
       await batches.idle();
     },

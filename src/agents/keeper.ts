@@ -9,19 +9,6 @@ import { createLeaseWatch, createOwnLease } from './lease.js';
 import { isAlive, killRunProcesses, processStart, thisHost } from './processes.js';
 import type { QueueLimit } from './queue-limit.js';
 
-export interface Keeper {
-  /** Registers this runner, and begins to adopt the runs of dead runners, again and again. */
-  start(): Promise<void>;
-  /** Resolves when this runner has adopted the runs that waited when it started. */
-  readonly adopted: Promise<void>;
-  /** Whether this runner holds its lease. Then no other daemon may have adopted its runs. */
-  isHeld(): boolean;
-  /** Call this when a write of a run failed: the write may have taken effect, so this runner may own runs without knowing them. */
-  doubt(): void;
-  /** Releases the runs of this runner. */
-  stop(): Promise<void>;
-}
-
 /** Interval between searches for dead runners, and for runs without a node, such as runs from the command line. */
 const ADOPT_EVERY_MS = 1000;
 /** Number of renewals within the lease time. */
@@ -59,7 +46,7 @@ export function createKeeper(deps: {
   readonly onRegained: () => void;
   /** Called about once a second. */
   readonly onTick: () => Promise<void>;
-}): Keeper {
+}) {
   const { store, node, now, log, leaseMs } = deps;
   const host = thisHost();
   const monotonicNow = () => performance.now();
@@ -194,16 +181,20 @@ export function createKeeper(deps: {
   const pollers = [every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew), adopting, trimming];
 
   return {
-    get adopted() {
+    /** Resolves when this runner has adopted the runs that waited when it started. */
+    get adopted(): Promise<void> {
       return adopted;
     },
-    isHeld: () => !deps.isShared || (ending === null && lease.isHeld()),
+    /** Whether this runner holds its lease. Then no other daemon may have adopted its runs. */
+    isHeld: (): boolean => !deps.isShared || (ending === null && lease.isHeld()),
 
-    doubt() {
+    /** Call this when a write of a run failed: the write may have taken effect, so this runner may own runs without knowing them. */
+    doubt(): void {
       doubtedAt = monotonicNow();
     },
 
-    async start() {
+    /** Registers this runner, and begins to adopt the runs of dead runners, again and again. */
+    async start(): Promise<void> {
       await renew();
       for (const poller of pollers) poller.start();
       adopted = new Promise((resolve) => {
@@ -214,7 +205,8 @@ export function createKeeper(deps: {
       void trimming.poll();
     },
 
-    async stop() {
+    /** Releases the runs of this runner. */
+    async stop(): Promise<void> {
       isStopping = true;
       lease.stop();
       await Promise.all(pollers.map((poller) => poller.stop()));

@@ -5,17 +5,11 @@ import type { RunNode } from '../core/agents/run-store.js';
 /** Time that a daemon needs to end its runs after it lost its lease, in ms: SIGTERM, five seconds, SIGKILL. */
 const ENDING_MS = 6000;
 
-export interface LeaseWatch {
-  /** Processes the current leases of the other daemons. Returns those whose lease has expired. */
-  silent(others: readonly RunNode[]): RunNode[];
-  /** Resets all times after the database did not answer. */
-  forget(): void;
-}
-
-export function createLeaseWatch(leaseMs: number, monotonicNow: () => number): LeaseWatch {
+export function createLeaseWatch(leaseMs: number, monotonicNow: () => number) {
   let known = new Map<string, { readonly seenAt: number; readonly since: number }>();
   return {
-    silent(others) {
+    /** Processes the current leases of the other daemons. Returns those whose lease has expired. */
+    silent(others: readonly RunNode[]): RunNode[] {
       const at = monotonicNow();
       known = new Map(
         others.map(({ id, seenAt }) => {
@@ -25,29 +19,24 @@ export function createLeaseWatch(leaseMs: number, monotonicNow: () => number): L
       );
       return others.filter(({ id }) => at - (known.get(id)?.since ?? at) > leaseMs + ENDING_MS);
     },
-    forget: () => known.clear(),
+    /** Resets all times after the database did not answer. */
+    forget: (): void => known.clear(),
   };
 }
 
-export interface OwnLease {
-  /** Whether the lease of this daemon is valid. */
-  isHeld(): boolean;
-  /** Records a renewal by a request that started at `startedAt`. */
-  renewed(startedAt: number): void;
-  stop(): void;
-}
-
 /** @param onLost called once each time that the lease was not renewed in time */
-export function createOwnLease(leaseMs: number, monotonicNow: () => number, onLost: () => void): OwnLease {
+export function createOwnLease(leaseMs: number, monotonicNow: () => number, onLost: () => void) {
   let renewedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   return {
-    isHeld: () => monotonicNow() - renewedAt < leaseMs,
-    renewed(startedAt) {
+    /** Whether the lease of this daemon is valid. */
+    isHeld: (): boolean => monotonicNow() - renewedAt < leaseMs,
+    /** Records a renewal by a request that started at `startedAt`. */
+    renewed(startedAt: number): void {
       renewedAt = startedAt;
       clearTimeout(timer);
       timer = setTimeout(onLost, startedAt + leaseMs - monotonicNow()).unref();
     },
-    stop: () => clearTimeout(timer),
+    stop: (): void => clearTimeout(timer),
   };
 }

@@ -8,35 +8,7 @@ import { createBatches } from './batches.js';
 import { type Abort, createExecution, type ExecutionDeps } from './execution.js';
 import type { QueueLimit } from './queue-limit.js';
 
-export interface Runner {
-  /** Starts executing queued runs. */
-  start(): void;
-  /** Queues a stored run, which has a place in the queue limit. Within its session, runs are ordered by id. */
-  enqueue(run: QueuedRun): void;
-  /** Ids of the runs that wait in this runner or are in progress. */
-  known(): ReadonlySet<string>;
-  /** Retries sessions that waited for a run of another daemon. */
-  retryBlocked(): void;
-  /**
-   * Cancels a run, and resolves when its processes have ended. `elsewhere`: another daemon executes it and has not cancelled it in
-   * time.
-   */
-  cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
-  /** Number of runs of an agent that this daemon is executing. */
-  running(agent: string): number;
-  /**
-   * Starts no more runs. Runs in progress may finish within `graceMs`, then they are interrupted. Resolves when they have ended.
-   * Interrupted runs are still `running` in the store.
-   */
-  stop(graceMs: number): Promise<void>;
-  /** Interrupts all runs now. */
-  interrupt(): void;
-  /** Interrupts all runs and starts none until `resume`. Resolves when they have ended and nothing more of them will be written. */
-  suspend(): Promise<void>;
-  resume(): void;
-  /** Cancels the runs in progress whose cancellation other daemons have requested. */
-  cancelRequested(): Promise<void>;
-}
+export type Runner = ReturnType<typeof createRunner>;
 
 export interface RunnerDeps extends Omit<ExecutionDeps, 'isStopping' | 'store'> {
   readonly store: ExecutionDeps['store'] &
@@ -60,7 +32,7 @@ interface SessionQueue {
 const CANCEL_WAIT_MS = 10_000;
 const CANCEL_POLL_MS = 100;
 
-export function createRunner(deps: RunnerDeps): Runner {
+export function createRunner(deps: RunnerDeps) {
   const { store, node, queueLimit, log, now } = deps;
   const claims = createBatches(
     async (ids: readonly string[]): Promise<Claim[]> =>
@@ -81,6 +53,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   const queueKeyOf = (run: QueuedRun) => run.session ?? run.id;
 
+  /** Queues a stored run, which has a place in the queue limit. Within its session, runs are ordered by id. */
   function enqueue(run: QueuedRun): void {
     const key = queueKeyOf(run);
     const session = sessionQueues.get(key) ?? { waiting: [], hasTurn: false };
@@ -162,13 +135,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
   }
 
+  /** Interrupts all runs now. */
   function interrupt(): void {
     for (const { controller } of inProgress.values()) controller.abort('shutdown' satisfies Abort);
   }
 
   return {
-    start: () => void queue.start(),
-    known: () =>
+    /** Starts executing queued runs. */
+    start: (): void => void queue.start(),
+    /** Ids of the runs that wait in this runner or are in progress. */
+    known: (): ReadonlySet<string> =>
       new Set([
         ...inProgress.keys(),
         ...[...sessionQueues.values()].flatMap(({ waiting }) => waiting.map(({ id }) => id)),
@@ -176,11 +152,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     enqueue,
     interrupt,
 
-    retryBlocked() {
+    /** Retries sessions that waited for a run of another daemon. */
+    retryBlocked(): void {
       for (const [key, session] of sessionQueues) schedule(key, session);
     },
 
-    async cancel(id) {
+    /**
+     * Cancels a run, and resolves when its processes have ended. `elsewhere`: another daemon executes it and has not cancelled it in
+     * time.
+     */
+    async cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'> {
       const run = await store.get(id);
       if (!run) return 'not-found';
       const hasChannel = deps.agents.get(run.agent)?.hasChannel ?? false;
@@ -202,26 +183,33 @@ export function createRunner(deps: RunnerDeps): Runner {
       return isFinal(after.status) ? 'finished' : 'elsewhere';
     },
 
-    async cancelRequested() {
+    /** Cancels the runs in progress whose cancellation other daemons have requested. */
+    async cancelRequested(): Promise<void> {
       if (inProgress.size === 0) return;
       for (const id of await store.cancelRequests(node)) {
         inProgress.get(id)?.controller.abort('cancelled' satisfies Abort);
       }
     },
 
-    async suspend() {
+    /** Interrupts all runs and starts none until `resume`. Resolves when they have ended and nothing more of them will be written. */
+    async suspend(): Promise<void> {
       queue.pause();
       interrupt();
       await queue.onPendingZero();
     },
 
-    resume() {
+    resume(): void {
       if (!isStopping) queue.start();
     },
 
+    /** Number of runs of an agent that this daemon is executing. */
     running: execution.running,
 
-    async stop(graceMs) {
+    /**
+     * Starts no more runs. Runs in progress may finish within `graceMs`, then they are interrupted. Resolves when they have ended.
+     * Interrupted runs are still `running` in the store.
+     */
+    async stop(graceMs: number): Promise<void> {
       isStopping = true;
       queue.clear();
       const idle = queue.onPendingZero();

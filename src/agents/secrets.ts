@@ -71,18 +71,15 @@ function readSecrets(settings: SecretSettings, where: string): readonly string[]
 }
 
 /** A key from a file; null without a file. */
-export interface KeyFile {
-  read(): string | null;
-  /** Reads the file again, and returns a function that puts its key into use. @throws SecretFileError */
-  prepareReload(): () => void;
-}
+export type KeyFile = ReturnType<typeof openKeyFile>;
 
 /** @throws SecretFileError when the file cannot be read or is empty */
-export function openKeyFile(path: string | null, key: string): KeyFile {
+export function openKeyFile(path: string | null, key: string) {
   let value = readSecretFile(path, key);
   return {
-    read: () => value,
-    prepareReload() {
+    read: (): string | null => value,
+    /** Reads the file again, and returns a function that puts its key into use. @throws SecretFileError */
+    prepareReload(): () => void {
       const next = readSecretFile(path, key);
       return () => {
         value = next;

@@ -20,11 +20,7 @@ import { ConfigError, configError } from './config-error.js';
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The content of the file as plain data, with the positions of keys and values. */
-export interface ConfigFile {
-  readonly data: unknown;
-  /** `file:line:column` of the value (or key) at `path`, or of the nearest enclosing node. */
-  where(path: readonly PropertyKey[], of?: 'key' | 'value'): string;
-}
+export type ConfigFile = Awaited<ReturnType<typeof readConfigFile>>;
 
 // Replaces the messages of the parser, which may quote a secret from the file.
 const SYNTAX: Readonly<Record<string, string>> = {
@@ -43,7 +39,7 @@ const SYNTAX: Readonly<Record<string, string>> = {
  * Reads the configuration file `name`, relative to `cwd`. Messages use `name` as given. An empty file is `{}`.
  * @throws ConfigError when the file cannot be read or is not valid YAML
  */
-export async function readConfigFile(name: string, cwd: string): Promise<ConfigFile> {
+export async function readConfigFile(name: string, cwd: string) {
   const text = await readText(name, cwd);
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -67,7 +63,9 @@ export async function readConfigFile(name: string, cwd: string): Promise<ConfigF
   }
   return {
     data: toData(document, name) ?? {},
-    where: (path, of = 'value') => place(offsetOf(document, path, of)),
+    /** `file:line:column` of the value (or key) at `path`, or of the nearest enclosing node. */
+    where: (path: readonly PropertyKey[], of: 'key' | 'value' = 'value'): string =>
+      place(offsetOf(document, path, of)),
   };
 }
 

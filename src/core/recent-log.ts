@@ -22,18 +22,7 @@ export interface RecentLogFilter {
   readonly before?: number;
 }
 
-export interface RecentLog {
-  /** Keeps a line and drops the oldest ones that no longer fit. The line is JSON that begins with its level, and ends with a line feed. */
-  add(line: string): void;
-  /**
-   * Reads lines, newest first.
-   * @returns at most `limit` lines; `matched`: how many match level and search; `total`: how many are kept
-   */
-  read(
-    filter: RecentLogFilter,
-    limit: number,
-  ): { readonly lines: readonly RecentLogLine[]; readonly matched: number; readonly total: number };
-}
+export type RecentLog = ReturnType<typeof createRecentLog>;
 
 /** Where the name of the level begins in a line. */
 const LEVEL_AT = '{"level":"'.length;
@@ -54,7 +43,7 @@ export function createRecentLog({
   lines: number;
   memoryBytes: number;
   startedAt: number;
-}): RecentLog {
+}) {
   // starts[n % maxLines] is the number of bytes written before line n. Byte b is at position b % memoryBytes.
   const memory = Buffer.alloc(memoryBytes);
   const starts = new Float64Array(maxLines);
@@ -75,7 +64,8 @@ export function createRecentLog({
   }
 
   return {
-    add(line) {
+    /** Keeps a line and drops the oldest ones that no longer fit. The line is JSON that begins with its level, and ends with a line feed. */
+    add(line: string): void {
       const bytes = Buffer.from(line);
       if (bytes.length > memoryBytes) return;
       while (
@@ -90,7 +80,14 @@ export function createRecentLog({
       next += 1;
     },
 
-    read({ level = 'trace', search = '', after = -1, before = Infinity }, limit) {
+    /**
+     * Reads lines, newest first.
+     * @returns at most `limit` lines; `matched`: how many match level and search; `total`: how many are kept
+     */
+    read(
+      { level = 'trace', search = '', after = -1, before = Infinity }: RecentLogFilter,
+      limit: number,
+    ): { readonly lines: readonly RecentLogLine[]; readonly matched: number; readonly total: number } {
       const least = LOG_LEVELS.indexOf(level);
       const words = search.toLowerCase().split(/\s+/).filter(Boolean);
       const lines: RecentLogLine[] = [];

@@ -1,14 +1,7 @@
 // Reloads changed objects of one kind (accounts, settings, penalties). A reload reads the current state, so several changes of one
 // object need only one reload. A failed reload is tried again.
 
-export interface Reloads {
-  /** Adds the keys of changed objects. They are reloaded soon, together with keys that are added in the same turn of the event loop. */
-  add(keys: Iterable<string>): void;
-  /** Retries failed reloads. Call it periodically. */
-  run(): void;
-  /** Starts no more reloads; resolves when none is running. */
-  stop(): Promise<void>;
-}
+export type Reloads = ReturnType<typeof createReloads>;
 
 /**
  * @param reload when it rejects, `onError` gets the error, and the keys wait for the next `run`
@@ -19,7 +12,7 @@ export function createReloads(
   reload: (keys: readonly string[]) => Promise<void>,
   onError: (error: unknown) => void,
   { maxKeys = 1, maxConcurrent = 1 }: { readonly maxKeys?: number; readonly maxConcurrent?: number } = {},
-): Reloads {
+) {
   const due = new Set<string>();
   const failed = new Set<string>();
   const running = new Set<Promise<void>>();
@@ -60,16 +53,19 @@ export function createReloads(
   }
 
   return {
-    add(keys) {
+    /** Adds the keys of changed objects. They are reloaded soon, together with keys that are added in the same turn of the event loop. */
+    add(keys: Iterable<string>): void {
       for (const key of keys) due.add(key);
       wake();
     },
-    run() {
+    /** Retries failed reloads. Call it periodically. */
+    run(): void {
       for (const key of failed) due.add(key);
       failed.clear();
       wake();
     },
-    async stop() {
+    /** Starts no more reloads; resolves when none is running. */
+    async stop(): Promise<void> {
       isStopping = true;
       await Promise.all(running);
     },

@@ -37,13 +37,7 @@ export async function within<Result, Late>(
   return Promise.race([work, limit]).finally(() => timer?.clear());
 }
 
-export interface Poller {
-  start(): void;
-  /** Polls immediately, or joins a running poll; resolves when it has ended. */
-  poll(): Promise<void>;
-  /** Stops polling; resolves when a running poll has ended. */
-  stop(): Promise<void>;
-}
+export type Poller = ReturnType<typeof createPoller>;
 
 export function createPoller(options: {
   readonly intervalMs: number;
@@ -51,7 +45,7 @@ export function createPoller(options: {
   readonly poll: () => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly timers: Timers;
-}): Poller {
+}) {
   const { intervalMs, poll, onError, timers } = options;
   let timer: Timer | undefined;
   let running: Promise<void> | null = null;
@@ -66,11 +60,13 @@ export function createPoller(options: {
   }
 
   return {
-    start() {
+    start(): void {
       timer = timers.every(intervalMs, pollNow);
     },
+    /** Polls immediately, or joins a running poll; resolves when it has ended. */
     poll: pollNow,
-    async stop() {
+    /** Stops polling; resolves when a running poll has ended. */
+    async stop(): Promise<void> {
       timer?.clear();
       await running;
     },

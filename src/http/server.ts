@@ -58,18 +58,7 @@ export interface AdminServerOptions extends HttpServersOptions {
   readonly monotonicNow: Clock;
 }
 
-export interface AdminServer {
-  /** Creates an HTTP server of the admin API, one per address. The caller lets it listen. */
-  createHttpServer(): Server;
-  /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
-  createControlServer(identity: string): Server;
-  /** Sets the certificate of new connections, on servers with TLS. */
-  setTls(tls: Tls): void;
-  /** Every registered route of /api/v1, as `GET /api/v1/accounts/{id}`: a test compares the OpenAPI document with it. */
-  readonly v1Routes: readonly string[];
-  /** Stops accepting requests, answers those in progress, closes event streams and delayed login refusals, and then ends. */
-  close(): Promise<void>;
-}
+export type AdminServer = ReturnType<typeof createAdminServer>;
 
 /** HSTS for one day and without subdomains. It applies to every port of the host name, and other services may use those. */
 const TRANSPORT_SECURITY = 'max-age=86400';
@@ -78,7 +67,7 @@ const TRANSPORT_SECURITY = 'max-age=86400';
 const METRICS_PATH = '/metrics';
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
-export function createAdminServer(services: Services, options: AdminServerOptions): AdminServer {
+export function createAdminServer(services: Services, options: AdminServerOptions) {
   const { accounts, whitelist, attempts, lostAccess, playerPage, log, now } = services;
   const { maxBodyBytes, maxBulkBodyBytes } = options;
   let { tls } = options;
@@ -166,19 +155,24 @@ export function createAdminServer(services: Services, options: AdminServerOption
     log,
   });
   return {
+    /** Creates an HTTP server of the admin API, one per address. The caller lets it listen. */
     createHttpServer: servers.create,
-    createControlServer: (identity) => createControlServer(v1, log, identity),
-    setTls(next) {
+    /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
+    createControlServer: (identity: string): Server => createControlServer(v1, log, identity),
+    /** Sets the certificate of new connections, on servers with TLS. */
+    setTls(next: Tls): void {
       if (!tls) return;
       tls = next;
       servers.setTls(next);
     },
+    /** Every registered route of /api/v1, as `GET /api/v1/accounts/{id}`: a test compares the OpenAPI document with it. */
     v1Routes: v1.stack.flatMap(({ methods, path }) =>
       methods
         .filter((method) => method !== 'HEAD')
         .map((method) => `${method} ${String(path).replace(/:(\w+)/g, '{$1}')}`),
     ),
-    close() {
+    /** Stops accepting requests, answers those in progress, closes event streams and delayed login refusals, and then ends. */
+    close(): Promise<void> {
       attempts.close();
       services.codeAttempts.close();
       services.playerAttempts.close();

@@ -93,17 +93,11 @@ export function createLifecycle(options: {
   };
 }
 
-export interface Tasks {
-  /** Runs `work` every `intervalMs` until `stop`. Logs the first of consecutive failures under the task's name. */
-  every(intervalMs: number, task: string, work: () => unknown): void;
-  /** Starts no more runs; resolves when those in progress have ended. Never rejects. */
-  stop(): Promise<void>;
-}
-
-export function createTasks(log: Log): Tasks {
+export function createTasks(log: Log) {
   const pollers: Poller[] = [];
   return {
-    every(intervalMs, task, work) {
+    /** Runs `work` every `intervalMs` until `stop`. Logs the first of consecutive failures under the task's name. */
+    every(intervalMs: number, task: string, work: () => unknown): void {
       let isFailing = false;
       const poller = createPoller({
         intervalMs,
@@ -120,7 +114,8 @@ export function createTasks(log: Log): Tasks {
       pollers.push(poller);
       poller.start();
     },
-    async stop() {
+    /** Starts no more runs; resolves when those in progress have ended. Never rejects. */
+    async stop(): Promise<void> {
       await Promise.all(pollers.map((poller) => poller.stop()));
     },
   };

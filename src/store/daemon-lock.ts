@@ -9,9 +9,7 @@ import type { SqlitePackageChoice } from './sqlite/package.js';
 /** How long to wait for a daemon that was just killed, in ms. */
 const WAIT_MS = 1000;
 
-export interface DaemonLock {
-  release(): Promise<void>;
-}
+export type DaemonLock = Awaited<ReturnType<typeof lockForDaemon>>;
 
 /**
  * Locks a data folder, and the database in it, for this process. The system releases the lock when the process ends, also after a
@@ -19,11 +17,7 @@ export interface DaemonLock {
  * @param what the locked object, for the error message
  * @throws StartError `daemon-running` while another process has the lock; the error of SQLite or the file system
  */
-export async function lockForDaemon(
-  dataDir: string,
-  what: string,
-  choice: SqlitePackageChoice = 'auto',
-): Promise<DaemonLock> {
+export async function lockForDaemon(dataDir: string, what: string, choice: SqlitePackageChoice = 'auto') {
   const lockFile = resolve(dataDir, 'pulsegate.lock');
   const pidFile = resolve(dataDir, 'pulsegate.pid');
   if (await createPrivate(lockFile)) await giveToFolderOwner(lockFile);
@@ -42,7 +36,7 @@ export async function lockForDaemon(
     .then(() => writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 }))
     .catch(() => undefined);
   return {
-    async release() {
+    async release(): Promise<void> {
       await rm(pidFile, { force: true }).catch(() => undefined);
       await db.destroy();
     },

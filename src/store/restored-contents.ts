@@ -2,12 +2,7 @@
 import type { Knex } from 'knex';
 
 /** The numbers of these parts in a backup. */
-export interface RestoredContents {
-  readonly consoleSessions: number;
-  readonly tokens: number;
-  /** Runs that are not finished, and replies that are not delivered. */
-  readonly runs: number;
-}
+export type RestoredContents = Awaited<ReturnType<typeof countRestored>>;
 
 /** The parts to keep. */
 export interface Keep {
@@ -19,10 +14,11 @@ export interface Keep {
 const DROPPED_RUN = 'the database was restored from a backup';
 
 /** Counts the parts in a backup, also of an older version. */
-export async function countRestored(db: Knex): Promise<RestoredContents> {
+export async function countRestored(db: Knex) {
   return {
     consoleSessions: await count(db, 'console_sessions'),
     tokens: await count(db, 'api_tokens'),
+    /** Runs that are not finished, and replies that are not delivered. */
     runs: await count(db, 'runs', isOpen),
   };
 }

@@ -25,13 +25,8 @@ export function catchSignals(): Signals {
   };
 }
 
-export interface Hangups {
-  /** Calls `reload` for each SIGHUP, one call at a time. It must not reject. */
-  handle(reload: () => Promise<void>): void;
-}
-
 /** Handles SIGHUP, which would end the process. Signals during the start, or during a reload, cause one call after it. */
-export function catchHangups(): Hangups {
+export function catchHangups() {
   let isRequested = false;
   let idle: (() => Promise<void>) | null = null;
   function next(): void {
@@ -41,6 +36,7 @@ export function catchHangups(): Hangups {
     idle = null;
     void reload().then(() => handle(reload));
   }
+  /** Calls `reload` for each SIGHUP, one call at a time. It must not reject. */
   function handle(reload: () => Promise<void>): void {
     idle = reload;
     next();

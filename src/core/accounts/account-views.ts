@@ -12,21 +12,12 @@ export interface AccountView {
   readonly latestGameId: string | null;
 }
 
-export interface AccountViews {
-  /** Every account in the order of creation. */
-  list(): AccountView[];
-  count(): number;
-  get(id: string): AccountView | null;
-  getByUsername(username: string): AccountView | null;
-  /** Whether any account has the user name, also one that `getByUsername` does not know. */
-  hasUsername(username: string): boolean;
-  hasId(id: string): boolean;
-}
+export type AccountViews = ReturnType<typeof createAccountViews>;
 
 export function createAccountViews(
   directory: AccountDirectory,
   pool: Pick<AccountPool, 'count' | 'latestGameId'>,
-): AccountViews {
+) {
   const view = (account: Account): AccountView => ({
     account,
     dataCount: pool.count(account.id),
@@ -35,11 +26,13 @@ export function createAccountViews(
   const found = (account: Account | undefined): AccountView | null => (account ? view(account) : null);
 
   return {
-    count: () => directory.size,
-    list: () => Array.from(directory.all(), view),
-    get: (id) => found(directory.byId(id)),
-    getByUsername: (username) => found(directory.byUsername(username)),
-    hasUsername: (username) => directory.byUsername(username) !== undefined,
-    hasId: (id) => directory.byId(id) !== undefined,
+    count: (): number => directory.size,
+    /** Every account in the order of creation. */
+    list: (): AccountView[] => Array.from(directory.all(), view),
+    get: (id: string): AccountView | null => found(directory.byId(id)),
+    getByUsername: (username: string): AccountView | null => found(directory.byUsername(username)),
+    /** Whether any account has the user name, also one that `getByUsername` does not know. */
+    hasUsername: (username: string): boolean => directory.byUsername(username) !== undefined,
+    hasId: (id: string): boolean => directory.byId(id) !== undefined,
   };
 }

@@ -4,15 +4,7 @@ import type { Clock } from '../clock.js';
 import { sourceOf } from '../ip.js';
 import type { PenaltiesOfKind } from './penalties.js';
 
-export interface AttemptLimit {
-  /**
-   * Counts an attempt of `address` (without a port) as a failure. Returns null when the attempt may be checked, or the number of
-   * milliseconds that the source must wait. Call `succeeded` for a correct attempt.
-   */
-  attempt(address: string): number | null;
-  /** Uncounts the current attempt, which was correct. Earlier attempts stay counted. */
-  succeeded(address: string): void;
-}
+export type AttemptLimit = ReturnType<typeof createAttemptLimit>;
 
 /**
  * The count resets `windowMs` after the first failure. Keeps at most `maxSources` sources, and drops the least recently seen.
@@ -24,7 +16,7 @@ export function createAttemptLimit(options: {
   readonly now: Clock;
   /** Publishes penalties to the other nodes; undefined: this is the only node. */
   readonly penalties?: PenaltiesOfKind;
-}): AttemptLimit {
+}) {
   const { maxFailures, now, penalties } = options;
   const windows = new Map<string, AttemptWindow>();
 
@@ -48,7 +40,11 @@ export function createAttemptLimit(options: {
   });
 
   return {
-    attempt(address) {
+    /**
+     * Counts an attempt of `address` (without a port) as a failure. Returns null when the attempt may be checked, or the number of
+     * milliseconds that the source must wait. Call `succeeded` for a correct attempt.
+     */
+    attempt(address: string): number | null {
       const source = sourceOf(address);
       const at = now();
       const window = windows.get(source) ?? { count: 0, endsAt: 0 };
@@ -58,7 +54,8 @@ export function createAttemptLimit(options: {
       return null;
     },
 
-    succeeded(address) {
+    /** Uncounts the current attempt, which was correct. Earlier attempts stay counted. */
+    succeeded(address: string): void {
       const source = sourceOf(address);
       const window = windows.get(source);
       if (!window) return;

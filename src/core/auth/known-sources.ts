@@ -4,12 +4,7 @@ import { sourceOf } from '../ip.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { operatorSettingsPrefix } from './operator.js';
 
-export interface KnownSources {
-  /** Rejects when the database cannot be read. @param operatorId null: the administrator */
-  has(operatorId: string | null, address: string): Promise<boolean>;
-  /** Rejects when it cannot be written. */
-  add(operatorId: string | null, address: string): Promise<void>;
-}
+export type KnownSources = ReturnType<typeof createKnownSources>;
 
 const KEPT_MS = 30 * DAY_MS;
 /** Most sources of one user; the oldest is forgotten first. */
@@ -19,19 +14,21 @@ const keyOf = (operatorId: string | null): string =>
   `${operatorId === null ? 'admin' : operatorSettingsPrefix(operatorId)}.known-sources`;
 
 /** They are in the database: all daemons know them, also after a restart. */
-export function createKnownSources(settings: Pick<SettingStore, 'get' | 'set'>, now: Clock): KnownSources {
+export function createKnownSources(settings: Pick<SettingStore, 'get' | 'set'>, now: Clock) {
   /** When each source was seen last, newest first. */
   async function read(operatorId: string | null): Promise<[source: string, at: number][]> {
     const stored = JSON.parse((await settings.get(keyOf(operatorId))) ?? '[]') as [string, number][];
     return stored.filter(([, at]) => at > now() - KEPT_MS);
   }
   return {
-    async has(operatorId, address) {
+    /** Rejects when the database cannot be read. @param operatorId null: the administrator */
+    async has(operatorId: string | null, address: string): Promise<boolean> {
       const source = sourceOf(address);
       return (await read(operatorId)).some(([known]) => known === source);
     },
 
-    async add(operatorId, address) {
+    /** Rejects when it cannot be written. */
+    async add(operatorId: string | null, address: string): Promise<void> {
       const source = sourceOf(address);
       const known = await read(operatorId);
       // Written once a day.

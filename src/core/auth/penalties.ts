@@ -23,15 +23,7 @@ export interface PenaltiesOfKind {
   subscribe(apply: (subject: string, leftMs: number) => void): void;
 }
 
-export interface Penalties {
-  of(kind: PenaltyKind): PenaltiesOfKind;
-  /** Publishes a penalty of this node. */
-  publish(penalty: Penalty): void;
-  /** Writes the waiting penalties. Rejects with the error of the database, and keeps them then. Call it several times a second. */
-  flush(): Promise<void>;
-  /** Applies penalties of other nodes: those with these keys, or all. */
-  read(keys?: readonly string[]): Promise<void>;
-}
+export type Penalties = ReturnType<typeof createPenalties>;
 
 /** Time after which an attempt has been checked, in ms. Only the answer to a wrong attempt is delayed, not the check. */
 const CHECKED_MS = 1_000;
@@ -47,12 +39,13 @@ export function createPenalties({
 }: {
   readonly store: PenaltyStore | null;
   readonly monotonicNow: Clock;
-}): Penalties {
+}) {
   const suspects = new Map<string, { readonly at: number; readonly leftMs: () => number | null }>();
   /** When the penalties to be published end, by key. */
   const waiting = new Map<string, number>();
   const listeners = new Map<string, (subject: string, leftMs: number) => void>();
 
+  /** Publishes a penalty of this node. */
   function publish({ kind, subject, leftMs }: Penalty): void {
     if (store && waiting.size < MAX_WAITING) waiting.set(`${kind} ${subject}`, monotonicNow() + leftMs);
   }
@@ -68,6 +61,7 @@ export function createPenalties({
     }
   }
 
+  /** Writes the waiting penalties. Rejects with the error of the database, and keeps them then. Call it several times a second. */
   async function flush(): Promise<void> {
     publishSuspects();
     const now = monotonicNow();
@@ -84,7 +78,7 @@ export function createPenalties({
   }
 
   return {
-    of: (kind) => ({
+    of: (kind: PenaltyKind): PenaltiesOfKind => ({
       suspect(subject, leftMs) {
         const key = `${kind} ${subject}`;
         if (store && suspects.size < MAX_WAITING && !suspects.has(key))
@@ -94,7 +88,8 @@ export function createPenalties({
     }),
     publish,
     flush,
-    async read(keys) {
+    /** Applies penalties of other nodes: those with these keys, or all. */
+    async read(keys?: readonly string[]): Promise<void> {
       for (const penalty of (await store?.live(keys)) ?? []) apply(penalty);
     },
   };

@@ -25,23 +25,7 @@ export interface Credential {
   readonly state: string;
 }
 
-export interface PeoplePasswords {
-  /** Makes the stored form of a new password, `pbkdf2-sha256$<rounds>$<salt hex>$<digest hex>`. Rejects with PasswordChecksBusy. */
-  hash(password: string): Promise<string>;
-  /**
-   * Compares in constant time, after exactly one derivation. `renewed` is the present form of a right password whose stored form is
-   * older; null: it needs none. Rejects with PasswordChecksBusy.
-   */
-  check(
-    password: string,
-    stored: string,
-  ): Promise<{ readonly isRight: boolean; readonly renewed: string | null }>;
-  /** Whether `remember` was called with this password, and nothing of the credential has changed since. */
-  remembers(credential: Credential, password: string): boolean;
-  /** Remembers an accepted password in place of the person's last one, as a digest that means nothing outside this process. */
-  remember(credential: Credential, password: string): void;
-  forget(operatorId: string): void;
-}
+export type PeoplePasswords = ReturnType<typeof createPeoplePasswords>;
 
 export function createPeoplePasswords({
   maxAtOnce,
@@ -54,7 +38,7 @@ export function createPeoplePasswords({
   readonly maxWaiting: number;
   /** Of new hashes. */
   readonly rounds?: number;
-}): PeoplePasswords {
+}) {
   let running = 0;
   const waiting: (() => void)[] = [];
   const remembered = new Map<string | null, Buffer>();
@@ -80,6 +64,7 @@ export function createPeoplePasswords({
     }
   }
 
+  /** Makes the stored form of a new password, `pbkdf2-sha256$<rounds>$<salt hex>$<digest hex>`. Rejects with PasswordChecksBusy. */
   async function hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
     const derived = await derive(password, salt, rounds);
@@ -94,7 +79,14 @@ export function createPeoplePasswords({
   return {
     hash,
 
-    async check(password, stored) {
+    /**
+     * Compares in constant time, after exactly one derivation. `renewed` is the present form of a right password whose stored form is
+     * older; null: it needs none. Rejects with PasswordChecksBusy.
+     */
+    async check(
+      password: string,
+      stored: string,
+    ): Promise<{ readonly isRight: boolean; readonly renewed: string | null }> {
       const [, ofRounds, salt, digest] = STORED.exec(stored) ?? [];
       if (ofRounds && salt && digest) {
         const derived = await derive(password, Buffer.from(salt, 'hex'), Number(ofRounds));
@@ -107,14 +99,16 @@ export function createPeoplePasswords({
         : { isRight: false, renewed: null };
     },
 
-    remembers(credential, password) {
+    /** Whether `remember` was called with this password, and nothing of the credential has changed since. */
+    remembers(credential: Credential, password: string): boolean {
       const digest = remembered.get(credential.operatorId);
       return digest !== undefined && timingSafeEqual(digest, digestOf(credential, password));
     },
 
-    remember: (credential, password) =>
+    /** Remembers an accepted password in place of the person's last one, as a digest that means nothing outside this process. */
+    remember: (credential: Credential, password: string): void =>
       void remembered.set(credential.operatorId, digestOf(credential, password)),
-    forget: (operatorId) => void remembered.delete(operatorId),
+    forget: (operatorId: string): void => void remembered.delete(operatorId),
   };
 }
 

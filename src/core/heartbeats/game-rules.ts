@@ -33,14 +33,7 @@ export interface GameRule {
 /** Compiles a pattern. Throws PatternError. */
 export type CompilePattern = (pattern: string) => CompiledPattern;
 
-export interface GameRules {
-  /**
-   * Returns the GameID of a new flow, or a matcher that needs its first client bytes, or null when no rule matches. The first
-   * matching rule wins. A payload rule matches only when its pattern does: when all payload rules have failed, the first matching
-   * rule with a fixed id applies.
-   */
-  start(flow: Flow): { readonly gameId: string } | { readonly inspect: PayloadMatcher } | null;
-}
+export type GameRules = ReturnType<typeof createGameRules>;
 
 interface ReadRule {
   readonly matches: (flow: Flow) => boolean;
@@ -51,10 +44,15 @@ interface ReadRule {
  * Compiles the rules once, so that `start` only compares. Throws GameRuleError with the position (`[2].match.ports[0]`) of an
  * invalid value.
  */
-export function createGameRules(rules: readonly GameRule[], compile: CompilePattern): GameRules {
+export function createGameRules(rules: readonly GameRule[], compile: CompilePattern) {
   const read = rules.map((rule, i) => readRule(rule, `[${i}]`, compile));
   return {
-    start(flow) {
+    /**
+     * Returns the GameID of a new flow, or a matcher that needs its first client bytes, or null when no rule matches. The first
+     * matching rule wins. A payload rule matches only when its pattern does: when all payload rules have failed, the first matching
+     * rule with a fixed id applies.
+     */
+    start(flow: Flow): { readonly gameId: string } | { readonly inspect: PayloadMatcher } | null {
       const candidates: PayloadCandidate[] = [];
       let fallback: string | null = null;
       for (const { matches, outcome } of read) {

@@ -49,21 +49,7 @@ export interface Series {
   }[];
 }
 
-export interface HeartbeatSums {
-  record(entry: Heartbeat): void;
-  /** Writes the counts. Rejects with the error of the database, and keeps them then. */
-  flush(): Promise<void>;
-  /** `owner` restricts the sums to accounts of this seller. */
-  series(range: Range, by: By, limit: number, owner?: string): Promise<Series>;
-  largest(
-    range: Range,
-    by: By,
-    limit: number,
-    owner?: string,
-  ): Promise<{ from: number; to: number; items: KeySum[] }>;
-  /** The games with the most entries since `from` (ms since the epoch). */
-  games(from: number, limit: number): Promise<KeySum[]>;
-}
+export type HeartbeatSums = ReturnType<typeof createHeartbeatSums>;
 
 /** Most minutes that wait for the database. Beyond that the two oldest are merged. */
 const MAX_WAITING = 60;
@@ -80,7 +66,7 @@ export function createHeartbeatSums({
   /** Most GameIDs of an account that a step counts separately. */
   maxGames: number;
   now: Clock;
-}): HeartbeatSums {
+}) {
   let rows = sumUp([], maxGames);
   let minute = startOf(RANGES.hour.stepMs);
   let closed: { at: number; rows: SummedRows }[] = [];
@@ -138,19 +124,21 @@ export function createHeartbeatSums({
   }
 
   return {
-    record({ at, accountId, gameId, bytesUp, bytesDown }) {
+    record({ at, accountId, gameId, bytesUp, bytesDown }: Heartbeat): void {
       if (at - minute >= RANGES.hour.stepMs) closeMinute();
       rows.add({ accountId, gameId, count: 1, bytesUp, bytesDown });
     },
 
-    flush() {
+    /** Writes the counts. Rejects with the error of the database, and keeps them then. */
+    flush(): Promise<void> {
       writing ??= write().finally(() => {
         writing = null;
       });
       return writing;
     },
 
-    async series(range, by, limit, owner) {
+    /** `owner` restricts the sums to accounts of this seller. */
+    async series(range: Range, by: By, limit: number, owner?: string): Promise<Series> {
       const at = stepsOf(range, now());
       const { stepMs } = RANGES[range];
       const from = at[0] ?? 0;
@@ -185,13 +173,19 @@ export function createHeartbeatSums({
       return { at, stepMs, series };
     },
 
-    async largest(range, by, limit, owner) {
+    async largest(
+      range: Range,
+      by: By,
+      limit: number,
+      owner?: string,
+    ): Promise<{ from: number; to: number; items: KeySum[] }> {
       const [from = 0] = stepsOf(range, now());
       const items = await largestNamed(RANGES[range].stepMs / 1000, from, by, limit, owner);
       return { from, to: now(), items };
     },
 
-    async games(from, limit) {
+    /** The games with the most entries since `from` (ms since the epoch). */
+    async games(from: number, limit: number): Promise<KeySum[]> {
       const found = await largestNamed(RANGES.day.stepMs / 1000, from, 'game', limit + 1);
       return found.filter(({ key }) => key !== null).slice(0, limit);
     },

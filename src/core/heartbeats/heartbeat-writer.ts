@@ -37,17 +37,6 @@ export interface HeartbeatWriterOptions {
   readonly report: (event: WriterEvent) => void;
 }
 
-export interface HeartbeatWriter {
-  /** Starts the timers; they do not keep the process alive. */
-  start(): void;
-  /** Writes the entries, logins, traffic and records from before the call. Rejects with the error of the database, and keeps them then. */
-  flush(): Promise<void>;
-  /** Reloads the totals of these accounts after other nodes have written entries. */
-  refresh(accountIds: readonly string[]): Promise<void>;
-  /** Stops the timers, waits for running work and writes the rest, in a few attempts. Rejects when they fail: the rest is lost. */
-  stop(): Promise<void>;
-}
-
 /** Entries in one transaction: large enough to be cheap each, small enough to let other writers in between. */
 const BATCH_SIZE = 5000;
 const TRIM_SLICE = 5000;
@@ -63,7 +52,7 @@ const STOP_RETRY_MS = 200;
  * before the removal are deleted with the account, the store drops entries appended after it, the pool drops the waiting entries,
  * and ignores totals that were read before the removal.
  */
-export function createHeartbeatWriter(options: HeartbeatWriterOptions): HeartbeatWriter {
+export function createHeartbeatWriter(options: HeartbeatWriterOptions) {
   const { pool, directory, heartbeats, accounts, retention, now, timers, report } = options;
   const inTurn = createTurns();
   const trimmer = createPoller({
@@ -81,6 +70,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   let droppedReported = 0;
   let stopped = false;
 
+  /** Writes the entries, logins, traffic and records from before the call. Rejects with the error of the database, and keeps them then. */
   function flush(): Promise<void> {
     // Calls share a flush that waits for its turn, because it has not taken any entries yet.
     nextFlush ??= inTurn('database', () => {
@@ -177,7 +167,8 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   }
 
   return {
-    start() {
+    /** Starts the timers; they do not keep the process alive. */
+    start(): void {
       running.push(
         // A failed flush has been reported; the next tick retries.
         timers.every(options.flushIntervalMs, () => void flush().catch(() => {})),
@@ -189,13 +180,15 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
     flush,
 
     // In turn with the writes: totals that were read before a write must not be applied after it.
-    refresh: (accountIds) =>
+    /** Reloads the totals of these accounts after other nodes have written entries. */
+    refresh: (accountIds: readonly string[]): Promise<void> =>
       inTurn('database', async () => {
         const totals = await heartbeats.totalsOf(accountIds);
         pool.updateElsewhere(totals.filter(({ accountId }) => directory.byId(accountId)));
       }),
 
-    async stop() {
+    /** Stops the timers, waits for running work and writes the rest, in a few attempts. Rejects when they fail: the rest is lost. */
+    async stop(): Promise<void> {
       stopped = true;
       for (const timer of running.splice(0)) timer.clear();
       await trimmer.stop();

@@ -63,13 +63,7 @@ export type SentCode =
   | { readonly ok: true; readonly delivered: boolean }
   | { readonly ok: false; readonly reason: 'channel-not-set' | 'no-address' | 'too-many-messages' };
 
-export interface Confirmations {
-  /** null: the account has no address of this kind. */
-  states(account: Account): Promise<Record<ConfirmedChannel, 'trusted' | 'unconfirmed' | null>>;
-  send(account: Account, channel: ConfirmedChannel): Promise<SentCode>;
-  /** Returns false for a wrong code, or one that has expired or was replaced. */
-  confirm(account: Account, channel: ConfirmedChannel, code: string): Promise<boolean>;
-}
+export type Confirmations = ReturnType<typeof createConfirmations>;
 
 const CODE_LIFE_MS = DAY_MS;
 /** At most one code to an address within this time. */
@@ -86,7 +80,7 @@ export function createConfirmations(options: {
   readonly sellerPerHour: number;
   readonly now: Clock;
   readonly newId: () => string;
-}): Confirmations {
+}) {
   const { store, settings, now } = options;
   const inTurn = createTurns();
 
@@ -117,14 +111,15 @@ export function createConfirmations(options: {
   }
 
   return {
-    async states(account) {
+    /** null: the account has no address of this kind. */
+    async states(account: Account): Promise<Record<ConfirmedChannel, 'trusted' | 'unconfirmed' | null>> {
       const isTrusted = trustOf(settings(), await store.confirmed(account.id));
       const stateOf = (channel: ConfirmedChannel) =>
         account.contacts[channel] === null ? null : isTrusted(account, channel) ? 'trusted' : 'unconfirmed';
       return { email: stateOf('email'), telegram: stateOf('telegram') };
     },
 
-    async send(account, channel) {
+    async send(account: Account, channel: ConfirmedChannel): Promise<SentCode> {
       const address = account.contacts[channel];
       if (address === null) return { ok: false, reason: 'no-address' };
       if (!sendsTo(settings(), { channel, recipient: 'player' }))
@@ -133,7 +128,8 @@ export function createConfirmations(options: {
       return inTurn(account.owner ?? '', () => sendNow(account, channel, address));
     },
 
-    async confirm({ id, contacts }, channel, code) {
+    /** Returns false for a wrong code, or one that has expired or was replaced. */
+    async confirm({ id, contacts }: Account, channel: ConfirmedChannel, code: string): Promise<boolean> {
       const address = contacts[channel];
       return (
         address !== null && store.confirm({ accountId: id, channel, address }, hashOf(code), now(), MAX_TRIES)

@@ -50,16 +50,7 @@ export interface NoticeOptions {
   readonly newId: () => string;
 }
 
-export interface Notices {
-  /** Call it after each failed login that is a guess. */
-  guessed(client: string): void;
-  /** A limit of the guard has refused uses of an account. */
-  guarded(username: string, limit: string, refused: number): void;
-  /** Finds what to announce and stores notices. Call it about once a minute. Returns whether any notice was new. */
-  announce(): Promise<boolean>;
-  /** Discards the waiting notices of channels that are switched off. Call it when the settings changed. */
-  discardOff(): Promise<void>;
-}
+export type Notices = ReturnType<typeof createNotices>;
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
@@ -78,7 +69,7 @@ const WAYS: readonly Way[] = RECIPIENTS.flatMap((recipient) =>
 
 const nameOf = ({ recipient, channel }: Way): string => `${channel} ${recipient}`;
 
-export function createNotices(options: NoticeOptions): Notices {
+export function createNotices(options: NoticeOptions) {
   const { store, now, newId } = options;
   const failures = new Map<string, { since: number; count: number }>();
   /** Since the last look, by account. */
@@ -245,20 +236,23 @@ export function createNotices(options: NoticeOptions): Notices {
   }
 
   return {
-    guessed(address) {
+    /** Call it after each failed login that is a guess. */
+    guessed(address: string): void {
       const client = sourceText(address);
       const seen = failures.get(client);
       if (seen) seen.count += 1;
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
     },
 
-    guarded(username, limit, refused) {
+    /** A limit of the guard has refused uses of an account. */
+    guarded(username: string, limit: string, refused: number): void {
       const seen = guarded.get(username);
       if (seen) seen.refused += refused;
       else if (guarded.size < MAX_SOURCES) guarded.set(username, { limit, refused, since: now() });
     },
 
-    async announce() {
+    /** Finds what to announce and stores notices. Call it about once a minute. Returns whether any notice was new. */
+    async announce(): Promise<boolean> {
       const at = now();
       const settings = options.settings();
       const on = WAYS.filter((way) => sendsTo(settings, way));
@@ -280,7 +274,8 @@ export function createNotices(options: NoticeOptions): Notices {
       return alerts > 0 || hasReminders || hasDigest;
     },
 
-    discardOff: async () => switchOff(await store.channels(), options.settings()),
+    /** Discards the waiting notices of channels that are switched off. Call it when the settings changed. */
+    discardOff: async (): Promise<void> => switchOff(await store.channels(), options.settings()),
   };
 }
 

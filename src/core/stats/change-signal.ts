@@ -9,16 +9,10 @@ export interface Changed {
   readonly id: string | null;
 }
 
-export interface ChangeSignal {
-  notify(topic: Topic, id?: string | null): void;
-  /** Calls `listener` with each change. Returns a function that unsubscribes. */
-  subscribe(listener: (changed: Changed) => void): () => void;
-  hasListeners(): boolean;
-  close(): void;
-}
+export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
 /** Publishes the changes of a topic at most once per `quietMs`. */
-export function createChangeSignal(quietMs: number, timers: Timers): ChangeSignal {
+export function createChangeSignal(quietMs: number, timers: Timers) {
   const listeners = new Set<(changed: Changed) => void>();
   const waiting = new Map<Topic, string | null>();
   let timer: Timer | undefined;
@@ -31,17 +25,18 @@ export function createChangeSignal(quietMs: number, timers: Timers): ChangeSigna
   }
 
   return {
-    notify(topic, id = null) {
+    notify(topic: Topic, id: string | null = null): void {
       if (listeners.size === 0) return;
       waiting.set(topic, waiting.has(topic) && waiting.get(topic) !== id ? null : id);
       timer ??= timers.after(quietMs, publish);
     },
-    subscribe(listener) {
+    /** Calls `listener` with each change. Returns a function that unsubscribes. */
+    subscribe(listener: (changed: Changed) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    hasListeners: () => listeners.size > 0,
-    close() {
+    hasListeners: (): boolean => listeners.size > 0,
+    close(): void {
       timer?.clear();
       listeners.clear();
     },

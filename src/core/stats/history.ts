@@ -63,15 +63,7 @@ export function stepStarts(at: number, calendar: Calendar): Record<SampleStep, n
   };
 }
 
-export interface History {
-  /** Adds the current state to the mean of the minute. Call it every second or two. */
-  observe(sessions: number, playersOnline: number): void;
-  /**
-   * Writes the samples of past minutes. Rejects when the database cannot be written, and keeps the newest MAX_WAITING of them then.
-   */
-  sampleIfDue(): Promise<void>;
-  columns(range: Range): Promise<HistoryColumns>;
-}
+export type History = ReturnType<typeof createHistory>;
 
 export interface HistoryColumns {
   readonly at: readonly number[];
@@ -93,7 +85,7 @@ export function createHistory({
   activity: Pick<LiveActivity, 'takeSample'>;
   calendar: Calendar;
   now: Clock;
-}): History {
+}) {
   let minute = minuteOf(now());
   let observed = { times: 0, sessions: 0, playersOnline: 0 };
   const waiting: { at: number; before: number; sample: Omit<Sample, 'runs'> }[] = [];
@@ -128,13 +120,17 @@ export function createHistory({
   }
 
   return {
-    observe(sessions, playersOnline) {
+    /** Adds the current state to the mean of the minute. Call it every second or two. */
+    observe(sessions: number, playersOnline: number): void {
       observed.times += 1;
       observed.sessions += sessions;
       observed.playersOnline += playersOnline;
     },
 
-    sampleIfDue() {
+    /**
+     * Writes the samples of past minutes. Rejects when the database cannot be written, and keeps the newest MAX_WAITING of them then.
+     */
+    sampleIfDue(): Promise<void> {
       const current = minuteOf(now());
       if (current !== minute) closeMinute(current);
       if (waiting.length === 0) return Promise.resolve();
@@ -144,7 +140,7 @@ export function createHistory({
       return writing;
     },
 
-    async columns(range) {
+    async columns(range: Range): Promise<HistoryColumns> {
       const at = stepsOf(range, now());
       const { stepMs } = RANGES[range];
       const rows = await store.list(range === 'month' ? 'hour' : 'minute', at[0] ?? 0);

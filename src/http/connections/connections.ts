@@ -39,11 +39,7 @@ export interface Connection {
   res: ServerResponse | null;
 }
 
-export interface Connections {
-  /** Registers an accepted connection; null: the connection exceeded a bound and has been closed. */
-  admit(raw: Socket): Connection | null;
-  all(): Iterable<Connection>;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 /** At most one log line about refused connections per interval. */
 const LOG_EVERY_MS = 60_000;
@@ -55,7 +51,7 @@ export function isUnderWay({ res }: Connection): boolean {
   return res !== null && !res.writableFinished;
 }
 
-export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps): Connections {
+export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps) {
   /** In the order of arrival. */
   const open = new Set<Connection>();
   const countBySource = new Map<string, number>();
@@ -126,7 +122,8 @@ export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps
   }
 
   return {
-    admit(raw) {
+    /** Registers an accepted connection; null: the connection exceeded a bound and has been closed. */
+    admit(raw: Socket): Connection | null {
       const address = peerAddress(raw);
       const isProxy = deps.isTrustedProxy(address);
       const isOutside = !isProxy && !deps.isListed(address);
@@ -141,7 +138,7 @@ export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps
       if (isOutside) closeWithoutRequest(connection);
       return connection;
     },
-    all: () => open,
+    all: (): Iterable<Connection> => open,
   };
 }
 
@@ -151,12 +148,6 @@ export interface UploadLimits {
   readonly idleTimeoutMs: number;
   /** Bytes per second. A slower body is cut, once `idleTimeoutMs` has passed since its start. */
   readonly minRateBytes: number;
-}
-
-export interface Uploads {
-  /** Watches the body of a request after its head. */
-  watch(req: IncomingMessage): void;
-  close(): void;
 }
 
 /** Interval between checks of bodies in progress. */
@@ -169,7 +160,7 @@ interface Upload {
 }
 
 /** @param cut ends a request whose body arrives too slowly */
-export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) => void): Uploads {
+export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) => void) {
   const uploads = new Map<IncomingMessage, Upload>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -191,12 +182,13 @@ export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) 
   }
 
   return {
-    watch(req) {
+    /** Watches the body of a request after its head. */
+    watch(req: IncomingMessage): void {
       if (!hasBody(req) || req.complete) return;
       uploads.set(req, { startedAt: performance.now(), bytesBefore: req.socket.bytesRead });
       timer ??= setInterval(check, Math.min(CHECK_EVERY_MS, limits.idleTimeoutMs)).unref();
     },
-    close() {
+    close(): void {
       clearInterval(timer);
       uploads.clear();
     },

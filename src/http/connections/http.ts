@@ -27,15 +27,6 @@ const LIMITS = {
 /** Time for requests in progress after `close` was called. */
 const CLOSE_GRACE_MS = 5_000;
 
-export interface HttpServers {
-  /** Creates a server that does not listen yet. `close` closes it too. */
-  create(): Server;
-  /** Sets the certificate of new connections. It has no effect on plain HTTP. */
-  setTls(tls: Tls): void;
-  /** Accepts nothing new, waits at most 5 s for responses in progress, then closes their connections. */
-  close(): Promise<void>;
-}
-
 export interface HttpServersOptions {
   /** null: plain HTTP. */
   readonly tls: Tls | null;
@@ -48,7 +39,7 @@ export function createHttpServers(
   handle: RequestListener,
   { tls: firstTls, handshakeTimeoutMs, connections: limits }: HttpServersOptions,
   deps: ConnectionDeps,
-): HttpServers {
+) {
   const servers: Server[] = [];
   const connections = createConnections(limits, deps);
   /** By the socket that carries requests. */
@@ -59,6 +50,7 @@ export function createHttpServers(
   let tls = firstTls;
   let isClosing = false;
 
+  /** Creates a server that does not listen yet. `close` closes it too. */
   function create(): Server {
     const server = tls
       ? createTlsServer(LIMITS, tls, handshakeTimeoutMs, answer)
@@ -130,6 +122,7 @@ export function createHttpServers(
     else answerMalformed(TOO_SLOW, socket);
   }
 
+  /** Accepts nothing new, waits at most 5 s for responses in progress, then closes their connections. */
   async function close(): Promise<void> {
     isClosing = true;
     uploads.close();
@@ -149,7 +142,8 @@ export function createHttpServers(
 
   return {
     create,
-    setTls(next) {
+    /** Sets the certificate of new connections. It has no effect on plain HTTP. */
+    setTls(next: Tls): void {
       tls = next;
       for (const server of servers)
         if (server instanceof TlsServer) server.setSecureContext(secureContext(next));

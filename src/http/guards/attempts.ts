@@ -141,15 +141,6 @@ export const uncountUnchecked = <Checked>(
 const MIN_MS = 500;
 const MAX_MS = 1500;
 
-export interface LoginDelay {
-  /** Whether `source` (a client address) has the maximum number of delayed answers. */
-  isFull(source: string): boolean;
-  /** Resolves after 500 to 1500 ms with 'elapsed', or as soon as `close` is called with 'closed'. */
-  wait(source: string): Promise<'elapsed' | 'closed'>;
-  /** Ends every wait and clears every timer. */
-  close(): void;
-}
-
 /** `random` returns a number in [0, 1), as Math.random does. */
 export function createLoginDelay({
   maxWaitingPerSource,
@@ -159,7 +150,7 @@ export function createLoginDelay({
   maxWaitingPerSource: number;
   random: () => number;
   timers: Timers;
-}): LoginDelay {
+}) {
   const waitingBySource = new Map<string, number>();
   const endings = new Set<() => void>();
 
@@ -174,11 +165,13 @@ export function createLoginDelay({
   }
 
   return {
-    isFull: (address) =>
+    /** Whether `source` (a client address) has the maximum number of delayed answers. */
+    isFull: (address: string): boolean =>
       waitingBySource.size > 0 && (waitingBySource.get(sourceOf(address)) ?? 0) >= maxWaitingPerSource,
 
     // The delay counts for its whole duration, even after the client disconnected: hanging up does not allow faster guessing.
-    wait: (address) =>
+    /** Resolves after 500 to 1500 ms with 'elapsed', or as soon as `close` is called with 'closed'. */
+    wait: (address: string): Promise<'elapsed' | 'closed'> =>
       new Promise((resolve) => {
         const source = sourceOf(address);
         const end = (how: 'elapsed' | 'closed') => {
@@ -195,7 +188,8 @@ export function createLoginDelay({
         add(source);
       }),
 
-    close() {
+    /** Ends every wait and clears every timer. */
+    close(): void {
       for (const endEarly of [...endings]) endEarly();
     },
   };

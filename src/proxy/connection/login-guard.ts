@@ -18,35 +18,14 @@ export interface LoginGuardOptions {
   readonly now: () => number;
 }
 
-export interface LoginGuard {
-  /**
-   * Counts a login before it is checked, so that no burst gets past the limit. 'check': go on, and call `succeeded` if
-   * it was right; else it is refused whatever its password: 'block' for the first one of this source, or of this name
-   * from it, and 'blocked' for the ones that follow.
-   */
-  attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked';
-  succeeded(address: string, username: Uint8Array): void;
-  /** The login failed. Returns the penalties that begin with it. */
-  failed(address: string, username: Uint8Array): Penalty[];
-  /** Applies a penalty of another node. Ignores penalties of other kinds. */
-  penalize(penalty: Penalty): void;
-  /**
-   * Counts a client without credentials, whose address is no account's. It blocks nobody: there is nothing to guess. 'counted':
-   * one of the first; 'block': the first of many; 'blocked': one that follows.
-   */
-  withoutCredentials(address: string): 'counted' | 'block' | 'blocked';
-  /** The client sent credentials after they were requested. */
-  gaveCredentials(address: string): void;
-  /** As `attempt`, for a login without a password, which is no guess: counts nothing. */
-  attemptByAddress(address: string): 'check' | 'block' | 'blocked';
-}
+export type LoginGuard = ReturnType<typeof createLoginGuard>;
 
 /** In a row's flags: the source is blocked, and that has been reported. */
 const BLOCKED = 1;
 /** The penalty has been published to the other nodes, or will be soon. */
 const PUBLISHED = 2;
 
-export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
+export function createLoginGuard(options: LoginGuardOptions) {
   const { sources, names, now } = options;
   const window = Math.ceil(options.failureWindowMs / 100);
 
@@ -88,7 +67,12 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
   }
 
   return {
-    attempt(address, username) {
+    /**
+     * Counts a login before it is checked, so that no burst gets past the limit. 'check': go on, and call `succeeded` if
+     * it was right; else it is refused whatever its password: 'block' for the first one of this source, or of this name
+     * from it, and 'blocked' for the ones that follow.
+     */
+    attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked' {
       const source = sourceKey(address);
       const name = sourceKey(address, hashName(username));
       if (source === null || name === null) return 'check';
@@ -100,7 +84,8 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       return ofSource === 'block' || ofName === 'block' ? 'block' : 'blocked';
     },
 
-    failed(address, username) {
+    /** The login failed. Returns the penalties that begin with it. */
+    failed(address: string, username: Uint8Array): Penalty[] {
       const hash = hashName(username);
       const [source, name] = [sourceKey(address), sourceKey(address, hash)];
       if (source === null || name === null) return [];
@@ -112,7 +97,8 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       ].filter(({ leftMs }) => leftMs > 0);
     },
 
-    penalize({ kind, subject, leftMs }) {
+    /** Applies a penalty of another node. Ignores penalties of other kinds. */
+    penalize({ kind, subject, leftMs }: Penalty): void {
       const [address = '', hash] = subject.split(' ');
       const key = sourceKey(address, Number(hash ?? 0));
       if (key === null) return;
@@ -120,17 +106,23 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       if (kind === 'player-name') refuse(names, key, options.maxFailuresPerUser, leftMs);
     },
 
-    withoutCredentials(address) {
+    /**
+     * Counts a client without credentials, whose address is no account's. It blocks nobody: there is nothing to guess. 'counted':
+     * one of the first; 'block': the first of many; 'blocked': one that follows.
+     */
+    withoutCredentials(address: string): 'counted' | 'block' | 'blocked' {
       const name = sourceKey(address, NO_NAME);
       return name === null ? 'counted' : count(names, name, options.maxFailuresPerUser);
     },
 
-    gaveCredentials(address) {
+    /** The client sent credentials after they were requested. */
+    gaveCredentials(address: string): void {
       const name = sourceKey(address, NO_NAME);
       if (name !== null) forgive(names, name, Number.MAX_SAFE_INTEGER);
     },
 
-    attemptByAddress(address) {
+    /** As `attempt`, for a login without a password, which is no guess: counts nothing. */
+    attemptByAddress(address: string): 'check' | 'block' | 'blocked' {
       const source = sourceKey(address);
       if (source === null) return 'check';
       const verdict = count(sources, source, options.maxFailuresPerSource);
@@ -139,7 +131,7 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       return 'check';
     },
 
-    succeeded(address, username) {
+    succeeded(address: string, username: Uint8Array): void {
       const source = sourceKey(address);
       const name = sourceKey(address, hashName(username));
       // A correct login takes back only its own attempt, so that an attacker cannot reset the count with an own account.

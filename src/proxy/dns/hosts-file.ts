@@ -3,11 +3,7 @@ import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { isIP } from 'node:net';
 import { basename, dirname } from 'node:path';
 
-export interface HostsFile {
-  /** Addresses of a lower-case name, in file order; empty when the file does not have it. */
-  lookup(name: string): readonly string[];
-  close(): void;
-}
+export type HostsFile = ReturnType<typeof openHostsFile>;
 
 /** Addresses by lower-case name. A line is an address, names, and an optional `#` comment; other lines are passed over. */
 export function parseHosts(text: string): Map<string, string[]> {
@@ -26,7 +22,7 @@ export function parseHosts(text: string): Map<string, string[]> {
 }
 
 /** Opens a hosts file; a missing or unreadable one counts as empty. Watches its folder, because editors replace files. */
-export function openHostsFile(path = '/etc/hosts'): HostsFile {
+export function openHostsFile(path = '/etc/hosts') {
   let hosts = new Map<string, string[]>();
   const reload = (): void => {
     try {
@@ -46,5 +42,9 @@ export function openHostsFile(path = '/etc/hosts'): HostsFile {
   } catch {
     // Without a watcher (inotify limit reached) changes have no effect until the next start.
   }
-  return { lookup: (name) => hosts.get(name) ?? [], close: () => watcher?.close() };
+  return {
+    /** Addresses of a lower-case name, in file order; empty when the file does not have it. */
+    lookup: (name: string): readonly string[] => hosts.get(name) ?? [],
+    close: (): void => watcher?.close(),
+  };
 }

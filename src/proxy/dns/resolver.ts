@@ -11,11 +11,6 @@ export interface ResolverOptions extends ResolverSettings {
   readonly now?: () => number;
 }
 
-export interface NameResolver {
-  readonly resolve: Resolve;
-  close(): void;
-}
-
 // A positive answer is cached for its TTL within these limits, a negative one for NEGATIVE_TTL_MS.
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
@@ -28,7 +23,7 @@ const MAX_COUNTED = 100_000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** Resolves `localhost` (RFC 6761 §6.3), then the hosts file, then DNS (A and AAAA side by side). */
-export function createResolver(options: ResolverOptions): NameResolver {
+export function createResolver(options: ResolverOptions) {
   const dns = new Resolver({ timeout: Math.max(1, Math.floor(options.timeoutMs / TRIES)), tries: TRIES });
   if (options.servers.length > 0) dns.setServers([...options.servers]);
   const cache = new LRUCache<string, ResolveResult>({ max: options.cacheSize });
@@ -91,7 +86,7 @@ export function createResolver(options: ResolverOptions): NameResolver {
     return pending.size < (isFirst ? options.maxPending : Math.ceil(options.maxPending * 0.75));
   }
 
-  return { resolve, close: () => dns.cancel() };
+  return { resolve, close: (): void => dns.cancel() };
 }
 
 /** Returns how many lookups a key has left: `perMinute` after a minute without any, refilled all the time. */

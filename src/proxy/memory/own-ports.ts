@@ -18,14 +18,7 @@ export type PortUse =
 const USES: readonly PortUse[] = ['tcp-listener', 'tcp-outbound', 'udp-client-side', 'udp-outside'];
 const PART = USES.length * PORTS;
 
-export interface OwnPorts {
-  add(use: PortUse, port: number): void;
-  remove(use: PortUse, port: number): void;
-  /** Whether any thread has it open. */
-  has(use: PortUse, port: number): boolean;
-  /** Drops the counts of a part whose thread has died. */
-  clear(part: number): void;
-}
+export type OwnPorts = ReturnType<typeof createOwnPorts>;
 
 /** Memory for the control plane (part 0) and `workers` workers. */
 export function allocateOwnPorts(workers: number): SharedArrayBuffer {
@@ -33,18 +26,21 @@ export function allocateOwnPorts(workers: number): SharedArrayBuffer {
 }
 
 /** @param part in which this thread counts */
-export function createOwnPorts(memory: SharedArrayBuffer, part: number): OwnPorts {
+export function createOwnPorts(memory: SharedArrayBuffer, part: number) {
   const counts = new Int32Array(memory);
   const indexOf = (use: PortUse, port: number): number => USES.indexOf(use) * PORTS + (port & (PORTS - 1));
   return {
-    add: (use, port) => void Atomics.add(counts, part * PART + indexOf(use, port), 1),
-    remove: (use, port) => void Atomics.sub(counts, part * PART + indexOf(use, port), 1),
-    has(use, port) {
+    add: (use: PortUse, port: number): void => void Atomics.add(counts, part * PART + indexOf(use, port), 1),
+    remove: (use: PortUse, port: number): void =>
+      void Atomics.sub(counts, part * PART + indexOf(use, port), 1),
+    /** Whether any thread has it open. */
+    has(use: PortUse, port: number): boolean {
       for (let at = indexOf(use, port); at < counts.length; at += PART) {
         if (Atomics.load(counts, at) > 0) return true;
       }
       return false;
     },
-    clear: (cleared) => void counts.fill(0, cleared * PART, (cleared + 1) * PART),
+    /** Drops the counts of a part whose thread has died. */
+    clear: (cleared: number): void => void counts.fill(0, cleared * PART, (cleared + 1) * PART),
   };
 }

@@ -21,53 +21,46 @@ const SIGNS: readonly Sign[] = ['turns', 'messages', 'eventsWaiting', 'batchesRe
 export const MAX_WORKERS = 16;
 const PER_WORKER = GAUGES.length + SIGNS.length;
 
-export interface Gauges {
-  /** Adds to a worker's count; returns the new sum over all workers. */
-  add(worker: number, gauge: Gauge, by: number): number;
-  /** Moves one from the count of `from` to that of `to`; the sum stays. */
-  move(from: number, to: number, gauge: Gauge): void;
-  /** Over all workers. */
-  get(gauge: Gauge): number;
-  /** Of one worker. */
-  getOf(worker: number, gauge: Gauge): number;
-  /** Removes the counts of a dead worker. */
-  clear(worker: number): void;
-  addSign(worker: number, sign: Sign, by: number): number;
-  setSign(worker: number, sign: Sign, value: number): void;
-  getSign(worker: number, sign: Sign): number;
-}
+export type Gauges = ReturnType<typeof viewGauges>;
 
 export function allocateGauges(): SharedArrayBuffer {
   return new SharedArrayBuffer((GAUGES.length + MAX_WORKERS * PER_WORKER) * Int32Array.BYTES_PER_ELEMENT);
 }
 
-export function viewGauges(memory: SharedArrayBuffer): Gauges {
+export function viewGauges(memory: SharedArrayBuffer) {
   const words = new Int32Array(memory);
   const gaugeAt = (worker: number, gauge: Gauge): number =>
     GAUGES.length + worker * PER_WORKER + GAUGES.indexOf(gauge);
   const signAt = (worker: number, sign: Sign): number =>
     GAUGES.length + worker * PER_WORKER + GAUGES.length + SIGNS.indexOf(sign);
   return {
-    add(worker, gauge, by) {
+    /** Adds to a worker's count; returns the new sum over all workers. */
+    add(worker: number, gauge: Gauge, by: number): number {
       Atomics.add(words, gaugeAt(worker, gauge), by);
       return Atomics.add(words, GAUGES.indexOf(gauge), by) + by;
     },
-    move(from, to, gauge) {
+    /** Moves one from the count of `from` to that of `to`; the sum stays. */
+    move(from: number, to: number, gauge: Gauge): void {
       Atomics.sub(words, gaugeAt(from, gauge), 1);
       Atomics.add(words, gaugeAt(to, gauge), 1);
     },
-    getOf: (worker, gauge) => Atomics.load(words, gaugeAt(worker, gauge)),
-    get: (gauge) => Atomics.load(words, GAUGES.indexOf(gauge)),
-    clear(worker) {
+    /** Of one worker. */
+    getOf: (worker: number, gauge: Gauge): number => Atomics.load(words, gaugeAt(worker, gauge)),
+    /** Over all workers. */
+    get: (gauge: Gauge): number => Atomics.load(words, GAUGES.indexOf(gauge)),
+    /** Removes the counts of a dead worker. */
+    clear(worker: number): void {
       for (const gauge of GAUGES) {
         const counted = Atomics.exchange(words, gaugeAt(worker, gauge), 0);
         Atomics.sub(words, GAUGES.indexOf(gauge), counted);
       }
       for (const sign of SIGNS) Atomics.store(words, signAt(worker, sign), 0);
     },
-    addSign: (worker, sign, by) => Atomics.add(words, signAt(worker, sign), by) + by,
-    setSign: (worker, sign, value) => void Atomics.store(words, signAt(worker, sign), value),
-    getSign: (worker, sign) => Atomics.load(words, signAt(worker, sign)),
+    addSign: (worker: number, sign: Sign, by: number): number =>
+      Atomics.add(words, signAt(worker, sign), by) + by,
+    setSign: (worker: number, sign: Sign, value: number): void =>
+      void Atomics.store(words, signAt(worker, sign), value),
+    getSign: (worker: number, sign: Sign): number => Atomics.load(words, signAt(worker, sign)),
   };
 }
 

@@ -161,13 +161,8 @@ async function currentPosition(db: Knex): Promise<Position> {
 const RECONNECT_MS = 1_000;
 const CONNECT_MS = 5_000;
 
-interface Listener {
-  /** Resolves when the connection is closed. */
-  stop(): Promise<void>;
-}
-
 /** @param wake called with each notification, and with each new connection, because earlier notifications are lost */
-function listen(connection: string, channel: string, wake: () => void): Listener {
+function listen(connection: string, channel: string, wake: () => void) {
   let isStopped = false;
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -200,7 +195,8 @@ function listen(connection: string, channel: string, wake: () => void): Listener
 
   connect();
   return {
-    async stop() {
+    /** Resolves when the connection is closed. */
+    async stop(): Promise<void> {
       isStopped = true;
       clearTimeout(timer);
       await client?.end().catch(() => undefined);

@@ -21,13 +21,6 @@ const FOUND_BY_CHECK: ReadonlySet<StorageProblem> = new Set([
   'database-replaced',
 ]);
 
-interface SqliteCheck {
-  /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
-  run(): Promise<StorageFault | null>;
-  /** Call it after the database is closed, because closing a file drops every lock that the process has on it. */
-  close(): Promise<void>;
-}
-
 /**
  * @param access refuses writes while another file, or none, is at the path of the open file; and once the file is known to be damaged,
  *   because nobody knows whether it keeps what it accepts
@@ -36,7 +29,7 @@ export async function createSqliteCheck(
   { db, reads }: { readonly db: Knex; readonly reads: Knex },
   file: string,
   access: Access,
-): Promise<SqliteCheck> {
+) {
   const handle = await open(file, 'r');
   const opened = await handle.stat();
   /** The first fault of a query since the last check. */
@@ -70,7 +63,8 @@ export async function createSqliteCheck(
   }
 
   return {
-    async run() {
+    /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
+    async run(): Promise<StorageFault | null> {
       const misplaced = await checkPlace();
       const isDamaged = queryFault?.problem === 'database-corrupt' || !(await hasSqliteHeader(handle));
       access.refusal = isDamaged ? 'database-corrupt' : null;
@@ -84,7 +78,8 @@ export async function createSqliteCheck(
       if (queryFault?.problem !== 'database-corrupt') queryFault = null;
       return fault;
     },
-    async close() {
+    /** Call it after the database is closed, because closing a file drops every lock that the process has on it. */
+    async close(): Promise<void> {
       await scan.close();
       await handle.close();
     },
@@ -99,19 +94,12 @@ async function hasSqliteHeader(handle: FileHandle): Promise<boolean> {
 /** Time between two scans of the whole file, in ms. */
 const SCAN_EVERY_MS = 24 * 3_600_000;
 
-interface SqliteScan {
-  /** Starts a scan when one is due; the first call starts one immediately. Never throws. */
-  begin(): void;
-  /** Starts no further scan, and resolves when none is running. */
-  close(): Promise<void>;
-}
-
 /**
  * @param reads read-only connections. Each table is one query, with the time limit of these connections, so that other queries do
  *   not wait long.
  * @param onDamage called at most once per scan, with the first finding or error of SQLite
  */
-function createSqliteScan(reads: Knex, onDamage: (error: Error) => void): SqliteScan {
+function createSqliteScan(reads: Knex, onDamage: (error: Error) => void) {
   let dueAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   let running: Promise<void> = Promise.resolve();
@@ -138,14 +126,16 @@ function createSqliteScan(reads: Knex, onDamage: (error: Error) => void): Sqlite
   }
 
   return {
-    begin() {
+    /** Starts a scan when one is due; the first call starts one immediately. Never throws. */
+    begin(): void {
       const at = performance.now();
       if (isClosed || at < dueAt) return;
       dueAt = at + SCAN_EVERY_MS;
       // The check above listens for errors of queries.
       running = scan().catch(() => undefined);
     },
-    close() {
+    /** Starts no further scan, and resolves when none is running. */
+    close(): Promise<void> {
       isClosed = true;
       return running;
     },

@@ -173,12 +173,7 @@ function offsetChange(from: number, to: number, offset: (at: number) => number):
   return after;
 }
 
-export interface Schedules {
-  /** Whether the schedule allows this time. No schedule (null) allows every time. */
-  isOpen(schedule: string | null, at: number): boolean;
-  /** When the schedule opens or closes next; null: never. */
-  nextChange(schedule: string | null, at: number): number | null;
-}
+export type Schedules = ReturnType<typeof createSchedules>;
 
 interface Window {
   readonly isOpen: boolean;
@@ -193,7 +188,7 @@ const MAX_WINDOWS = 10_000;
  * Evaluates schedules, given as texts, in one time zone. Caches each result until the schedule changes next, so that a query every
  * second is cheap. Evaluates again when the clock was set back.
  */
-export function createSchedules(zone: string): Schedules {
+export function createSchedules(zone: string) {
   const windows = new Map<string, Window>();
 
   function windowOf(text: string, at: number): Window {
@@ -209,7 +204,11 @@ export function createSchedules(zone: string): Schedules {
   }
 
   return {
-    isOpen: (schedule, at) => schedule === null || windowOf(schedule, at).isOpen,
-    nextChange: (schedule, at) => (schedule === null ? null : windowOf(schedule, at).until),
+    /** Whether the schedule allows this time. No schedule (null) allows every time. */
+    isOpen: (schedule: string | null, at: number): boolean =>
+      schedule === null || windowOf(schedule, at).isOpen,
+    /** When the schedule opens or closes next; null: never. */
+    nextChange: (schedule: string | null, at: number): number | null =>
+      schedule === null ? null : windowOf(schedule, at).until,
   };
 }

@@ -19,24 +19,7 @@ export type PermitAnswer =
   | { readonly ok: true; readonly permit: SessionPermit }
   | { readonly ok: false; readonly reason: LimitRefusal };
 
-export interface SessionPermits {
-  /**
-   * Never rejects. While the database does not answer, takes at most `timeoutMs`, or twice that behind another exchange.
-   * @param revoke ends the session, when the account has too many after its limit was lowered
-   */
-  acquire(accountId: string, client: string, revoke: () => void): Promise<PermitAnswer>;
-  /** For a session that is already open when its account gets a limit. The session counts from now on. */
-  hold(accountId: string, client: string, revoke: () => void): SessionPermit;
-  /** Revokes the permits beyond the limits of an account, of all nodes. Call it when a limit was lowered. */
-  enforce(accountId: string): void;
-  /** Revokes a permit, because another node has found it beyond the limits. Ignores those of other nodes. */
-  revoke(id: string): void;
-  /** Writes all permits again, because the database may have lost them. */
-  rewrite(): void;
-  start(): void;
-  /** Resolves when no exchange is in progress. */
-  stop(): Promise<void>;
-}
+export type SessionPermits = ReturnType<typeof createSessionPermits>;
 
 interface PermitRequest extends RevocablePermit {
   readonly answer: (answer: PermitAnswer) => void;
@@ -58,7 +41,7 @@ export function createSessionPermits(deps: {
   readonly leaseMs: number;
   readonly timers: Timers;
   readonly log: Log;
-}): SessionPermits {
+}) {
   const { store, limitsOf, timeoutMs, leaseMs, timers, log } = deps;
   const held = new HeldPermits();
   /** Held permits that the database may not have. */
@@ -183,6 +166,7 @@ export function createSessionPermits(deps: {
   }
 
   /** Every node that has permits of the account does this. */
+  /** Revokes the permits beyond the limits of an account, of all nodes. Call it when a limit was lowered. */
   function enforce(accountId: string): void {
     if (!held.has(accountId)) return;
     lowered.add(accountId);
@@ -198,7 +182,11 @@ export function createSessionPermits(deps: {
   }
 
   return {
-    acquire: (accountId, client, revoke) =>
+    /**
+     * Never rejects. While the database does not answer, takes at most `timeoutMs`, or twice that behind another exchange.
+     * @param revoke ends the session, when the account has too many after its limit was lowered
+     */
+    acquire: (accountId: string, client: string, revoke: () => void): Promise<PermitAnswer> =>
       new Promise((resolve) => {
         const request: PermitRequest = { id: randomUUID(), accountId, client, revoke, answer: resolve };
         if (isAway) return answerLocally(request);
@@ -206,7 +194,8 @@ export function createSessionPermits(deps: {
         exchange();
       }),
 
-    hold(accountId, client, revoke) {
+    /** For a session that is already open when its account gets a limit. The session counts from now on. */
+    hold(accountId: string, client: string, revoke: () => void): SessionPermit {
       const permit = { id: randomUUID(), accountId, client, revoke };
       const sessionPermit = add(permit);
       unwritten.add(permit);
@@ -215,20 +204,23 @@ export function createSessionPermits(deps: {
     },
 
     enforce,
-    revoke: (id) => held.get(id)?.revoke(),
+    /** Revokes a permit, because another node has found it beyond the limits. Ignores those of other nodes. */
+    revoke: (id: string): void => held.get(id)?.revoke(),
 
-    rewrite() {
+    /** Writes all permits again, because the database may have lost them. */
+    rewrite(): void {
       for (const permit of held.all()) unwritten.add(permit);
       if (!isAway) exchange();
     },
 
-    start() {
+    start(): void {
       retry = timers.every(RETRY_MS, () => {
         if (isAway) exchange();
       });
     },
 
-    async stop() {
+    /** Resolves when no exchange is in progress. */
+    async stop(): Promise<void> {
       retry?.clear();
       await exchanging;
     },

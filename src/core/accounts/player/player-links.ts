@@ -39,23 +39,7 @@ interface Owner {
 }
 
 /** Every method rejects when the database cannot be read or written. */
-export interface PlayerLinks {
-  /** null: the account has no address of this kind. */
-  get(accountId: string, kind: PlayerLinkKind): Promise<PlayerLink | null>;
-  /**
-   * Creates a new address and invalidates the former one. Returns the new token; null: meanwhile the account was removed or moved
-   * to another seller. The database stores no token of a page.
-   */
-  create(
-    account: Owner,
-    kind: PlayerLinkKind,
-    by: Actor,
-  ): Promise<{ token: string; createdAt: number } | null>;
-  /** Returns false when the account has no address of this kind. */
-  revoke(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<boolean>;
-  /** Returns the id of the account whose address has this token; null: none. */
-  find(kind: PlayerLinkKind, token: string): Promise<string | null>;
-}
+export type PlayerLinks = ReturnType<typeof createPlayerLinks>;
 
 /** 144 bits: 24 characters of base64url. */
 const TOKEN_BYTES = 18;
@@ -68,19 +52,22 @@ export function playerPath(kind: PlayerLinkKind, token: string): string {
 /** Matches a token in a path. */
 export const PLAYER_TOKEN = '[A-Za-z0-9_-]{24}';
 
-export function createPlayerLinks({
-  store,
-  now,
-}: {
-  readonly store: PlayerLinkStore;
-  readonly now: Clock;
-}): PlayerLinks {
+export function createPlayerLinks({ store, now }: { readonly store: PlayerLinkStore; readonly now: Clock }) {
   return {
-    async get(accountId, kind) {
+    /** null: the account has no address of this kind. */
+    async get(accountId: string, kind: PlayerLinkKind): Promise<PlayerLink | null> {
       return (await store.ofAccount(accountId)).find((link) => link.kind === kind) ?? null;
     },
 
-    async create({ id, username }, kind, by) {
+    /**
+     * Creates a new address and invalidates the former one. Returns the new token; null: meanwhile the account was removed or moved
+     * to another seller. The database stores no token of a page.
+     */
+    async create(
+      { id, username }: Owner,
+      kind: PlayerLinkKind,
+      by: Actor,
+    ): Promise<{ token: string; createdAt: number } | null> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const createdAt = now();
       const link = {
@@ -95,13 +82,15 @@ export function createPlayerLinks({
       return (await store.put(link, audit)) ? { token, createdAt } : null;
     },
 
-    revoke({ id, username }, kind, by) {
+    /** Returns false when the account has no address of this kind. */
+    revoke({ id, username }: Owner, kind: PlayerLinkKind, by: Actor): Promise<boolean> {
       const object = { type: 'account', id, name: username } as const;
       const action = 'account.player-link-revoke';
       return store.remove(id, kind, { by, action, object, before: { kind }, after: null });
     },
 
-    find: (kind, token) => store.find(kind, hashOf(token)),
+    /** Returns the id of the account whose address has this token; null: none. */
+    find: (kind: PlayerLinkKind, token: string): Promise<string | null> => store.find(kind, hashOf(token)),
   };
 }
 

@@ -33,23 +33,9 @@ export interface BatchSocket {
   maxSegmentBytes: number;
 }
 
-export interface Batch {
-  /** The whole memory of the batch; `dataAt` returns positions in it. */
-  readonly memory: ArrayBuffer;
-  readonly bytes: Uint8Array;
-  readonly words: Uint32Array;
-  /** Receives the waiting datagrams of a socket, at most a batch. Returns their number; 0 when there is none or an error. */
-  receive(fd: number): number;
-  dataAt(message: number): number;
-  lengthOf(message: number): number;
-  /** Where the words of the sender's address begin in `words`. */
-  senderAt(message: number): number;
-  /** Sends `length` bytes at `at` to `to`, together with other datagrams of the same socket, at the latest at `flush`. */
-  send(socket: BatchSocket, at: number, length: number, to: Uint32Array): void;
-  flush(): void;
-}
+export type Batch = ReturnType<typeof createBatch>;
 
-export function createBatch(libc: Libc): Batch {
+export function createBatch(libc: Libc) {
   const headers = MESSAGES * HEADER_WORDS * 4;
   const vectors = MESSAGES * VECTOR_WORDS * 4;
   const names = MESSAGES * NAME_BYTES;
@@ -165,17 +151,21 @@ export function createBatch(libc: Libc): Batch {
   }
 
   return {
+    /** The whole memory of the batch; `dataAt` returns positions in it. */
     memory,
     bytes,
     words,
     dataAt,
-    receive(fd) {
+    /** Receives the waiting datagrams of a socket, at most a batch. Returns their number; 0 when there is none or an error. */
+    receive(fd: number): number {
       for (let i = 0; i < MESSAGES; i += 1) words[inHeader(i) + NAME_LENGTH_AT] = NAME_BYTES;
       return Math.max(0, libc.receiveMany(fd, words, MESSAGES));
     },
-    lengthOf: (message) => words[inHeader(message) + LENGTH_AT] ?? 0,
+    lengthOf: (message: number): number => words[inHeader(message) + LENGTH_AT] ?? 0,
+    /** Where the words of the sender's address begin in `words`. */
     senderAt: inName,
-    send(through, at, length, to) {
+    /** Sends `length` bytes at `at` to `to`, together with other datagrams of the same socket, at the latest at `flush`. */
+    send(through: BatchSocket, at: number, length: number, to: Uint32Array): void {
       if (pending === MESSAGES || through !== socket) this.flush();
       socket = through;
       const name = outName(pending);
@@ -184,7 +174,7 @@ export function createBatch(libc: Libc): Batch {
       words[outVector(pending) + 2] = length;
       pending += 1;
     },
-    flush() {
+    flush(): void {
       if (socket !== null && pending > 0) sendPending(socket);
       pending = 0;
       socket = null;

@@ -15,16 +15,9 @@ export interface Pipe {
   held: number;
 }
 
-export interface Pipes {
-  /** An empty pipe; null: none can be created now. */
-  acquire(): Pipe | null;
-  /** Returns an empty pipe. */
-  release(pipe: Pipe): void;
-  /** Closes a pipe that still holds bytes. */
-  discard(pipe: Pipe): void;
-}
+export type Pipes = ReturnType<typeof createPipes>;
 
-export function createPipes(loop: Loop): Pipes {
+export function createPipes(loop: Loop) {
   const idle: Pipe[] = [];
   const ends = new Int32Array(2);
   /** No pipe is created before this time, because the last attempt failed or the pipe was too small. */
@@ -44,14 +37,17 @@ export function createPipes(loop: Loop): Pipes {
     return null;
   }
 
+  /** Closes a pipe that still holds bytes. */
   function discard({ readEnd, writeEnd }: Pick<Pipe, 'readEnd' | 'writeEnd'>): void {
     loop.close(readEnd);
     loop.close(writeEnd);
   }
 
   return {
-    acquire: () => idle.pop() ?? create(),
-    release(pipe) {
+    /** An empty pipe; null: none can be created now. */
+    acquire: (): Pipe | null => idle.pop() ?? create(),
+    /** Returns an empty pipe. */
+    release(pipe: Pipe): void {
       if (idle.length < MAX_IDLE) idle.push(pipe);
       else discard(pipe);
     },
