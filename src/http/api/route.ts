@@ -104,30 +104,30 @@ export interface Route<Deps = Services> extends RouteDescription {
 /** A route that keeps the types of its path, schemas and answers, so that the command line's calls have them. */
 type Described<Deps, R> = Omit<Route<Deps>, 'method' | 'path' | 'request' | 'responses'> & R;
 
+type Description = Omit<RouteDescription, 'tag' | 'request'>;
+
 /**
  * Makes the routes of one group.
  * @example
  * const { route } = routesOf('Tokens');
- * route({ method: 'GET', path: '/api/v1/tokens', … }, async ({ query }, { apiTokens }) => ({ status: 200, … }))
+ * route({ method: 'GET', path: '/api/v1/tokens', …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
   return {
-    route<const R extends Omit<RouteDescription, 'tag'>>(
-      description: R,
-      handle: Handler<R['request'], Deps>,
-    ): Described<Deps, R> {
+    route<const Request extends RouteRequest, const R extends Description>({
+      handle,
+      ...description
+    }: R & { readonly request: Request; readonly handle: Handler<Request, Deps> }) {
       // The type above ties the handler to its schemas. A list of routes cannot express that.
-      return {
-        ...description,
-        tag,
-        handler: { isChecked: true, handle: handle as Handler<RouteRequest, Deps> },
-      };
+      const handler = { isChecked: true, handle: handle as Handler<RouteRequest, Deps> } as const;
+      return { ...description, tag, handler } as Described<Deps, R & { readonly request: Request }>;
     },
-    uncheckedRoute<const R extends Omit<RouteDescription, 'tag'>>(
-      description: R,
-      handle: UncheckedHandler<Deps>,
-    ): Described<Deps, R> {
-      return { ...description, tag, handler: { isChecked: false, handle } };
+    uncheckedRoute<const Request extends RouteRequest, const R extends Description>({
+      handle,
+      ...description
+    }: R & { readonly request: Request; readonly handle: UncheckedHandler<Deps> }) {
+      const handler = { isChecked: false, handle } as const;
+      return { ...description, tag, handler } as Described<Deps, R & { readonly request: Request }>;
     },
   };
 }

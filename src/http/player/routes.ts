@@ -17,32 +17,28 @@ const path = '/player/{token}';
 const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
 
 export const playerRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: `${path}/status`,
-      operationId: 'playerStatus',
-      summary: 'The account: remaining days and traffic, limits, connected devices.',
-      access: 'public',
-      request: {},
-      responses,
-    },
-    async ({ ctx }, deps) => {
+  route({
+    method: 'GET',
+    path: `${path}/status`,
+    operationId: 'playerStatus',
+    summary: 'The account: remaining days and traffic, limits, connected devices.',
+    access: 'public',
+    request: {},
+    responses,
+    async handle({ ctx }, deps) {
       const account = playerOf(ctx, deps);
       return account ? shown(ctx, account, deps) : GONE;
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/password`,
-      operationId: 'playerPassword',
-      summary: 'Sets the given password or a random one; live sessions end.',
-      access: 'public',
-      request: { body: z.object({ password: Password.optional() }) },
-      responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
-    },
-    async ({ ctx, body }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/password`,
+    operationId: 'playerPassword',
+    summary: 'Sets the given password or a random one; live sessions end.',
+    access: 'public',
+    request: { body: z.object({ password: Password.optional() }) },
+    responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+    async handle({ ctx, body }, deps) {
       const account = mayChange(ctx, deps, 'password');
       if ('problem' in account) return account;
       const { minCharacters: min } = deps.playerPage;
@@ -54,18 +50,16 @@ export const playerRoutes = [
       if (!changed.ok) return problemOf({ reason: changed.reason });
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/devices/end`,
-      operationId: 'playerEndDevice',
-      summary: 'Ends the live sessions that the account has from a client address.',
-      access: 'public',
-      request: { body: z.object({ address: z.string().max(64) }) },
-      responses,
-    },
-    async ({ ctx, body }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/devices/end`,
+    operationId: 'playerEndDevice',
+    summary: 'Ends the live sessions that the account has from a client address.',
+    access: 'public',
+    request: { body: z.object({ address: z.string().max(64) }) },
+    responses,
+    async handle({ ctx, body }, deps) {
       const account = mayChange(ctx, deps);
       if ('problem' in account) return account;
       const own = await deps.liveSessions.ofAccount(account.id);
@@ -74,60 +68,54 @@ export const playerRoutes = [
       await deps.audit.add(endRecords(ended, actorOf(ctx, account)));
       return shown(ctx, account, deps);
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/addresses`,
-      operationId: 'playerAddAddress',
-      summary: 'Authorizes the client address of the request; for IPv6 its /64.',
-      access: 'public',
-      request: { body: z.object({}) },
-      responses,
-    },
-    async ({ ctx }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/addresses`,
+    operationId: 'playerAddAddress',
+    summary: 'Authorizes the client address of the request; for IPv6 its /64.',
+    access: 'public',
+    request: { body: z.object({}) },
+    responses,
+    async handle({ ctx }, deps) {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
       const own = ownNetwork(ctx, deps);
       if (own === null) return UNKNOWN_ADDRESS;
       return changeAddresses(ctx, account, (stored) => [...stored, own], deps);
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/addresses/remove`,
-      operationId: 'playerRemoveAddress',
-      summary: 'Removes an authorized address of the account.',
-      access: 'public',
-      request: { body: z.object({ address: z.string().max(64) }) },
-      responses,
-    },
-    async ({ ctx, body }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/addresses/remove`,
+    operationId: 'playerRemoveAddress',
+    summary: 'Removes an authorized address of the account.',
+    access: 'public',
+    request: { body: z.object({ address: z.string().max(64) }) },
+    responses,
+    async handle({ ctx, body }, deps) {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
       const without = (stored: Addresses) => stored.filter((each) => each !== body.address);
       return changeAddresses(ctx, account, without, deps);
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/pac`,
-      operationId: 'playerMakePac',
-      summary: 'Makes a new address of the PAC file; the previous one stops working.',
-      access: 'public',
-      request: { body: z.object({}) },
-      responses,
-    },
-    async ({ ctx }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/pac`,
+    operationId: 'playerMakePac',
+    summary: 'Makes a new address of the PAC file; the previous one stops working.',
+    access: 'public',
+    request: { body: z.object({}) },
+    responses,
+    async handle({ ctx }, deps) {
       const account = mayChange(ctx, deps);
       if ('problem' in account) return account;
       if (!deps.playerPage.pac) return GONE;
       await deps.playerLinks.create(account, 'pac', actorOf(ctx, account));
       return shown(ctx, account, deps);
     },
-  ),
+  }),
 ];
 
 /** Returns the account of the secret address; null: it was deleted a moment ago. */

@@ -49,33 +49,31 @@ const AuditEntry = z
 const { route } = routesOf('Audit');
 
 export const auditRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/audit',
-      operationId: 'listAudit',
-      summary:
-        'Every change: who, from where, old and new values; newest first. Operators see only their own changes.',
-      access: 'audit:read',
-      request: {
-        query: z.object({
-          ...idCursors.PageQuery.shape,
-          /** In actor, address, action and object name. */
-          search: z.string().max(255).optional(),
-          action: z.string().max(100).optional(),
-          via: AuditEntry.shape.via.optional(),
-          /** Id of the object. The list then also contains changes that imports and bulk actions made to it. */
-          objectId: z.string().max(255).optional(),
-          /** Id of the entry of an import or bulk action: lists its changes. Without `importId`, each of these is one entry. */
-          importId: Guid.optional(),
-          /** `from` is inside the range, `to` is not. */
-          from: TimeIn.optional(),
-          to: TimeIn.optional(),
-        }),
-      },
-      responses: { 200: { description: 'A page.', schema: pageOf(AuditEntry).meta({ id: 'AuditPage' }) } },
+  route({
+    method: 'GET',
+    path: '/api/v1/audit',
+    operationId: 'listAudit',
+    summary:
+      'Every change: who, from where, old and new values; newest first. Operators see only their own changes.',
+    access: 'audit:read',
+    request: {
+      query: z.object({
+        ...idCursors.PageQuery.shape,
+        /** In actor, address, action and object name. */
+        search: z.string().max(255).optional(),
+        action: z.string().max(100).optional(),
+        via: AuditEntry.shape.via.optional(),
+        /** Id of the object. The list then also contains changes that imports and bulk actions made to it. */
+        objectId: z.string().max(255).optional(),
+        /** Id of the entry of an import or bulk action: lists its changes. Without `importId`, each of these is one entry. */
+        importId: Guid.optional(),
+        /** `from` is inside the range, `to` is not. */
+        from: TimeIn.optional(),
+        to: TimeIn.optional(),
+      }),
     },
-    async ({ query: { limit, cursor, from, to, ...named } }, { audit, operators }) => {
+    responses: { 200: { description: 'A page.', schema: pageOf(AuditEntry).meta({ id: 'AuditPage' }) } },
+    async handle({ query: { limit, cursor, from, to, ...named } }, { audit, operators }) {
       const filter = withoutUndefined<AuditFilter>({
         ...named,
         from: from === undefined ? undefined : fromIso(from),
@@ -90,7 +88,7 @@ export const auditRoutes = [
       const shown = items.map((each) => presentEntry(each, operators));
       return { status: 200, body: { items: shown, matched, total, nextCursor } };
     },
-  ),
+  }),
 ];
 
 function presentEntry({ id, at, by, before, after, ...entry }: Entry, operators: Services['operators']) {

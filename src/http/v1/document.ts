@@ -5,33 +5,29 @@ import { routesOf } from '../api/route.js';
 const { route } = routesOf('Document');
 
 export const documentRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/openapi.json',
-      operationId: 'getOpenApi',
-      summary: 'This document.',
-      access: 'any',
-      request: {},
-      responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
-    },
-    async (_input, { document }) => ({
+  route({
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This document.',
+    access: 'any',
+    request: {},
+    responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
+    handle: async (_input, { document }) => ({
       status: 200,
       body: Buffer.from(document().json),
       headers: { 'Content-Type': 'application/json; charset=utf-8' },
     }),
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/docs',
-      operationId: 'getDocs',
-      summary: 'This document as a web page.',
-      access: 'any',
-      request: {},
-      responses: { 200: { description: 'A page.', contentType: 'text/html' } },
-    },
-    async (_input, { document }) => ({
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/docs',
+    operationId: 'getDocs',
+    summary: 'This document as a web page.',
+    access: 'any',
+    request: {},
+    responses: { 200: { description: 'A page.', contentType: 'text/html' } },
+    handle: async (_input, { document }) => ({
       status: 200,
       body: Buffer.from(document().page),
       headers: {
@@ -41,7 +37,7 @@ export const documentRoutes = [
         'X-Frame-Options': 'DENY',
       },
     }),
-  ),
+  }),
 ];
 
 type Json = Record<string, unknown>;

@@ -30,24 +30,22 @@ interface EventStreamOptions extends Pick<Services, 'overview' | 'changes'> {
 const { route } = routesOf('Overview');
 
 export const eventRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/events',
-      operationId: 'streamEvents',
-      summary:
-        'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
-      access: 'sessions:read',
-      request: {},
-      responses: {
-        200: {
-          description: 'A stream that does not end; this is the data of its events.',
-          schema: z.union([Overview, ChangedEvent]),
-          contentType: 'text/event-stream',
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/events',
+    operationId: 'streamEvents',
+    summary:
+      'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
+    access: 'sessions:read',
+    request: {},
+    responses: {
+      200: {
+        description: 'A stream that does not end; this is the data of its events.',
+        schema: z.union([Overview, ChangedEvent]),
+        contentType: 'text/event-stream',
       },
     },
-    async ({ caller }, { events }) => {
+    async handle({ caller }, { events }) {
       const stream = events.open(caller);
       if (!stream) {
         return { problem: 'too-many-requests', ...because('too-many-streams') };
@@ -55,7 +53,7 @@ export const eventRoutes = [
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
       return { status: 200, body: stream, headers };
     },
-  ),
+  }),
 ];
 
 /** Most streams of one operator, so that none takes those of all. */

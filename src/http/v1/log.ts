@@ -31,27 +31,25 @@ const LogPage = z
 const { route } = routesOf('Log');
 
 export const logRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/log',
-      operationId: 'listLog',
-      summary: 'The newest log lines of this daemon, kept in memory (log.recent); newest first.',
-      access: 'log:read',
-      request: {
-        query: z.object({
-          ...numberCursors.PageQuery.shape,
-          /** Lines of this level, and of more severe ones. */
-          level: Level.optional(),
-          /** Words that a line contains, without regard to case. */
-          search: z.string().max(255).optional(),
-          /** The id of a line: only later ones. */
-          after: z.coerce.number().int().min(0).optional(),
-        }),
-      },
-      responses: { 200: { description: 'A page.', schema: LogPage } },
+  route({
+    method: 'GET',
+    path: '/api/v1/log',
+    operationId: 'listLog',
+    summary: 'The newest log lines of this daemon, kept in memory (log.recent); newest first.',
+    access: 'log:read',
+    request: {
+      query: z.object({
+        ...numberCursors.PageQuery.shape,
+        /** Lines of this level, and of more severe ones. */
+        level: Level.optional(),
+        /** Words that a line contains, without regard to case. */
+        search: z.string().max(255).optional(),
+        /** The id of a line: only later ones. */
+        after: z.coerce.number().int().min(0).optional(),
+      }),
     },
-    async ({ query: { limit, cursor, ...named } }, { recentLog, node }) => {
+    responses: { 200: { description: 'A page.', schema: LogPage } },
+    async handle({ query: { limit, cursor, ...named } }, { recentLog, node }) {
       const filter = withoutUndefined<RecentLogFilter>({
         ...named,
         before: numberCursors.placeOf(cursor) ?? undefined,
@@ -63,7 +61,7 @@ export const logRoutes = [
         body: { items: items.map(presentLine), matched, total, nextCursor, node: node.nodeName },
       };
     },
-  ),
+  }),
 ];
 
 function presentLine({ id, level, text }: ReturnType<RecentLog['read']>['lines'][number]) {

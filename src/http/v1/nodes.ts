@@ -45,53 +45,47 @@ const NodeParams = z.object({ name: z.string().min(1).max(253) });
 const { route } = routesOf('Nodes');
 
 export const nodeRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/nodes',
-      operationId: 'listNodes',
-      summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
-      access: 'settings:read',
-      request: {},
-      responses: {
-        200: {
-          description: 'All of them, by name.',
-          schema: z.object({ items: z.array(Node) }).meta({ id: 'Nodes' }),
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/nodes',
+    operationId: 'listNodes',
+    summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
+    access: 'settings:read',
+    request: {},
+    responses: {
+      200: {
+        description: 'All of them, by name.',
+        schema: z.object({ items: z.array(Node) }).meta({ id: 'Nodes' }),
       },
     },
-    async (_input, { nodes, node }) => {
+    async handle(_input, { nodes, node }) {
       const items = (await nodes.list()).map((each) => presentNode(each, node.nodeName));
       return { status: 200, body: { items } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/nodes/{name}/drain',
-      operationId: 'drainNode',
-      summary:
-        'Takes a node out of service: /readyz returns 503 within a second, new connections are refused one lease later, live sessions continue.',
-      access: 'settings:write',
-      request: { params: NodeParams },
-      responses: { 204: { description: 'Drained, until it is undrained.' } },
-      problems: [404],
-    },
-    ({ params, caller }, deps) => drain(params.name, true, caller, deps),
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/nodes/{name}/undrain',
-      operationId: 'undrainNode',
-      summary: 'Lets a node accept connections again.',
-      access: 'settings:write',
-      request: { params: NodeParams },
-      responses: { 204: { description: 'The node accepts connections within a second.' } },
-      problems: [404],
-    },
-    ({ params, caller }, deps) => drain(params.name, false, caller, deps),
-  ),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/nodes/{name}/drain',
+    operationId: 'drainNode',
+    summary:
+      'Takes a node out of service: /readyz returns 503 within a second, new connections are refused one lease later, live sessions continue.',
+    access: 'settings:write',
+    request: { params: NodeParams },
+    responses: { 204: { description: 'Drained, until it is undrained.' } },
+    problems: [404],
+    handle: ({ params, caller }, deps) => drain(params.name, true, caller, deps),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/nodes/{name}/undrain',
+    operationId: 'undrainNode',
+    summary: 'Lets a node accept connections again.',
+    access: 'settings:write',
+    request: { params: NodeParams },
+    responses: { 204: { description: 'The node accepts connections within a second.' } },
+    problems: [404],
+    handle: ({ params, caller }, deps) => drain(params.name, false, caller, deps),
+  }),
 ];
 
 async function drain(

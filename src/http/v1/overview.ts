@@ -58,31 +58,27 @@ const OverviewHistory = z
 const { route } = routesOf('Overview');
 
 export const overviewRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/overview',
-      operationId: 'getOverview',
-      summary: 'Current activity.',
-      access: 'sessions:read',
-      ofAllAccounts: true,
-      request: {},
-      responses: { 200: { description: 'Now.', schema: Overview } },
-    },
-    async (_input, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/overview/history',
-      operationId: 'getOverviewHistory',
-      summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
-      access: 'sessions:read',
-      ofAllAccounts: true,
-      request: { query: z.object({ range: Range.default('hour') }) },
-      responses: { 200: { description: 'Columns of equal length.', schema: OverviewHistory } },
-    },
-    async ({ query: { range } }, { history }) => {
+  route({
+    method: 'GET',
+    path: '/api/v1/overview',
+    operationId: 'getOverview',
+    summary: 'Current activity.',
+    access: 'sessions:read',
+    ofAllAccounts: true,
+    request: {},
+    responses: { 200: { description: 'Now.', schema: Overview } },
+    handle: async (_input, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/overview/history',
+    operationId: 'getOverviewHistory',
+    summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
+    access: 'sessions:read',
+    ofAllAccounts: true,
+    request: { query: z.object({ range: Range.default('hour') }) },
+    responses: { 200: { description: 'Columns of equal length.', schema: OverviewHistory } },
+    async handle({ query: { range } }, { history }) {
       const { at, stepMs, values } = await history.columns(range);
       const { bytesUp, bytesDown, ...counts } = values;
       return {
@@ -97,7 +93,7 @@ export const overviewRoutes = [
         },
       };
     },
-  ),
+  }),
 ];
 
 export function presentOverview(now: OverviewNow): Record<string, unknown> {

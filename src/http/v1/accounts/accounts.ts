@@ -29,17 +29,15 @@ import {
 const { route } = routesOf('Accounts');
 
 export const accountRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/accounts',
-      operationId: 'listAccounts',
-      summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
-      access: 'accounts:read',
-      request: { query: AccountQuery },
-      responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
-    },
-    async ({ query: { limit, cursor, sort, ...filter } }, deps) => {
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts',
+    operationId: 'listAccounts',
+    summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
+    access: 'accounts:read',
+    request: { query: AccountQuery },
+    responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
+    async handle({ query: { limit, cursor, sort, ...filter } }, deps) {
       const all = deps.accounts.list();
       const matching = all.filter(matcherFor(deps, filter, deps.now()));
       const { items, ...rest } = pageSortedBy(
@@ -51,26 +49,24 @@ export const accountRoutes = [
       const shown = items.map((view) => presented(deps, view));
       return { status: 200, body: { items: shown, ...rest, total: all.length } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts',
-      operationId: 'createAccount',
-      summary: 'Creates one account; only this answer contains its credentials.',
-      access: 'accounts:write',
-      request: { body: NewAccount },
-      responses: {
-        201: {
-          description: 'Created; `Location` is its address.',
-          schema: z
-            .object({ account: Account, credentials: CredentialsInFormats })
-            .meta({ id: 'CreatedAccount' }),
-        },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts',
+    operationId: 'createAccount',
+    summary: 'Creates one account; only this answer contains its credentials.',
+    access: 'accounts:write',
+    request: { body: NewAccount },
+    responses: {
+      201: {
+        description: 'Created; `Location` is its address.',
+        schema: z
+          .object({ account: Account, credentials: CredentialsInFormats })
+          .meta({ id: 'CreatedAccount' }),
       },
-      problems: [409],
     },
-    async ({ body, caller, ctx }, deps) => {
+    problems: [409],
+    async handle({ body, caller, ctx }, deps) {
       const wrongClass = egressClassProblem(deps, body.limits, caller, null);
       if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
@@ -91,34 +87,30 @@ export const accountRoutes = [
         headers: { ...shown.headers, Location: `/api/v1/accounts/${id}` },
       };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/accounts/{id}',
-      operationId: 'getAccount',
-      summary: 'One account.',
-      access: 'accounts:read',
-      etag: true,
-      request: { params: IdParams },
-      responses: { 200: { description: 'The account.', schema: Account } },
-      problems: [404],
-    },
-    async ({ params }, deps) => shownAccount(deps, params.id.toLowerCase()),
-  ),
-  route(
-    {
-      method: 'PATCH',
-      path: '/api/v1/accounts/{id}',
-      operationId: 'changeAccount',
-      summary: 'Changes the given fields.',
-      access: 'accounts:write',
-      etag: true,
-      request: { params: IdParams, body: AccountChange },
-      responses: { 200: { description: 'The account as it is now.', schema: Account } },
-      problems: [404, 409, 412],
-    },
-    async ({ params, body, caller, ifMatch }, deps) => {
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts/{id}',
+    operationId: 'getAccount',
+    summary: 'One account.',
+    access: 'accounts:read',
+    etag: true,
+    request: { params: IdParams },
+    responses: { 200: { description: 'The account.', schema: Account } },
+    problems: [404],
+    handle: async ({ params }, deps) => shownAccount(deps, params.id.toLowerCase()),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/accounts/{id}',
+    operationId: 'changeAccount',
+    summary: 'Changes the given fields.',
+    access: 'accounts:write',
+    etag: true,
+    request: { params: IdParams, body: AccountChange },
+    responses: { 200: { description: 'The account as it is now.', schema: Account } },
+    problems: [404, 409, 412],
+    async handle({ params, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
       const wrongClass = egressClassProblem(
@@ -139,25 +131,23 @@ export const accountRoutes = [
       if (!changed.ok) return problemOf(changed);
       return shownAccount(deps, id);
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/accounts/{id}',
-      operationId: 'deleteAccount',
-      summary: 'Deletes the account with its heartbeat data; its live sessions end.',
-      access: 'accounts:write',
-      etag: true,
-      request: { params: IdParams },
-      responses: {
-        200: {
-          description: 'What was deleted with it.',
-          schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
-        },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/accounts/{id}',
+    operationId: 'deleteAccount',
+    summary: 'Deletes the account with its heartbeat data; its live sessions end.',
+    access: 'accounts:write',
+    etag: true,
+    request: { params: IdParams },
+    responses: {
+      200: {
+        description: 'What was deleted with it.',
+        schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
       },
-      problems: [404, 412],
     },
-    async ({ params, caller, ifMatch }, deps) => {
+    problems: [404, 412],
+    async handle({ params, caller, ifMatch }, deps) {
       const id = params.id.toLowerCase();
       const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;
@@ -168,7 +158,7 @@ export const accountRoutes = [
       if (!removed.ok) return problemOf(removed);
       return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
     },
-  ),
+  }),
 ];
 
 function presented(deps: Services, view: AccountView): Record<string, unknown> {

@@ -65,20 +65,18 @@ const NewAccountsResult = z
   .meta({ id: 'NewAccountsResult' });
 
 export const accountBatchRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts/batch',
-      operationId: 'createAccounts',
-      summary: 'Creates many accounts from a pattern or a list, or previews this.',
-      access: 'accounts:write',
-      bulkBody: true,
-      request: { body: NewAccounts },
-      responses: {
-        200: { description: 'What was created and what was skipped.', schema: NewAccountsResult },
-      },
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/batch',
+    operationId: 'createAccounts',
+    summary: 'Creates many accounts from a pattern or a list, or previews this.',
+    access: 'accounts:write',
+    bulkBody: true,
+    request: { body: NewAccounts },
+    responses: {
+      200: { description: 'What was created and what was skipped.', schema: NewAccountsResult },
     },
-    async ({ body, caller, ctx }, deps) => {
+    async handle({ body, caller, ctx }, deps) {
       const { accounts } = deps;
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
@@ -131,7 +129,7 @@ export const accountBatchRoutes = [
       const made = { dryRun, count: created.length, created, usernames: [], skipped, budget: null };
       return { status: 200, body: made };
     },
-  ),
+  }),
 ];
 
 const costOfNew = ({ expiresAt = null, daysFromFirstLogin = null, limits }: NewAccount, at: Moment): Cost =>

@@ -74,20 +74,18 @@ const BulkResult = z
   .meta({ id: 'BulkResult' });
 
 export const accountBulkRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts/bulk',
-      operationId: 'changeAccounts',
-      summary:
-        'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, access, owner, new passwords.',
-      access: 'accounts:write',
-      bulkBody: true,
-      request: { body: BulkRequest },
-      responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
-      problems: [409],
-    },
-    async ({ body, caller, ctx }, deps) => {
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/bulk',
+    operationId: 'changeAccounts',
+    summary:
+      'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, access, owner, new passwords.',
+    access: 'accounts:write',
+    bulkBody: true,
+    request: { body: BulkRequest },
+    responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
+    problems: [409],
+    async handle({ body, caller, ctx }, deps) {
       const { ids, filter, action, dryRun, expectedCount } = body;
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, filter' });
@@ -112,7 +110,7 @@ export const accountBulkRoutes = [
       const credentials = written.changed.flatMap((each) => newCredentials(deps, ctx.hostname, each));
       return result(body, written.changed, [...skipped, ...written.skipped], credentials);
     },
-  ),
+  }),
 ];
 
 interface Skipping {

@@ -16,65 +16,59 @@ const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/contacts';
 
 export const contactRoutes = [
-  route(
-    {
-      method: 'GET',
-      path,
-      operationId: 'getContactStates',
-      summary:
-        'Whether notices go to the addresses of the player: to those of a seller’s account only once confirmed.',
-      access: 'accounts:read',
-      request: { params: IdParams },
-      responses: { 200: { description: 'The state of each address.', schema: ContactStates } },
-      problems: [404],
-    },
-    async ({ params }, { accounts, confirmations }) => {
+  route({
+    method: 'GET',
+    path,
+    operationId: 'getContactStates',
+    summary:
+      'Whether notices go to the addresses of the player: to those of a seller’s account only once confirmed.',
+    access: 'accounts:read',
+    request: { params: IdParams },
+    responses: { 200: { description: 'The state of each address.', schema: ContactStates } },
+    problems: [404],
+    async handle({ params }, { accounts, confirmations }) {
       const account = accounts.get(params.id.toLowerCase())?.account;
       return account ? { status: 200, body: await confirmations.states(account) } : NO_ACCOUNT;
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/code`,
-      operationId: 'sendContactCode',
-      summary: 'Sends a code to an address of the player, who tells it to the seller. It is valid for a day.',
-      access: 'accounts:write',
-      request: { params: IdParams, body: z.object({ channel: Channel }) },
-      responses: {
-        200: {
-          description: 'Whether the server of the channel took it.',
-          schema: z.object({ delivered: z.boolean() }),
-        },
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/code`,
+    operationId: 'sendContactCode',
+    summary: 'Sends a code to an address of the player, who tells it to the seller. It is valid for a day.',
+    access: 'accounts:write',
+    request: { params: IdParams, body: z.object({ channel: Channel }) },
+    responses: {
+      200: {
+        description: 'Whether the server of the channel took it.',
+        schema: z.object({ delivered: z.boolean() }),
       },
-      problems: [404, 409, 429],
     },
-    async ({ params, body }, { accounts, confirmations }) => {
+    problems: [404, 409, 429],
+    async handle({ params, body }, { accounts, confirmations }) {
       const account = accounts.get(params.id.toLowerCase())?.account;
       if (!account) return NO_ACCOUNT;
       const sent = await confirmations.send(account, body.channel);
       return sent.ok ? { status: 200, body: { delivered: sent.delivered } } : REFUSALS[sent.reason];
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/confirm`,
-      operationId: 'confirmContact',
-      summary:
-        'Confirms an address of the player by the code that was sent there; 409 for a wrong or expired code.',
-      access: 'accounts:write',
-      request: { params: IdParams, body: z.object({ channel: Channel, code: z.string().max(64) }) },
-      responses: { 200: { description: 'The states now.', schema: ContactStates } },
-      problems: [404, 409],
-    },
-    async ({ params, body }, { accounts, confirmations }) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/confirm`,
+    operationId: 'confirmContact',
+    summary:
+      'Confirms an address of the player by the code that was sent there; 409 for a wrong or expired code.',
+    access: 'accounts:write',
+    request: { params: IdParams, body: z.object({ channel: Channel, code: z.string().max(64) }) },
+    responses: { 200: { description: 'The states now.', schema: ContactStates } },
+    problems: [404, 409],
+    async handle({ params, body }, { accounts, confirmations }) {
       const account = accounts.get(params.id.toLowerCase())?.account;
       if (!account) return NO_ACCOUNT;
       if (!(await confirmations.confirm(account, body.channel, body.code))) return WRONG_CODE;
       return { status: 200, body: await confirmations.states(account) };
     },
-  ),
+  }),
 ];
 
 const WRONG_CODE: ProblemAnswer = { problem: 'conflict', ...because('wrong-contact-code') };

@@ -17,28 +17,26 @@ import { NO_ACCOUNT, problemOf } from './shared.js';
 const { route } = routesOf('Accounts');
 
 export const credentialRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts/{id}/password',
-      operationId: 'resetPassword',
-      summary:
-        'Sets the given password or a random one; live sessions end. The secret address of the player’s page is revoked only if asked.',
-      access: 'accounts:write',
-      request: {
-        params: IdParams,
-        body: z
-          .object({
-            password: Password.optional(),
-            /** The player's page goes on working otherwise: whoever has its address may be able to set another password. */
-            revokePlayerLink: z.boolean().default(false),
-          })
-          .meta({ id: 'PasswordReset' }),
-      },
-      responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
-      problems: [404],
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/{id}/password',
+    operationId: 'resetPassword',
+    summary:
+      'Sets the given password or a random one; live sessions end. The secret address of the player’s page is revoked only if asked.',
+    access: 'accounts:write',
+    request: {
+      params: IdParams,
+      body: z
+        .object({
+          password: Password.optional(),
+          /** The player's page goes on working otherwise: whoever has its address may be able to set another password. */
+          revokePlayerLink: z.boolean().default(false),
+        })
+        .meta({ id: 'PasswordReset' }),
     },
-    async ({ params, body, caller, ctx }, deps) => {
+    responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+    problems: [404],
+    async handle({ params, body, caller, ctx }, deps) {
       const id = params.id.toLowerCase();
       const password = body.password ?? randomPassword();
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(caller));
@@ -47,30 +45,28 @@ export const credentialRoutes = [
       if (body.revokePlayerLink) await deps.playerLinks.revoke(changed.account, 'page', actorOf(caller));
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts/{id}/link',
-      operationId: 'getCredentials',
-      summary:
-        'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
-      access: 'accounts:write',
-      request: {
-        params: IdParams,
-        body: z.object({ password: Password }).meta({ id: 'KnownPassword' }),
-      },
-      responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
-      problems: [404],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/{id}/link',
+    operationId: 'getCredentials',
+    summary:
+      'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
+    access: 'accounts:write',
+    request: {
+      params: IdParams,
+      body: z.object({ password: Password }).meta({ id: 'KnownPassword' }),
     },
-    async ({ params, body: { password }, ctx }, deps) => {
+    responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
+    problems: [404],
+    async handle({ params, body: { password }, ctx }, deps) {
       const view = deps.accounts.get(params.id.toLowerCase());
       if (!view) return NO_ACCOUNT;
       const { id, username, passwordHash } = view.account;
       if (!verifyPassword(password, passwordHash)) return invalid('body.password', 'account-password');
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
-  ),
+  }),
 ];
 
 /** 15 bytes are 20 characters and 120 bits. No character needs escaping in a link. */

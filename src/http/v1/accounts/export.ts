@@ -18,34 +18,31 @@ const TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name:
 };
 
 export const accountExportRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/accounts/export',
-      operationId: 'exportAccounts',
-      summary:
-        'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
-      access: 'accounts:read',
-      needsConfirmation: ({ withHashes }) => withHashes === true,
-      request: {
-        query: AccountFilter.extend({
-          format: FileFormat.default('csv'),
-          sort: AccountSort.default('username'),
-          /** IANA time zone of CCProxy's dates, which name no zone. */
-          zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
-          /** Needed to move accounts to another Pulsegate with their passwords. Operators and tokens may not set it. */
-          withHashes: Flag.default(false),
-        }),
-      },
-      responses: {
-        200: {
-          description:
-            'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
-          contentType: 'text/csv',
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts/export',
+    operationId: 'exportAccounts',
+    summary: 'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
+    access: 'accounts:read',
+    needsConfirmation: ({ withHashes }) => withHashes === true,
+    request: {
+      query: AccountFilter.extend({
+        format: FileFormat.default('csv'),
+        sort: AccountSort.default('username'),
+        /** IANA time zone of CCProxy's dates, which name no zone. */
+        zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
+        /** Needed to move accounts to another Pulsegate with their passwords. Operators and tokens may not set it. */
+        withHashes: Flag.default(false),
+      }),
+    },
+    responses: {
+      200: {
+        description:
+          'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
+        contentType: 'text/csv',
       },
     },
-    async ({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) => {
+    async handle({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) {
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) {
         return { problem: 'wrong-scope', ...because('hashes') };
@@ -61,5 +58,5 @@ export const accountExportRoutes = [
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };
     },
-  ),
+  }),
 ];

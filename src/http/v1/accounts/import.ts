@@ -34,31 +34,32 @@ class Refused extends Error {
 }
 
 export const accountImportRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts/import',
-      operationId: 'importAccounts',
-      summary: 'Imports accounts from a file; with `dryRun=true` only reports what would happen.',
-      access: 'accounts:write',
-      request: {
-        query: z.object({
-          format: FileFormat.default('csv'),
-          existing: OnExisting.default('skip'),
-          /** Left out: detected from the bytes. JSON is always UTF-8. */
-          encoding: FileEncoding.optional(),
-          /** IANA time zone of dates such as `2026/12/31` and `2026-12-31 23:59`. */
-          zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
-          /** Name of the file, for the audit log. */
-          fileName: z.string().max(255).optional(),
-          dryRun: Flag.default(false),
-        }),
-        raw: TYPES,
-      },
-      responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
-      problems: [413, 415, 429],
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/import',
+    operationId: 'importAccounts',
+    summary: 'Imports accounts from a file; with `dryRun=true` only reports what would happen.',
+    access: 'accounts:write',
+    request: {
+      query: z.object({
+        format: FileFormat.default('csv'),
+        existing: OnExisting.default('skip'),
+        /** Left out: detected from the bytes. JSON is always UTF-8. */
+        encoding: FileEncoding.optional(),
+        /** IANA time zone of dates such as `2026/12/31` and `2026-12-31 23:59`. */
+        zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
+        /** Name of the file, for the audit log. */
+        fileName: z.string().max(255).optional(),
+        dryRun: Flag.default(false),
+      }),
+      raw: TYPES,
     },
-    async ({ query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx }, deps) => {
+    responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
+    problems: [413, 415, 429],
+    async handle(
+      { query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx },
+      deps,
+    ) {
       const { maxImportBytes } = deps;
       if (!TYPES.includes(ctx.request.type.toLowerCase())) {
         return { problem: 'unsupported-media-type', ...because('import-type') };
@@ -119,7 +120,7 @@ export const accountImportRoutes = [
       const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
       return { status: 200, body: report.body(budget) };
     },
-  ),
+  }),
 ];
 
 /** Yields the chunks of a request's body. The request stays open when the reader gives up, because it still needs an answer. */

@@ -21,33 +21,29 @@ const LimitsAndUsage = z
   .meta({ id: 'LimitsAndUsage' });
 
 export const limitRoutes = [
-  route(
-    {
-      method: 'GET',
-      path,
-      operationId: 'getAccountLimits',
-      summary: 'Limits and usage of an account.',
-      access: 'accounts:read',
-      etag: true,
-      request: { params: IdParams },
-      responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
-      problems: [404],
-    },
-    async ({ params }, deps) => shown(deps, params.id),
-  ),
-  route(
-    {
-      method: 'PATCH',
-      path,
-      operationId: 'changeAccountLimits',
-      summary: 'Changes the given limits; they apply to live sessions at once.',
-      access: 'accounts:write',
-      etag: true,
-      request: { params: IdParams, body: AccountLimitsChange },
-      responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
-      problems: [404, 412],
-    },
-    async ({ params, body, ifMatch, caller }, deps) => {
+  route({
+    method: 'GET',
+    path,
+    operationId: 'getAccountLimits',
+    summary: 'Limits and usage of an account.',
+    access: 'accounts:read',
+    etag: true,
+    request: { params: IdParams },
+    responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
+    problems: [404],
+    handle: async ({ params }, deps) => shown(deps, params.id),
+  }),
+  route({
+    method: 'PATCH',
+    path,
+    operationId: 'changeAccountLimits',
+    summary: 'Changes the given limits; they apply to live sessions at once.',
+    access: 'accounts:write',
+    etag: true,
+    request: { params: IdParams, body: AccountLimitsChange },
+    responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
+    problems: [404, 412],
+    async handle({ params, body, ifMatch, caller }, deps) {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
       const present = accounts.get(id)?.account;
@@ -64,23 +60,21 @@ export const limitRoutes = [
       if (changed.reason === 'changed-meanwhile') return CHANGED_MEANWHILE;
       return changed.reason === 'not-found' ? NO_ACCOUNT : invalid('body.egressClass', 'egress-class');
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/accounts/{id}/usage/reset',
-      operationId: 'resetAccountUsage',
-      summary: 'Resets the usage of the quota period to zero; the daily history stays.',
-      access: 'accounts:write',
-      request: { params: IdParams },
-      responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
-      problems: [404],
-    },
-    async ({ params, caller }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/{id}/usage/reset',
+    operationId: 'resetAccountUsage',
+    summary: 'Resets the usage of the quota period to zero; the daily history stays.',
+    access: 'accounts:write',
+    request: { params: IdParams },
+    responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
+    problems: [404],
+    async handle({ params, caller }, deps) {
       const id = params.id.toLowerCase();
       return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;
     },
-  ),
+  }),
 ];
 
 const CHANGED_MEANWHILE: ProblemAnswer = {

@@ -46,18 +46,16 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
   const { name, what, path: last } = KINDS[kind];
   const path = `/api/v1/accounts/{id}/${last}` as const;
   return [
-    route(
-      {
-        method: 'GET',
-        path,
-        operationId: `get${name}`,
-        summary: `Whether there is a secret address of ${what}.`,
-        access: 'accounts:read',
-        request: { params: IdParams },
-        responses: { 200: { description: 'Since when.', schema: PlayerLink } },
-        problems: [404],
-      },
-      async ({ params, ctx }, deps) => {
+    route({
+      method: 'GET',
+      path,
+      operationId: `get${name}`,
+      summary: `Whether there is a secret address of ${what}.`,
+      access: 'accounts:read',
+      request: { params: IdParams },
+      responses: { 200: { description: 'Since when.', schema: PlayerLink } },
+      problems: [404],
+      async handle({ params, ctx }, deps) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
         const link = await deps.playerLinks.get(account.id, kind);
@@ -68,19 +66,17 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         };
         return { status: 200, body };
       },
-    ),
-    route(
-      {
-        method: 'POST',
-        path,
-        operationId: `create${name}`,
-        summary: `Makes a new secret address of ${what}; the previous one stops working.`,
-        access: 'accounts:write',
-        request: { params: IdParams },
-        responses: { 201: { description: 'The address.', schema: NewPlayerLink } },
-        problems: [404, 409],
-      },
-      async ({ params, caller, ctx }, deps) => {
+    }),
+    route({
+      method: 'POST',
+      path,
+      operationId: `create${name}`,
+      summary: `Makes a new secret address of ${what}; the previous one stops working.`,
+      access: 'accounts:write',
+      request: { params: IdParams },
+      responses: { 201: { description: 'The address.', schema: NewPlayerLink } },
+      problems: [404, 409],
+      async handle({ params, caller, ctx }, deps) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
         if (!isServed(deps.playerPage, kind)) return NOT_SERVED[kind];
@@ -93,25 +89,23 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         };
         return { status: 201, body };
       },
-    ),
-    route(
-      {
-        method: 'DELETE',
-        path,
-        operationId: `revoke${name}`,
-        summary: `Revokes the secret address of ${what}.`,
-        access: 'accounts:write',
-        request: { params: IdParams },
-        responses: { 204: { description: 'The address no longer works.' } },
-        problems: [404],
-      },
-      async ({ params, caller }, deps) => {
+    }),
+    route({
+      method: 'DELETE',
+      path,
+      operationId: `revoke${name}`,
+      summary: `Revokes the secret address of ${what}.`,
+      access: 'accounts:write',
+      request: { params: IdParams },
+      responses: { 204: { description: 'The address no longer works.' } },
+      problems: [404],
+      async handle({ params, caller }, deps) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
         const isRevoked = await deps.playerLinks.revoke(account, kind, actorOf(caller));
         return isRevoked ? { status: 204 } : NO_LINK;
       },
-    ),
+    }),
   ];
 }
 

@@ -19,17 +19,15 @@ const TagUses = z
   .meta({ id: 'TagUses' });
 
 export const accountTagRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/accounts/tags',
-      operationId: 'listTags',
-      summary: 'The tags in use, each with its number of accounts.',
-      access: 'accounts:read',
-      request: {},
-      responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
-    },
-    async (_input, { accounts }) => {
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts/tags',
+    operationId: 'listTags',
+    summary: 'The tags in use, each with its number of accounts.',
+    access: 'accounts:read',
+    request: {},
+    responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
+    async handle(_input, { accounts }) {
       const counts = new Map<string, number>();
       for (const { account } of accounts.list()) {
         for (const tag of account.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
@@ -37,5 +35,5 @@ export const accountTagRoutes = [
       const items = [...counts].sort().map(([tag, count]) => ({ tag, accounts: count }));
       return { status: 200, body: { items } };
     },
-  ),
+  }),
 ];

@@ -76,25 +76,23 @@ const { route } = routesOf('Activity');
 const MAX_TIMELINE_ENTRIES = 20_000;
 
 export const heartbeatRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/accounts/{id}/timeline',
-      operationId: 'getTimeline',
-      summary: 'When the account was online, and in which game.',
-      access: 'heartbeats:read',
-      request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
-      responses: {
-        200: {
-          description: 'Time spans, oldest first; between them the account was offline.',
-          schema: z
-            .object({ from: Time, to: Time, stretches: z.array(TimelineStretch) })
-            .meta({ id: 'Timeline' }),
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts/{id}/timeline',
+    operationId: 'getTimeline',
+    summary: 'When the account was online, and in which game.',
+    access: 'heartbeats:read',
+    request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
+    responses: {
+      200: {
+        description: 'Time spans, oldest first; between them the account was offline.',
+        schema: z
+          .object({ from: Time, to: Time, stretches: z.array(TimelineStretch) })
+          .meta({ id: 'Timeline' }),
       },
-      problems: [404],
     },
-    async ({ params, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) => {
+    problems: [404],
+    async handle({ params, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;
       const [from = 0] = stepsOf(query.range, now());
@@ -110,31 +108,29 @@ export const heartbeatRoutes = [
         },
       };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/heartbeats',
-      operationId: 'listHeartbeats',
-      summary: 'Heartbeat entries, newest first.',
-      access: 'heartbeats:read',
-      request: {
-        query: z.object({
-          ...numberCursors.PageQuery.shape,
-          accountId: Guid.optional(),
-          game: z.string().max(255).optional(),
-          from: TimeIn.optional(),
-          to: TimeIn.optional(),
-        }),
-      },
-      responses: {
-        200: {
-          description: 'A page without counts: there may be millions of entries.',
-          schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
-        },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/heartbeats',
+    operationId: 'listHeartbeats',
+    summary: 'Heartbeat entries, newest first.',
+    access: 'heartbeats:read',
+    request: {
+      query: z.object({
+        ...numberCursors.PageQuery.shape,
+        accountId: Guid.optional(),
+        game: z.string().max(255).optional(),
+        from: TimeIn.optional(),
+        to: TimeIn.optional(),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'A page without counts: there may be millions of entries.',
+        schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
       },
     },
-    async ({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats }) => {
+    async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats }) {
       const filter = withoutUndefined<HeartbeatFilter>({
         accountId: accountId?.toLowerCase(),
         gameId: game,
@@ -148,24 +144,22 @@ export const heartbeatRoutes = [
         body: { items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })), nextCursor },
       };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/heartbeats/series',
-      operationId: 'getHeartbeatSeries',
-      summary: 'Heartbeat entries over time, by game or by account.',
-      access: 'heartbeats:read',
-      request: {
-        query: z.object({
-          range: Range.default('day'),
-          by: By,
-          limit: z.coerce.number().int().min(1).max(20).default(6),
-        }),
-      },
-      responses: { 200: { description: 'Columns of equal length.', schema: HeartbeatSeries } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/heartbeats/series',
+    operationId: 'getHeartbeatSeries',
+    summary: 'Heartbeat entries over time, by game or by account.',
+    access: 'heartbeats:read',
+    request: {
+      query: z.object({
+        range: Range.default('day'),
+        by: By,
+        limit: z.coerce.number().int().min(1).max(20).default(6),
+      }),
     },
-    async ({ query: { range, by, limit } }, { accounts, heartbeatSums }) => {
+    responses: { 200: { description: 'Columns of equal length.', schema: HeartbeatSeries } },
+    async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { at, stepMs, series } = await heartbeatSums.series(range, by, limit);
       return {
         status: 200,
@@ -183,31 +177,29 @@ export const heartbeatRoutes = [
         },
       };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/heartbeats/sums',
-      operationId: 'getHeartbeatSums',
-      summary: 'Heartbeat entries summed by game or by account, largest first.',
-      access: 'heartbeats:read',
-      request: {
-        query: z.object({
-          range: Range.default('day'),
-          by: By,
-          limit: z.coerce.number().int().min(1).max(1_000).default(50),
-        }),
-      },
-      responses: {
-        200: {
-          description: 'Sums.',
-          schema: z
-            .object({ from: Time, to: Time, items: z.array(HeartbeatSum) })
-            .meta({ id: 'HeartbeatSums' }),
-        },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/heartbeats/sums',
+    operationId: 'getHeartbeatSums',
+    summary: 'Heartbeat entries summed by game or by account, largest first.',
+    access: 'heartbeats:read',
+    request: {
+      query: z.object({
+        range: Range.default('day'),
+        by: By,
+        limit: z.coerce.number().int().min(1).max(1_000).default(50),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'Sums.',
+        schema: z
+          .object({ from: Time, to: Time, items: z.array(HeartbeatSum) })
+          .meta({ id: 'HeartbeatSums' }),
       },
     },
-    async ({ query: { range, by, limit } }, { accounts, heartbeatSums }) => {
+    async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { from, to, items } = await heartbeatSums.largest(range, by, limit);
       return {
         status: 200,
@@ -226,7 +218,7 @@ export const heartbeatRoutes = [
         },
       };
     },
-  ),
+  }),
 ];
 
 function nameOf(accounts: Services['accounts'], id: string): string {

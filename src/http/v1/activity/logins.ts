@@ -42,28 +42,26 @@ const TrafficDay = z
 const { route } = routesOf('Activity');
 
 export const loginRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/logins',
-      operationId: 'listLogins',
-      summary: 'Logins and failures with addresses, newest first.',
-      access: 'accounts:read',
-      request: {
-        query: z.object({
-          ...numberCursors.PageQuery.shape,
-          accountId: Guid.optional(),
-          /** In user name and client address. */
-          search: z.string().max(255).optional(),
-          failed: Flag.optional(),
-          /** `from` is inside the range, `to` is not. An entry of several logins counts by the first. */
-          from: TimeIn.optional(),
-          to: TimeIn.optional(),
-        }),
-      },
-      responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
+  route({
+    method: 'GET',
+    path: '/api/v1/logins',
+    operationId: 'listLogins',
+    summary: 'Logins and failures with addresses, newest first.',
+    access: 'accounts:read',
+    request: {
+      query: z.object({
+        ...numberCursors.PageQuery.shape,
+        accountId: Guid.optional(),
+        /** In user name and client address. */
+        search: z.string().max(255).optional(),
+        failed: Flag.optional(),
+        /** `from` is inside the range, `to` is not. An entry of several logins counts by the first. */
+        from: TimeIn.optional(),
+        to: TimeIn.optional(),
+      }),
     },
-    async ({ query: { limit, cursor, accountId, from, to, ...named } }, { logins }) => {
+    responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
+    async handle({ query: { limit, cursor, accountId, from, to, ...named } }, { logins }) {
       const filter = withoutUndefined<LoginFilter>({
         ...named,
         accountId: accountId?.toLowerCase(),
@@ -86,28 +84,26 @@ export const loginRoutes = [
         },
       };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/accounts/{id}/traffic',
-      operationId: 'getTraffic',
-      summary:
-        'Traffic of an account per day of the time zone `timeZone`, oldest first; days without traffic are zero.',
-      access: 'accounts:read',
-      request: {
-        params: IdParams,
-        query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
-      },
-      responses: {
-        200: {
-          description: 'Days.',
-          schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }),
-        },
-      },
-      problems: [404],
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts/{id}/traffic',
+    operationId: 'getTraffic',
+    summary:
+      'Traffic of an account per day of the time zone `timeZone`, oldest first; days without traffic are zero.',
+    access: 'accounts:read',
+    request: {
+      params: IdParams,
+      query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
     },
-    async ({ params, query }, { accounts, usage, calendar, now }) => {
+    responses: {
+      200: {
+        description: 'Days.',
+        schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }),
+      },
+    },
+    problems: [404],
+    async handle({ params, query }, { accounts, usage, calendar, now }) {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;
       const numbers = lastDays(calendar, now(), query.days);
@@ -119,7 +115,7 @@ export const loginRoutes = [
       });
       return { status: 200, body: { days } };
     },
-  ),
+  }),
 ];
 
 /** The numbers of the newest days, oldest first. */

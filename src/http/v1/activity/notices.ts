@@ -41,25 +41,23 @@ const NoticePage = openPageOf(Notice)
 const { route } = routesOf('Notices');
 
 export const noticeRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/notices',
-      operationId: 'listNotices',
-      summary: 'Notices to the operator and to players, newest first.',
-      access: 'settings:read',
-      request: {
-        query: idCursors.PageQuery.extend({
-          state: NoticeState.optional(),
-          channel: NoticeChannel.optional(),
-          account: Guid.optional(),
-        }),
-      },
-      responses: {
-        200: { description: 'A page.', schema: NoticePage },
-      },
+  route({
+    method: 'GET',
+    path: '/api/v1/notices',
+    operationId: 'listNotices',
+    summary: 'Notices to the operator and to players, newest first.',
+    access: 'settings:read',
+    request: {
+      query: idCursors.PageQuery.extend({
+        state: NoticeState.optional(),
+        channel: NoticeChannel.optional(),
+        account: Guid.optional(),
+      }),
     },
-    async ({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) => {
+    responses: {
+      200: { description: 'A page.', schema: NoticePage },
+    },
+    async handle({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) {
       const since = now() - noticesSetting.current().historyDays * DAY_MS;
       const accountId = account?.toLowerCase();
       const before = idCursors.placeOf(cursor) ?? undefined;
@@ -68,49 +66,45 @@ export const noticeRoutes = [
       const waiting = await notices.waiting({ channel: filter.channel });
       return { status: 200, body: { items: items.map(presentNotice), nextCursor, waiting } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/notices/discard',
-      operationId: 'discardNotices',
-      summary: 'Discards what waits to be sent: all, or the notices of a channel or to a kind of recipient.',
-      access: 'settings:write',
-      request: {
-        body: z
-          .object({ channel: NoticeChannel.optional(), recipient: z.enum(RECIPIENTS).optional() })
-          .meta({ id: 'NoticesToDiscard' }),
-      },
-      responses: {
-        200: { description: 'The number of discarded notices.', schema: z.object({ discarded: Count }) },
-      },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/notices/discard',
+    operationId: 'discardNotices',
+    summary: 'Discards what waits to be sent: all, or the notices of a channel or to a kind of recipient.',
+    access: 'settings:write',
+    request: {
+      body: z
+        .object({ channel: NoticeChannel.optional(), recipient: z.enum(RECIPIENTS).optional() })
+        .meta({ id: 'NoticesToDiscard' }),
     },
-    async ({ body }, { notices, changes }) => {
+    responses: {
+      200: { description: 'The number of discarded notices.', schema: z.object({ discarded: Count }) },
+    },
+    async handle({ body }, { notices, changes }) {
       const discarded = await notices.discard(body);
       changes.notify('notices');
       return { status: 200, body: { discarded } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/notices/{id}/retry',
-      operationId: 'retryNotice',
-      summary:
-        'Sends a failed notice again, with a new set of attempts; 409 while it waits for its next attempt.',
-      access: 'settings:write',
-      request: { params: IdParams },
-      responses: { 204: { description: 'The notice is due now.' } },
-      problems: [404, 409],
-    },
-    async ({ params }, { notices, wakeNotices, now }) => {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/notices/{id}/retry',
+    operationId: 'retryNotice',
+    summary:
+      'Sends a failed notice again, with a new set of attempts; 409 while it waits for its next attempt.',
+    access: 'settings:write',
+    request: { params: IdParams },
+    responses: { 204: { description: 'The notice is due now.' } },
+    problems: [404, 409],
+    async handle({ params }, { notices, wakeNotices, now }) {
       const result = await notices.retry(params.id.toLowerCase(), now());
       if (result === null) return { problem: 'not-found', ...because('no-notice') };
       if (result === 'pending') return { problem: 'conflict', ...because('notice-waits') };
       wakeNotices();
       return { status: 204 };
     },
-  ),
+  }),
 ];
 
 function presentNotice({ key: _, keepUntil: _until, owner: _owner, dueAt, ...notice }: StoredNotice) {

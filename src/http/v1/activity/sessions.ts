@@ -63,65 +63,62 @@ const SessionQuery = z.object({
 const { route } = routesOf('Activity');
 
 export const liveSessionRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/sessions',
-      operationId: 'listSessions',
-      summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
-      access: 'sessions:read',
-      request: { query: SessionQuery },
-      responses: {
-        200: { description: 'A page.', schema: pageOf(LiveSession).meta({ id: 'LiveSessionPage' }) },
-      },
+  route({
+    method: 'GET',
+    path: '/api/v1/sessions',
+    operationId: 'listSessions',
+    summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
+    access: 'sessions:read',
+    request: { query: SessionQuery },
+    responses: {
+      200: { description: 'A page.', schema: pageOf(LiveSession).meta({ id: 'LiveSessionPage' }) },
     },
-    async ({ query: { limit, cursor, search = '', accountId, game, protocol, sort } }, { liveSessions }) => {
+    async handle(
+      { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
+      { liveSessions },
+    ) {
       const filter = { search: search.toLowerCase(), accountId: accountId?.toLowerCase(), game, protocol };
       const { items: matching, matched, total } = await liveSessions.list(filter);
       const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
       return { status: 200, body: { ...page, items: page.items.map(present), matched, total } };
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/sessions/{id}',
-      operationId: 'endSession',
-      summary: 'Ends one live session.',
-      access: 'sessions:write',
-      request: { params: IdParams },
-      responses: { 204: { description: 'Ended.' } },
-      problems: [404],
-    },
-    async ({ params, caller }, { liveSessions, audit }) => {
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/sessions/{id}',
+    operationId: 'endSession',
+    summary: 'Ends one live session.',
+    access: 'sessions:write',
+    request: { params: IdParams },
+    responses: { 204: { description: 'Ended.' } },
+    problems: [404],
+    async handle({ params, caller }, { liveSessions, audit }) {
       const found = await liveSessions.find([params.id.toLowerCase()]);
       if (found.length === 0) return { problem: 'not-found', ...because('no-session') };
       await liveSessions.end(found);
       await audit.add(endRecords(found, actorOf(caller)));
       return { status: 204 };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/sessions/end',
-      operationId: 'endSessions',
-      summary:
-        'Ends the given sessions, or all sessions of an account. Sessions that have already ended are skipped.',
-      access: 'sessions:write',
-      request: {
-        body: z
-          .object({ ids: z.array(Guid).min(1).max(1_000).optional(), accountId: Guid.optional() })
-          .meta({ id: 'EndSessions', description: 'Exactly one of the two.' }),
-      },
-      responses: {
-        200: {
-          description: 'The number of ended sessions.',
-          schema: z.object({ ended: Count }).meta({ id: 'EndedSessions' }),
-        },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/sessions/end',
+    operationId: 'endSessions',
+    summary:
+      'Ends the given sessions, or all sessions of an account. Sessions that have already ended are skipped.',
+    access: 'sessions:write',
+    request: {
+      body: z
+        .object({ ids: z.array(Guid).min(1).max(1_000).optional(), accountId: Guid.optional() })
+        .meta({ id: 'EndSessions', description: 'Exactly one of the two.' }),
+    },
+    responses: {
+      200: {
+        description: 'The number of ended sessions.',
+        schema: z.object({ ended: Count }).meta({ id: 'EndedSessions' }),
       },
     },
-    async ({ body: { ids, accountId }, caller }, { liveSessions, audit }) => {
+    async handle({ body: { ids, accountId }, caller }, { liveSessions, audit }) {
       if ((ids === undefined) === (accountId === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, accountId' });
       }
@@ -145,7 +142,7 @@ export const liveSessionRoutes = [
       await audit.add(endRecords(ended, { ...by, importId }));
       return { status: 200, body: { ended: ended.length } };
     },
-  ),
+  }),
 ];
 
 const SORT_KEYS: SortKeys<LiveSessionView> = {

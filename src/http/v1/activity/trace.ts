@@ -102,47 +102,42 @@ const ReportTime = z.object({
 const { route } = routesOf('Activity');
 
 export const traceRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/trace',
-      operationId: 'trace',
-      summary: 'Who used a destination at a time: the sessions of all nodes, the last started first.',
-      access: 'trace:read',
-      request: {
-        query: z.object({
-          ...recordCursors.PageQuery.shape,
-          /** An address, a network or a name. It or `outgoingPort` is needed. */
-          destination: z
-            .string()
-            .max(255)
-            .refine(
-              (text) => destinationOf(text) !== null,
-              fault('format', { format: '198.51.100.7, 198.51.100.0/24, host.example' }),
-            )
-            .optional(),
-          port: Port.optional(),
-          /** Our address as the destination has seen it. Sessions with an unknown or a private one match too. */
-          outgoing: z
-            .string()
-            .max(64)
-            .refine((text) => parseIp(text) !== null, fault('format', { format: '192.0.2.1, 2001:db8::1' }))
-            .optional(),
-          outgoingPort: Port.optional(),
-          at: TimeIn,
-          /** How far the time may be off, in both directions: at most 12h. */
-          tolerance: z
-            .string()
-            .refine(
-              (text) => durationOf(text) <= MAX_TOLERANCE_MS,
-              fault('format', { format: '90s, 5m, 12h' }),
-            )
-            .default('5m'),
-        }),
-      },
-      responses: { 200: { description: 'A page.', schema: Trace } },
+  route({
+    method: 'GET',
+    path: '/api/v1/trace',
+    operationId: 'trace',
+    summary: 'Who used a destination at a time: the sessions of all nodes, the last started first.',
+    access: 'trace:read',
+    request: {
+      query: z.object({
+        ...recordCursors.PageQuery.shape,
+        /** An address, a network or a name. It or `outgoingPort` is needed. */
+        destination: z
+          .string()
+          .max(255)
+          .refine(
+            (text) => destinationOf(text) !== null,
+            fault('format', { format: '198.51.100.7, 198.51.100.0/24, host.example' }),
+          )
+          .optional(),
+        port: Port.optional(),
+        /** Our address as the destination has seen it. Sessions with an unknown or a private one match too. */
+        outgoing: z
+          .string()
+          .max(64)
+          .refine((text) => parseIp(text) !== null, fault('format', { format: '192.0.2.1, 2001:db8::1' }))
+          .optional(),
+        outgoingPort: Port.optional(),
+        at: TimeIn,
+        /** How far the time may be off, in both directions: at most 12h. */
+        tolerance: z
+          .string()
+          .refine((text) => durationOf(text) <= MAX_TOLERANCE_MS, fault('format', { format: '90s, 5m, 12h' }))
+          .default('5m'),
+      }),
     },
-    async ({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, audit }) => {
+    responses: { 200: { description: 'A page.', schema: Trace } },
+    async handle({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, audit }) {
       const { limit, cursor, destination, port, outgoing, outgoingPort, at, tolerance } = query;
       if (destination === undefined && outgoingPort === undefined)
         return invalid('query.destination', 'missing');
@@ -181,24 +176,22 @@ export const traceRoutes = [
         },
       };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/trace/report',
-      operationId: 'readReport',
-      summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
-      access: 'trace:read',
-      request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
-      responses: {
-        200: {
-          description: 'What was found, at most 20 of each kind.',
-          schema: z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
-        },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/trace/report',
+    operationId: 'readReport',
+    summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
+    access: 'trace:read',
+    request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
+    responses: {
+      200: {
+        description: 'What was found, at most 20 of each kind.',
+        schema: z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
       },
     },
-    async ({ body }, { now }) => ({ status: 200, body: readReport(body.text, now()) }),
-  ),
+    handle: async ({ body }, { now }) => ({ status: 200, body: readReport(body.text, now()) }),
+  }),
 ];
 
 function present(

@@ -29,46 +29,42 @@ const NameParams = z.object({ name: AgentName });
 const { route } = routesOf('Agents');
 
 export const agentRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/agents',
-      operationId: 'listAgents',
-      summary: 'Agents of the configuration and their states.',
-      access: 'agents:read',
-      request: {},
-      responses: {
-        200: {
-          description: 'All of them.',
-          schema: z.object({ items: z.array(Agent) }).meta({ id: 'Agents' }),
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/agents',
+    operationId: 'listAgents',
+    summary: 'Agents of the configuration and their states.',
+    access: 'agents:read',
+    request: {},
+    responses: {
+      200: {
+        description: 'All of them.',
+        schema: z.object({ items: z.array(Agent) }).meta({ id: 'Agents' }),
       },
     },
-    async (_input, { agents }) => {
+    async handle(_input, { agents }) {
       const items = agents.control
         .agents()
         .map((agent) => ({ ...agent, lastActiveAt: isoOrNull(agent.lastActiveAt) }));
       return { status: 200, body: { items } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/agents/{name}/messages',
-      operationId: 'sendMessage',
-      summary: 'Queues a run with a message, as the webhook would.',
-      access: 'agents:write',
-      bulkBody: true,
-      request: {
-        params: NameParams,
-        body: z
-          .object({ message: z.string().min(1).max(200_000), sessionKey: SessionKey.optional() })
-          .meta({ id: 'AgentMessage' }),
-      },
-      responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
-      problems: [404, 409, 429],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/agents/{name}/messages',
+    operationId: 'sendMessage',
+    summary: 'Queues a run with a message, as the webhook would.',
+    access: 'agents:write',
+    bulkBody: true,
+    request: {
+      params: NameParams,
+      body: z
+        .object({ message: z.string().min(1).max(200_000), sessionKey: SessionKey.optional() })
+        .meta({ id: 'AgentMessage' }),
     },
-    async ({ params, body, caller }, { agents, audit }) => {
+    responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
+    problems: [404, 409, 429],
+    async handle({ params, body, caller }, { agents, audit }) {
       const origin = caller.via === 'cli' ? 'cli' : 'api';
       const answer = await agents.control.send(params.name, body.message, body.sessionKey ?? null, origin);
       if (answer.ok)
@@ -79,5 +75,5 @@ export const agentRoutes = [
         });
       return queued(answer);
     },
-  ),
+  }),
 ];

@@ -32,38 +32,34 @@ const KeyParams = z.object({ key: SessionKey });
 const { route } = routesOf('Agents');
 
 export const conversationRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/agent-sessions',
-      operationId: 'listAgentSessions',
-      summary: 'Conversations, most recently used first.',
-      access: 'agents:read',
-      request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
-      responses: {
-        200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
-      },
+  route({
+    method: 'GET',
+    path: '/api/v1/agent-sessions',
+    operationId: 'listAgentSessions',
+    summary: 'Conversations, most recently used first.',
+    access: 'agents:read',
+    request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
+    responses: {
+      200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
     },
-    async ({ query: { cursor, limit, ...wanted } }, { agents }) => {
+    async handle({ query: { cursor, limit, ...wanted } }, { agents }) {
       const after = conversationCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, after, limit: limit + 1 };
       const found = await agents.sessions.list(withoutUndefined<SessionFilter>(filter));
       const { items, nextCursor } = conversationCursors.page(found, limit, (last) => last);
       return { status: 200, body: { items: items.map(presentSession), nextCursor } };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/agent-sessions/{key}',
-      operationId: 'getAgentSession',
-      summary: 'One conversation with its history.',
-      access: 'agents:read',
-      request: { params: KeyParams },
-      responses: { 200: { description: 'The conversation.', schema: AgentSessionDetail } },
-      problems: [404],
-    },
-    async ({ params }, { agents: { sessions } }) => {
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/agent-sessions/{key}',
+    operationId: 'getAgentSession',
+    summary: 'One conversation with its history.',
+    access: 'agents:read',
+    request: { params: KeyParams },
+    responses: { 200: { description: 'The conversation.', schema: AgentSessionDetail } },
+    problems: [404],
+    async handle({ params }, { agents: { sessions } }) {
       const session = await sessions.get(params.key);
       if (!session) return notFound('session');
       const history = await sessions.messages(params.key);
@@ -72,25 +68,23 @@ export const conversationRoutes = [
         body: { ...presentSession(session), history: history.map((each) => ({ ...each, at: iso(each.at) })) },
       };
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/agent-sessions/{key}',
-      operationId: 'deleteAgentSession',
-      summary: 'Deletes the history of a conversation; its runs stay.',
-      access: 'agents:write',
-      request: { params: KeyParams },
-      responses: { 204: { description: 'Deleted.' } },
-      problems: [404],
-    },
-    async ({ params, caller }, { agents, audit }) => {
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/agent-sessions/{key}',
+    operationId: 'deleteAgentSession',
+    summary: 'Deletes the history of a conversation; its runs stay.',
+    access: 'agents:write',
+    request: { params: KeyParams },
+    responses: { 204: { description: 'Deleted.' } },
+    problems: [404],
+    async handle({ params, caller }, { agents, audit }) {
       if (!(await agents.sessions.remove(params.key))) return notFound('session');
       const { key } = params;
       await recordAction(audit, caller, 'agent.forget-session', { type: 'agent', id: key, name: key });
       return { status: 204 };
     },
-  ),
+  }),
 ];
 
 function presentSession(session: StoredSession): Record<string, unknown> {

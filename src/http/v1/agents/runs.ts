@@ -61,54 +61,48 @@ const RunDetail = Run.extend({
 const { route } = routesOf('Agents');
 
 export const runRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/runs',
-      operationId: 'listRuns',
-      summary: 'Runs, newest first.',
-      access: 'agents:read',
-      request: {
-        query: idCursors.PageQuery.extend({
-          ...AgentFilter.shape,
-          status: RunStatus.optional(),
-          session: SessionKey.optional(),
-        }),
-      },
-      responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
+  route({
+    method: 'GET',
+    path: '/api/v1/runs',
+    operationId: 'listRuns',
+    summary: 'Runs, newest first.',
+    access: 'agents:read',
+    request: {
+      query: idCursors.PageQuery.extend({
+        ...AgentFilter.shape,
+        status: RunStatus.optional(),
+        session: SessionKey.optional(),
+      }),
     },
-    async ({ query: { cursor, limit, ...wanted } }, { agents }) => {
+    responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
+    async handle({ query: { cursor, limit, ...wanted } }, { agents }) {
       const before = idCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, before, limit: limit + 1 };
       const found = await agents.runs.list(withoutUndefined<RunFilter>(filter));
       return { status: 200, body: idCursors.page(found.map(presentRun), limit, ({ id }) => id) };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/runs/{id}',
-      operationId: 'getRun',
-      summary: 'One run with its complete message and reply, and every delivery attempt.',
-      access: 'agents:read',
-      request: { params: IdParams },
-      responses: { 200: { description: 'The run.', schema: RunDetail } },
-      problems: [404],
-    },
-    ({ params }, { agents }) => shownRun(agents, params.id.toLowerCase()),
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/runs/{id}/cancel',
-      operationId: 'cancelRun',
-      summary: 'Cancels a queued or running run.',
-      access: 'agents:write',
-      request: { params: IdParams },
-      responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
-      problems: [404, 409],
-    },
-    async ({ params, caller }, { agents, audit }) => {
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/runs/{id}',
+    operationId: 'getRun',
+    summary: 'One run with its complete message and reply, and every delivery attempt.',
+    access: 'agents:read',
+    request: { params: IdParams },
+    responses: { 200: { description: 'The run.', schema: RunDetail } },
+    problems: [404],
+    handle: ({ params }, { agents }) => shownRun(agents, params.id.toLowerCase()),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/runs/{id}/cancel',
+    operationId: 'cancelRun',
+    summary: 'Cancels a queued or running run.',
+    access: 'agents:write',
+    request: { params: IdParams },
+    responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
+    problems: [404, 409],
+    async handle({ params, caller }, { agents, audit }) {
       const id = params.id.toLowerCase();
       switch (await agents.control.cancel(id)) {
         case 'cancelled':
@@ -122,25 +116,23 @@ export const runRoutes = [
           return { problem: 'conflict', ...because('run-elsewhere') };
       }
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/runs/{id}/rerun',
-      operationId: 'rerunRun',
-      summary: 'Queues a new run with the same agent, session and message.',
-      access: 'agents:write',
-      request: { params: IdParams },
-      responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
-      problems: [404, 429],
-    },
-    async ({ params, caller }, { agents, audit }) => {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/runs/{id}/rerun',
+    operationId: 'rerunRun',
+    summary: 'Queues a new run with the same agent, session and message.',
+    access: 'agents:write',
+    request: { params: IdParams },
+    responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
+    problems: [404, 429],
+    async handle({ params, caller }, { agents, audit }) {
       const answer = await agents.control.rerun(params.id.toLowerCase());
       if (answer.ok)
         await recordAction(audit, caller, 'run.again', { type: 'run', id: answer.runId, name: null });
       return queued(answer);
     },
-  ),
+  }),
 ];
 
 async function shownRun(

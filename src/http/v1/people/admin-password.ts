@@ -16,27 +16,25 @@ const PASSWORD_FAULTS = {
 } as const;
 
 export const adminPasswordRoutes = [
-  route(
-    {
-      method: 'PUT',
-      path: '/api/v1/settings/admin-password',
-      operationId: 'setAdminPassword',
-      summary:
-        'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
-      access: 'person',
-      request: {
-        body: z
-          .object({
-            current: z.string().min(1).max(1_024),
-            next: z.string().min(1).max(255),
-            revokeTokens: RevokeTokens,
-          })
-          .meta({ id: 'AdminPasswordChange' }),
-      },
-      responses: { 204: { description: 'Changed.' } },
-      problems: [409],
+  route({
+    method: 'PUT',
+    path: '/api/v1/settings/admin-password',
+    operationId: 'setAdminPassword',
+    summary:
+      'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
+    access: 'person',
+    request: {
+      body: z
+        .object({
+          current: z.string().min(1).max(1_024),
+          next: z.string().min(1).max(255),
+          revokeTokens: RevokeTokens,
+        })
+        .meta({ id: 'AdminPasswordChange' }),
     },
-    async ({ body: { current, next, revokeTokens }, caller }, deps) => {
+    responses: { 204: { description: 'Changed.' } },
+    problems: [409],
+    async handle({ body: { current, next, revokeTokens }, caller }, deps) {
       const { credentials, consoleSessions, apiTokens, attempts, changes, log } = deps;
       const principal = principalOf(deps, caller);
       const refused = await proofProblem(attempts, caller.address, () => principal.verifyPassword(current));
@@ -52,5 +50,5 @@ export const adminPasswordRoutes = [
       changes.notify('tokens');
       return { status: 204 };
     },
-  ),
+  }),
 ];

@@ -69,22 +69,20 @@ const OperatorChange = z
 const { route } = routesOf('Operators');
 
 export const operatorRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/operators',
-      operationId: 'listOperators',
-      summary: 'The operators besides the administrator.',
-      access: 'administrator',
-      request: {},
-      responses: {
-        200: {
-          description: 'All of them, by name.',
-          schema: z.object({ items: z.array(OperatorItem) }).meta({ id: 'Operators' }),
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/operators',
+    operationId: 'listOperators',
+    summary: 'The operators besides the administrator.',
+    access: 'administrator',
+    request: {},
+    responses: {
+      200: {
+        description: 'All of them, by name.',
+        schema: z.object({ items: z.array(OperatorItem) }).meta({ id: 'Operators' }),
       },
     },
-    async (_input, deps) => {
+    async handle(_input, deps) {
       // Accounts at this and other daemons use the budgets, so read the current values.
       await deps.operators.reload();
       const owned = accountsByOwner(deps);
@@ -93,41 +91,37 @@ export const operatorRoutes = [
         body: { items: deps.operators.list().map((operator) => present(deps, operator, owned)) },
       };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/operators',
-      operationId: 'createOperator',
-      summary: 'Adds an operator, who can sign in at once.',
-      access: 'administrator',
-      needsConfirmation: true,
-      request: { body: NewOperator },
-      responses: { 201: { description: 'Added.', schema: OperatorItem } },
-      problems: [409],
-    },
-    async ({ body, caller }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/operators',
+    operationId: 'createOperator',
+    summary: 'Adds an operator, who can sign in at once.',
+    access: 'administrator',
+    needsConfirmation: true,
+    request: { body: NewOperator },
+    responses: { 201: { description: 'Added.', schema: OperatorItem } },
+    problems: [409],
+    async handle({ body, caller }, deps) {
       const created = await deps.operators.create(body, actorOf(caller));
       if (!created.ok) return REFUSALS[created.reason];
       await deps.principals.reload();
       deps.onSettingChanged();
       return { status: 201, body: present(deps, created.operator) };
     },
-  ),
-  route(
-    {
-      method: 'PATCH',
-      path: '/api/v1/operators/{id}',
-      operationId: 'changeOperator',
-      summary: 'Changes the given fields; they apply at once.',
-      access: 'administrator',
-      needsConfirmation: ({ name, password, role, isEnabled }) =>
-        [name, password, role].some((field) => field !== undefined) || isEnabled === true,
-      request: { params: IdParams, body: OperatorChange },
-      responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
-      problems: [404, 409],
-    },
-    async ({ params, body, caller }, deps) => {
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/operators/{id}',
+    operationId: 'changeOperator',
+    summary: 'Changes the given fields; they apply at once.',
+    access: 'administrator',
+    needsConfirmation: ({ name, password, role, isEnabled }) =>
+      [name, password, role].some((field) => field !== undefined) || isEnabled === true,
+    request: { params: IdParams, body: OperatorChange },
+    responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
+    problems: [404, 409],
+    async handle({ params, body, caller }, deps) {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
       const change = { ...body, budget };
       const before = deps.operators.get(params.id.toLowerCase());
@@ -144,20 +138,18 @@ export const operatorRoutes = [
         body: present(deps, deps.operators.get(changed.operator.id) ?? changed.operator),
       };
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/operators/{id}',
-      operationId: 'deleteOperator',
-      summary:
-        "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
-      access: 'administrator',
-      request: { params: IdParams },
-      responses: { 204: { description: 'Removed.' } },
-      problems: [404],
-    },
-    async ({ params, caller }, deps) => {
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/operators/{id}',
+    operationId: 'deleteOperator',
+    summary:
+      "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
+    access: 'administrator',
+    request: { params: IdParams },
+    responses: { 204: { description: 'Removed.' } },
+    problems: [404],
+    async handle({ params, caller }, deps) {
       const id = params.id.toLowerCase();
       const accounts = accountsByOwner(deps).get(id) ?? [];
       const removed = await deps.operators.remove(id, actorOf(caller));
@@ -167,20 +159,18 @@ export const operatorRoutes = [
       deps.onSettingChanged();
       return { status: 204 };
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/operators/{id}/totp',
-      operationId: 'resetOperatorTotp',
-      summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
-      access: 'administrator',
-      needsConfirmation: true,
-      request: { params: IdParams },
-      responses: { 204: { description: 'Off.' } },
-      problems: [404, 409],
-    },
-    async ({ params, caller }, { principals, operators, consoleSessions, onSettingChanged }) => {
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/operators/{id}/totp',
+    operationId: 'resetOperatorTotp',
+    summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
+    access: 'administrator',
+    needsConfirmation: true,
+    request: { params: IdParams },
+    responses: { 204: { description: 'Off.' } },
+    problems: [404, 409],
+    async handle({ params, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
       const id = params.id.toLowerCase();
       if (!operators.get(id)) return NO_OPERATOR;
       if (!(await principals.secondFactorOf(id)?.disable(actorOf(caller)))) {
@@ -190,7 +180,7 @@ export const operatorRoutes = [
       onSettingChanged();
       return { status: 204 };
     },
-  ),
+  }),
 ];
 
 const NO_OPERATOR: ProblemAnswer = { problem: 'not-found', ...because('no-operator') };

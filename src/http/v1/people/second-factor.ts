@@ -30,37 +30,33 @@ const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'Recov
 const { route } = routesOf('Session');
 
 export const secondFactorRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/session/totp',
-      operationId: 'enrolTotp',
-      summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
-      access: 'person',
-      needsConfirmation: true,
-      request: {},
-      responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
-      problems: [409],
-    },
-    async ({ caller }, deps) => {
+  route({
+    method: 'POST',
+    path: '/api/v1/session/totp',
+    operationId: 'enrolTotp',
+    summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
+    access: 'person',
+    needsConfirmation: true,
+    request: {},
+    responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
+    problems: [409],
+    async handle({ caller }, deps) {
       const { secondFactor, name } = principalOf(deps, caller);
       const offered = await secondFactor.enrol(name);
       return offered ? { status: 200, body: offered } : conflict('factor-on');
     },
-  ),
-  route(
-    {
-      method: 'PUT',
-      path: '/api/v1/session/totp',
-      operationId: 'confirmTotp',
-      summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
-      access: 'person',
-      needsConfirmation: true,
-      request: { body: TotpCode },
-      responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
-      problems: [409],
-    },
-    async ({ body, caller }, deps) => {
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/session/totp',
+    operationId: 'confirmTotp',
+    summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
+    access: 'person',
+    needsConfirmation: true,
+    request: { body: TotpCode },
+    responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
+    problems: [409],
+    async handle({ body, caller }, deps) {
       const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
       const keptSession = keptSessionOf(caller, fingerprint());
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
@@ -78,44 +74,40 @@ export const secondFactorRoutes = [
           return conflict('factor-on');
       }
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/session/recovery-codes',
-      operationId: 'renewRecoveryCodes',
-      summary:
-        'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
-      access: 'person',
-      request: { body: z.object({ code: TotpOrRecovery }) },
-      responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
-      problems: [409],
-    },
-    ({ body, caller }, deps) =>
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/session/recovery-codes',
+    operationId: 'renewRecoveryCodes',
+    summary:
+      'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
+    access: 'person',
+    request: { body: z.object({ code: TotpOrRecovery }) },
+    responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
+    problems: [409],
+    handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ recoveryCodes }) => ({
         status: 200,
         body: { codes: await recoveryCodes.renew(actorOf(caller)) },
       })),
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/session/totp/disable',
-      operationId: 'disableTotp',
-      summary: 'Turns the second factor off; needs a current code or a recovery code.',
-      access: 'person',
-      request: { body: z.object({ code: TotpOrRecovery }) },
-      responses: { 204: { description: 'Off.' } },
-      problems: [409],
-    },
-    ({ body, caller }, deps) =>
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/session/totp/disable',
+    operationId: 'disableTotp',
+    summary: 'Turns the second factor off; needs a current code or a recovery code.',
+    access: 'person',
+    request: { body: z.object({ code: TotpOrRecovery }) },
+    responses: { 204: { description: 'Off.' } },
+    problems: [409],
+    handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ secondFactor, fingerprint }) => {
         const keptSession = keptSessionOf(caller, fingerprint());
         if (!(await secondFactor.disable(actorOf(caller)))) return conflict('factor-off');
         await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
         return { status: 204 };
       }),
-  ),
+  }),
 ];
 
 /**

@@ -90,19 +90,17 @@ const Me = z
 const { route } = routesOf('Session');
 
 export const sessionRoutes = [
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/session',
-      operationId: 'signIn',
-      summary:
-        'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
-      access: 'public',
-      request: { body: SignIn },
-      responses: { 200: { description: 'Signed in.', schema: Me } },
-      problems: [401, 429],
-    },
-    async ({ body: { username, password, code }, ctx }, deps) => {
+  route({
+    method: 'POST',
+    path: '/api/v1/session',
+    operationId: 'signIn',
+    summary:
+      'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
+    access: 'public',
+    request: { body: SignIn },
+    responses: { 200: { description: 'Signed in.', schema: Me } },
+    problems: [401, 429],
+    async handle({ body: { username, password, code }, ctx }, deps) {
       const { attempts, principals, consoleSessions, log } = deps;
       const { client } = ctx.state;
       if (attempts.isFull(client)) return { problem: 'too-many-requests' };
@@ -136,20 +134,18 @@ export const sessionRoutes = [
         headers: { 'Set-Cookie': cookie(value, isSecure(ctx.req)) },
       };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/session/confirm',
-      operationId: 'confirmSession',
-      summary:
-        'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
-      access: 'person',
-      request: { body: Confirmation },
-      responses: { 200: { description: 'Confirmed.', schema: Confirmed } },
-      problems: [429],
-    },
-    async ({ body: { password, code }, caller }, deps) => {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/session/confirm',
+    operationId: 'confirmSession',
+    summary:
+      'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
+    access: 'person',
+    request: { body: Confirmation },
+    responses: { 200: { description: 'Confirmed.', schema: Confirmed } },
+    problems: [429],
+    async handle({ body: { password, code }, caller }, deps) {
       const principal = principalOf(deps, caller);
       const refused = await proofProblem(deps.attempts, caller.address, async () => {
         if (password !== undefined) return principal.verifyPassword(password);
@@ -162,34 +158,30 @@ export const sessionRoutes = [
       const until = isConsole ? await deps.consoleSessions.confirm(caller.key) : null;
       return { status: 200, body: { confirmedUntil: isoOrNull(until) } };
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/session',
-      operationId: 'signOut',
-      summary: 'Ends the console session and clears its cookie.',
-      access: 'any',
-      request: {},
-      responses: { 204: { description: 'Signed out.' } },
-    },
-    async ({ caller, ctx }, { consoleSessions }) => {
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/session',
+    operationId: 'signOut',
+    summary: 'Ends the console session and clears its cookie.',
+    access: 'any',
+    request: {},
+    responses: { 204: { description: 'Signed out.' } },
+    async handle({ caller, ctx }, { consoleSessions }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
       return { status: 204, headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
     },
-  ),
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/me',
-      operationId: 'getMe',
-      summary: 'The caller with its rights, and facts about this daemon.',
-      access: 'any',
-      request: {},
-      responses: { 200: { description: 'The caller.', schema: Me } },
-    },
-    async ({ caller, ctx }, deps) => ({ status: 200, body: await me(deps, caller, ctx.hostname) }),
-  ),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/me',
+    operationId: 'getMe',
+    summary: 'The caller with its rights, and facts about this daemon.',
+    access: 'any',
+    request: {},
+    responses: { 200: { description: 'The caller.', schema: Me } },
+    handle: async ({ caller, ctx }, deps) => ({ status: 200, body: await me(deps, caller, ctx.hostname) }),
+  }),
 ];
 
 async function me(deps: Services, caller: Caller, hostname: string): Promise<Record<string, unknown>> {

@@ -36,43 +36,39 @@ const NewToken = z
 const { route } = routesOf('Tokens');
 
 export const tokenRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/tokens',
-      operationId: 'listTokens',
-      summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
-      access: 'person',
-      request: {},
-      responses: {
-        200: {
-          description: 'All of them.',
-          schema: z.object({ items: z.array(Token) }).meta({ id: 'Tokens' }),
-        },
+  route({
+    method: 'GET',
+    path: '/api/v1/tokens',
+    operationId: 'listTokens',
+    summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
+    access: 'person',
+    request: {},
+    responses: {
+      200: {
+        description: 'All of them.',
+        schema: z.object({ items: z.array(Token) }).meta({ id: 'Tokens' }),
       },
     },
-    async ({ caller }, deps) => {
+    async handle({ caller }, deps) {
       const items = deps.apiTokens.list(caller.operator?.id).map((token) => presentToken(deps, token));
       return { status: 200, body: { items } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/tokens',
-      operationId: 'createToken',
-      summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
-      access: 'person',
-      needsConfirmation: true,
-      request: { body: NewToken },
-      responses: {
-        201: {
-          description: 'Send it as `Authorization: Bearer …`.',
-          schema: z.object({ token: Token, secret: z.string() }).meta({ id: 'CreatedToken' }),
-        },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/tokens',
+    operationId: 'createToken',
+    summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
+    access: 'person',
+    needsConfirmation: true,
+    request: { body: NewToken },
+    responses: {
+      201: {
+        description: 'Send it as `Authorization: Bearer …`.',
+        schema: z.object({ token: Token, secret: z.string() }).meta({ id: 'CreatedToken' }),
       },
     },
-    async ({ body, caller }, deps) => {
+    async handle({ body, caller }, deps) {
       const { apiTokens, changes, now } = deps;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       if (expiresAt !== null && expiresAt <= now()) {
@@ -90,25 +86,23 @@ export const tokenRoutes = [
       if (!created) return { problem: 'conflict', ...because('too-many-tokens') };
       return { status: 201, body: { token: presentToken(deps, created.token), secret: created.secret } };
     },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/tokens/{id}',
-      operationId: 'revokeToken',
-      summary: 'Revokes one of the caller’s tokens at once; the administrator may revoke any token.',
-      access: 'person',
-      request: { params: IdParams },
-      responses: { 204: { description: 'Revoked.' } },
-      problems: [404],
-    },
-    async ({ params, caller }, { apiTokens, changes }) => {
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/tokens/{id}',
+    operationId: 'revokeToken',
+    summary: 'Revokes one of the caller’s tokens at once; the administrator may revoke any token.',
+    access: 'person',
+    request: { params: IdParams },
+    responses: { 204: { description: 'Revoked.' } },
+    problems: [404],
+    async handle({ params, caller }, { apiTokens, changes }) {
       const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller), caller.operator?.id);
       if (!isRevoked) return { problem: 'not-found', ...because('no-token') };
       changes.notify('tokens');
       return { status: 204 };
     },
-  ),
+  }),
 ];
 
 const hasScope = ({ scopes }: Caller, scope: Scope): boolean => scopes === null || scopes.includes(scope);

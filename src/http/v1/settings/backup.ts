@@ -8,19 +8,17 @@ const REFUSALS = { busy: 'backup-busy', 'not-a-file': 'backup-postgres' } as con
 const { route } = routesOf('Settings');
 
 export const backupRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/backup',
-      operationId: 'downloadBackup',
-      summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
-      access: 'administrator',
-      needsConfirmation: true,
-      request: {},
-      responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
-      problems: [409],
-    },
-    async ({ caller }, { backup, audit, now }) => {
+  route({
+    method: 'GET',
+    path: '/api/v1/backup',
+    operationId: 'downloadBackup',
+    summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
+    access: 'administrator',
+    needsConfirmation: true,
+    request: {},
+    responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
+    problems: [409],
+    async handle({ caller }, { backup, audit, now }) {
       const file = await backup();
       if (typeof file === 'string') return { problem: 'conflict', ...because(REFUSALS[file]) };
       const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
@@ -43,5 +41,5 @@ export const backupRoutes = [
         },
       };
     },
-  ),
+  }),
 ];

@@ -40,16 +40,14 @@ export type Effective = z.infer<typeof EffectiveConfig>;
 const { route } = routesOf('Settings');
 
 export const effectiveRoutes = [
-  route(
-    {
-      method: 'GET',
-      path: '/api/v1/settings/effective',
-      operationId: 'getEffectiveConfig',
-      summary: 'The configuration in force, key by key, and where each value comes from.',
-      access: 'settings:read',
-      request: {},
-      responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
-    },
-    async (_input, { effective }) => ({ status: 200, body: await effective() }),
-  ),
+  route({
+    method: 'GET',
+    path: '/api/v1/settings/effective',
+    operationId: 'getEffectiveConfig',
+    summary: 'The configuration in force, key by key, and where each value comes from.',
+    access: 'settings:read',
+    request: {},
+    responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
+    handle: async (_input, { effective }) => ({ status: 200, body: await effective() }),
+  }),
 ];

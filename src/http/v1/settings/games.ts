@@ -95,40 +95,36 @@ export const gameRuleRoutes = [
       return saved.ok ? null : invalidRule(saved.error);
     },
   }),
-  route(
-    {
-      method: 'DELETE',
-      path: '/api/v1/settings/games',
-      operationId: 'forgetGameRules',
-      summary: 'Discards the saved rules: those of the configuration file apply again.',
-      access: 'settings:write',
-      request: {},
-      responses: { 200: { description: 'The rules of the file.', schema: GameRules } },
-    },
-    async ({ caller }, { gameRules, onSettingChanged }) => {
+  route({
+    method: 'DELETE',
+    path: '/api/v1/settings/games',
+    operationId: 'forgetGameRules',
+    summary: 'Discards the saved rules: those of the configuration file apply again.',
+    access: 'settings:write',
+    request: {},
+    responses: { 200: { description: 'The rules of the file.', schema: GameRules } },
+    async handle({ caller }, { gameRules, onSettingChanged }) {
       await gameRules.forget(actorOf(caller));
       onSettingChanged();
       const body = inForce(gameRules.inForce());
       return { status: 200, body, headers: { ETag: etagOf(body) } };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/settings/games/test',
-      operationId: 'testGameRules',
-      summary: 'Tests rules with a destination and first bytes; saves nothing.',
-      access: 'settings:read',
-      bulkBody: true,
-      request: { body: GameRuleTest },
-      responses: {
-        200: {
-          description: 'Which rule matched, and why the ones before did not.',
-          schema: GameRuleTestResult,
-        },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/settings/games/test',
+    operationId: 'testGameRules',
+    summary: 'Tests rules with a destination and first bytes; saves nothing.',
+    access: 'settings:read',
+    bulkBody: true,
+    request: { body: GameRuleTest },
+    responses: {
+      200: {
+        description: 'Which rule matched, and why the ones before did not.',
+        schema: GameRuleTestResult,
       },
     },
-    async ({ body: { rules, destination, protocol, bytes } }, { compilePattern }) => {
+    async handle({ body: { rules, destination, protocol, bytes } }, { compilePattern }) {
       const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(destination) ?? [];
       const host = bracketed ?? plain;
       if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
@@ -144,7 +140,7 @@ export const gameRuleRoutes = [
         throw error;
       }
     },
-  ),
+  }),
 ];
 
 const invalidRule = ({ path, code, values }: GameRuleError): ProblemAnswer =>

@@ -188,35 +188,31 @@ export const noticeSettingRoutes = [
         (stored) => otherVersion(versionOf(stored)) ?? movedSecrets(body, stored),
       ),
   }),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/preview`,
-      operationId: 'previewNoticeSettings',
-      summary: 'Counts whom these settings would send messages to, and saves nothing.',
-      access: 'settings:write',
-      request: { body: NoticeSettingsChange },
-      responses: { 200: { description: 'The counts.', schema: Preview } },
-    },
-    async ({ body }, { noticesSetting, previewNotices }) => {
+  route({
+    method: 'POST',
+    path: `${path}/preview`,
+    operationId: 'previewNoticeSettings',
+    summary: 'Counts whom these settings would send messages to, and saves nothing.',
+    access: 'settings:write',
+    request: { body: NoticeSettingsChange },
+    responses: { 200: { description: 'The counts.', schema: Preview } },
+    async handle({ body }, { noticesSetting, previewNotices }) {
       const stored = noticesSetting.current();
       const refused = movedSecrets(body, stored);
       return refused ?? { status: 200, body: await previewNotices(withSecrets(body, stored)) };
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: `${path}/test`,
-      operationId: 'testNotice',
-      summary:
-        'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',
-      access: 'settings:write',
-      request: { body: NoticeTest },
-      responses: { 200: { description: 'The result.', schema: TestResult } },
-      problems: [409],
-    },
-    async ({ body, ctx }, { noticesSetting, testNotice }) => {
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/test`,
+    operationId: 'testNotice',
+    summary:
+      'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',
+    access: 'settings:write',
+    request: { body: NoticeTest },
+    responses: { 200: { description: 'The result.', schema: TestResult } },
+    problems: [409],
+    async handle({ body, ctx }, { noticesSetting, testNotice }) {
       const { channel } = body;
       const stored = noticesSetting.current();
       const typed = body[channel];
@@ -229,7 +225,7 @@ export const noticeSettingRoutes = [
       if (outcome === null) return { problem: 'conflict', ...because('channel-not-set') };
       return { status: 200, body: { delivered: outcome.ok, detail: outcome.detail } };
     },
-  ),
+  }),
 ];
 
 type SettingsChange = z.infer<typeof NoticeSettingsChange>;

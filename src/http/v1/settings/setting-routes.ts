@@ -49,19 +49,20 @@ export function settingRoutes<
     return { status: 200, body, headers: { ETag: etagOf(version) } };
   };
   return [
-    route(
-      { method: 'GET', access: 'settings:read', request: {}, ...describe(setting.get) },
-      async ({ ctx }, services) => shown(services, ctx),
-    ),
-    route(
-      {
-        method: 'PUT',
-        access: 'settings:write',
-        request: { body: setting.body },
-        problems: [412],
-        ...describe(setting.put),
-      },
-      async ({ body, caller, ifMatch, ctx }, services) => {
+    route({
+      method: 'GET',
+      access: 'settings:read',
+      request: {},
+      ...describe(setting.get),
+      handle: async ({ ctx }, services) => shown(services, ctx),
+    }),
+    route({
+      method: 'PUT',
+      access: 'settings:write',
+      request: { body: setting.body },
+      problems: [412],
+      ...describe(setting.put),
+      async handle({ body, caller, ifMatch, ctx }, services) {
         const input = { body: body as z.output<Body>, caller, by: actorOf(caller) };
         const refused = await setting.save(input, services, (version) =>
           versionProblem(ifMatch, etagOf(version)),
@@ -70,6 +71,6 @@ export function settingRoutes<
         services.onSettingChanged();
         return shown(services, ctx);
       },
-    ),
+    }),
   ];
 }

@@ -42,41 +42,37 @@ const WhitelistCheck = z
 const { route, uncheckedRoute } = routesOf('Settings');
 
 export const whitelistRoutes = [
-  uncheckedRoute(
-    {
-      method: 'GET',
-      path: '/api/v1/settings/whitelist',
-      operationId: 'getWhitelist',
-      summary: 'The IP whitelist as it was saved.',
-      access: 'settings:read',
-      etag: true,
-      request: {},
-      responses: { 200: { description: 'The whitelist.', schema: Whitelist } },
-    },
-    async (ctx, { whitelist }) => {
+  uncheckedRoute({
+    method: 'GET',
+    path: '/api/v1/settings/whitelist',
+    operationId: 'getWhitelist',
+    summary: 'The IP whitelist as it was saved.',
+    access: 'settings:read',
+    etag: true,
+    request: {},
+    responses: { 200: { description: 'The whitelist.', schema: Whitelist } },
+    async handle(ctx, { whitelist }) {
       ctx.set('ETag', etagOf(whitelist.text()));
       answer(ctx, { whitelist: whitelist.text() });
     },
-  ),
-  uncheckedRoute(
-    {
-      method: 'PUT',
-      path: '/api/v1/settings/whitelist',
-      operationId: 'setWhitelist',
-      summary:
-        'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
-      access: 'settings:write',
-      etag: true,
-      request: {
-        query: z.object({
-          keepMyAccess: Flag.default(false),
-        }),
-        body: Whitelist,
-      },
-      responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
-      problems: [409, 412],
+  }),
+  uncheckedRoute({
+    method: 'PUT',
+    path: '/api/v1/settings/whitelist',
+    operationId: 'setWhitelist',
+    summary:
+      'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
+    access: 'settings:write',
+    etag: true,
+    request: {
+      query: z.object({
+        keepMyAccess: Flag.default(false),
+      }),
+      body: Whitelist,
     },
-    async (ctx, { whitelist, onSettingChanged, lostAccess }, readJsonObject) => {
+    responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
+    problems: [409, 412],
+    async handle(ctx, { whitelist, onSettingChanged, lostAccess }, readJsonObject) {
       const body = await readJsonObject(ctx);
       const refused = ctx.state.caller ? lostAccess(ctx.state.caller) : null;
       if (refused) return sendProblem(ctx, refused);
@@ -115,21 +111,19 @@ export const whitelistRoutes = [
       ctx.set('ETag', etagOf(whitelist.text()));
       answer(ctx, { whitelist: whitelist.text() });
     },
-  ),
-  route(
-    {
-      method: 'POST',
-      path: '/api/v1/settings/whitelist/check',
-      operationId: 'checkWhitelist',
-      summary: 'Explains each entry of a whitelist, and tests an address; saves nothing.',
-      access: 'settings:read',
-      bulkBody: true,
-      request: {
-        body: Whitelist.extend({ address: z.string().max(255).optional() }).meta({ id: 'WhitelistQuestion' }),
-      },
-      responses: { 200: { description: 'The explanation.', schema: WhitelistCheck } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/settings/whitelist/check',
+    operationId: 'checkWhitelist',
+    summary: 'Explains each entry of a whitelist, and tests an address; saves nothing.',
+    access: 'settings:read',
+    bulkBody: true,
+    request: {
+      body: Whitelist.extend({ address: z.string().max(255).optional() }).meta({ id: 'WhitelistQuestion' }),
     },
-    async ({ body: { whitelist, address }, caller }) => {
+    responses: { 200: { description: 'The explanation.', schema: WhitelistCheck } },
+    async handle({ body: { whitelist, address }, caller }) {
       const entries = explainWhitelist(whitelist);
       const parsed = parseWhitelist(whitelist);
       const given = address === undefined ? null : normalizeAddress(address.trim());
@@ -148,5 +142,5 @@ export const whitelistRoutes = [
         },
       };
     },
-  ),
+  }),
 ];
