@@ -17,7 +17,15 @@ import type { WebhookAgentSettings } from './agent-settings.js';
 import { JSON_FAULTS, mediaFault, refuse } from './hook-checks.js';
 import type { WantedRun } from './intake.js';
 
-export interface SignedWebhookDeps {
+interface Sender extends Omit<SigningSender, 'secrets'> {
+  readonly agent: string;
+  readonly sessionKey: string | null;
+  /** null: the body is the message. */
+  readonly template: MessageTemplate | null;
+}
+
+/** Reads one delivery. The caller has already counted its attempt. */
+export function createSignedWebhook(deps: {
   readonly attempts: Pick<AttemptLimit, 'succeeded'>;
   readonly maxBodyBytes: number;
   readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
@@ -28,17 +36,7 @@ export interface SignedWebhookDeps {
   readonly newId: () => string;
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
-}
-
-interface Sender extends Omit<SigningSender, 'secrets'> {
-  readonly agent: string;
-  readonly sessionKey: string | null;
-  /** null: the body is the message. */
-  readonly template: MessageTemplate | null;
-}
-
-/** Reads one delivery. The caller has already counted its attempt. */
-export function createSignedWebhook(deps: SignedWebhookDeps) {
+}) {
   const senders = new Map(
     Object.entries(deps.agents).flatMap(([agent, settings]) => {
       const sender = senderOf(agent, settings);

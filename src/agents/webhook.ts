@@ -19,7 +19,12 @@ import { hasQueryToken, JSON_FAULTS, mediaFault, refuse, type TokenCheck } from 
 import type { Intake, IntakeResult, WantedRun } from './intake.js';
 import { createSignedWebhook } from './signed-webhook.js';
 
-export interface WebhookDeps {
+/** Retry-After while the queue is full, the database cannot be used, or the daemon stops, in seconds. */
+const FULL_RETRY_S = 5;
+const DATABASE_RETRY_S = 5;
+const STOPPING_RETRY_S = 10;
+
+export function createWebhook(deps: {
   readonly isEnabled: boolean;
   /** Whether webhooks.allowFrom permits a source address. */
   readonly mayCall: (source: string) => boolean;
@@ -36,14 +41,7 @@ export interface WebhookDeps {
   readonly intake: Intake;
   readonly newId: () => string;
   readonly log: Pick<Log, 'warn' | 'error'>;
-}
-
-/** Retry-After while the queue is full, the database cannot be used, or the daemon stops, in seconds. */
-const FULL_RETRY_S = 5;
-const DATABASE_RETRY_S = 5;
-const STOPPING_RETRY_S = 10;
-
-export function createWebhook(deps: WebhookDeps): HandleHook {
+}): HandleHook {
   const readSigned = createSignedWebhook(deps);
   return async (request) => {
     try {

@@ -61,10 +61,7 @@ async function readPassword(
   const credential = join(folder, SYSTEMD_CREDENTIAL);
   if (await isMissingOrBlank(credential)) return undefined;
   const password = await readPasswordFile(credential, 'systemd credential');
-  return {
-    password,
-    by: 'the systemd credential admin-password (LoadCredential= in the unit file)',
-  };
+  return { password, by: 'the systemd credential admin-password (LoadCredential= in the unit file)' };
 }
 
 async function readPasswordFile(file: string, where: string): Promise<string> {

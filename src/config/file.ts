@@ -55,10 +55,7 @@ export async function readConfigFile(name: string, cwd: string) {
   const faults: Fault[] = [...document.errors, ...document.warnings, ...unknownAliases(document)];
   if (faults.length > 0) {
     throw new ConfigError(
-      faults.map((fault) => ({
-        where: place(fault.pos[0]),
-        text: SYNTAX[fault.code] ?? 'invalid YAML',
-      })),
+      faults.map((fault) => ({ where: place(fault.pos[0]), text: SYNTAX[fault.code] ?? 'invalid YAML' })),
     );
   }
   return {

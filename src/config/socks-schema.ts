@@ -129,11 +129,7 @@ function checkUpstream(rule: UpstreamLogin, context: z.RefinementCtx): void {
     readDestination(rule.match, 'match');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    context.addIssue({
-      code: 'custom',
-      path: ['match'],
-      message: `valid hosts and ports: ${why}`,
-    });
+    context.addIssue({ code: 'custom', path: ['match'], message: `valid hosts and ports: ${why}` });
   }
   if (rule.password && rule.passwordFile)
     context.addIssue({

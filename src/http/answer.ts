@@ -92,10 +92,7 @@ export function refuseBusy(ctx: Context): void {
   refuse(ctx, 'too-many-attempts', why.detail);
 }
 
-export const TOO_MANY_ATTEMPTS = {
-  problem: 'too-many-requests',
-  ...because('too-many-attempts'),
-} as const;
+export const TOO_MANY_ATTEMPTS = { problem: 'too-many-requests', ...because('too-many-attempts') } as const;
 
 const V1 = '/api/v1/';
 /** Older than the rest of /api/v1: scripts expect refusals in the account API's form. */

@@ -16,11 +16,7 @@ export interface Measured {
   /** Number of data plane workers, by engine. */
   readonly workers: Readonly<Record<'native' | 'node', number>>;
   readonly accountsOnline: number;
-  readonly accounts: {
-    readonly enabled: number;
-    readonly disabled: number;
-    readonly expired: number;
-  };
+  readonly accounts: { readonly enabled: number; readonly disabled: number; readonly expired: number };
   readonly bytesUp: number;
   readonly bytesDown: number;
   /** By outcome. */

@@ -82,10 +82,7 @@ export async function openSettings(deps: {
 
   const { publicHost, publicPort } = config.socks;
   const publicAddress = await settings.open(
-    createPublicAddressSetting({
-      settings: store.settings,
-      ofFile: { host: publicHost, port: publicPort },
-    }),
+    createPublicAddressSetting({ settings: store.settings, ofFile: { host: publicHost, port: publicPort } }),
   );
   const ofFile = config.notices;
   const notices = await settings.open(
@@ -155,11 +152,7 @@ export async function openSettings(deps: {
           const value = changed.get(entry.path);
           return value === undefined ? entry : { ...entry, value, source: 'console' };
         }),
-        database: {
-          client: databaseName(config),
-          bytes: await store.size(),
-          heartbeats: pool.size,
-        },
+        database: { client: databaseName(config), bytes: await store.size(), heartbeats: pool.size },
         startedAt: new Date(deps.startedAt).toISOString(),
         ...(await changedSinceStart(source)),
       };

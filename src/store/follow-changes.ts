@@ -3,7 +3,14 @@ import { createReloads, type Reloads } from '../core/reloads.js';
 import { createPoller, type Poller, type Timers } from '../core/timers.js';
 import type { Change, ChangeFeed } from './changes.js';
 
-export interface FollowOptions {
+/** Accounts reloaded by one call: large enough for few queries, small enough not to delay logins. */
+const MAX_ACCOUNTS_PER_RELOAD = 500;
+/** Concurrent reloads of accounts: a reload that waits until this process has changed an account must not delay the others. */
+const MAX_ACCOUNT_RELOADS = 4;
+const MAX_PENALTIES_PER_RELOAD = 500;
+
+/** `stop` resolves when no reload is running. */
+export function followChanges(options: {
   readonly feed: ChangeFeed;
   /** Polling interval, in ms. */
   readonly intervalMs: number;
@@ -24,16 +31,7 @@ export interface FollowOptions {
   readonly everySetting: () => readonly string[];
   readonly onError: (error: unknown) => void;
   readonly timers: Timers;
-}
-
-/** Accounts reloaded by one call: large enough for few queries, small enough not to delay logins. */
-const MAX_ACCOUNTS_PER_RELOAD = 500;
-/** Concurrent reloads of accounts: a reload that waits until this process has changed an account must not delay the others. */
-const MAX_ACCOUNT_RELOADS = 4;
-const MAX_PENALTIES_PER_RELOAD = 500;
-
-/** `stop` resolves when no reload is running. */
-export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
+}): Pick<Poller, 'start' | 'stop'> {
   const { feed, onError } = options;
   // Each kind is reloaded separately, concurrently with reading further changes, so that a slow kind does not delay others.
   const accounts = createReloads(options.applyAccounts, onError, {

@@ -4,15 +4,13 @@ import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
 
-export interface HttpAgentOptions {
+export function createHttpAgent(options: {
   readonly url: string;
   /** Sent as `Authorization: Bearer`; null: no key. Read at every run, because a reload may change it. */
   readonly apiKey: () => string | null;
   readonly maxReplyBytes: number;
   readonly now: Clock;
-}
-
-export function createHttpAgent(options: HttpAgentOptions): Agent {
+}): Agent {
   return {
     async run(input, signal) {
       const result = await callWithRetries(

@@ -21,10 +21,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 export function createHttpChannel(options: HttpChannelOptions): Channel {
   const post = createSignedPost(options);
-  return {
-    type: 'http',
-    deliver: (reply, signal) => post(reply.runId, JSON.stringify(reply), signal),
-  };
+  return { type: 'http', deliver: (reply, signal) => post(reply.runId, JSON.stringify(reply), signal) };
 }
 
 export function createSignedPost(options: HttpChannelOptions): SignedPost {

@@ -71,7 +71,11 @@ export interface ConsoleSessions extends Reloadable {
   sweep(): number;
 }
 
-export interface ConsoleSessionOptions {
+const VALUE_BYTES = 32;
+/** How often the time of the last use is written. A restart loses at most this much. */
+const USE_WRITTEN_EVERY_MS = 60_000;
+
+export function createConsoleSessions(options: {
   readonly store: ConsoleSessionStore;
   readonly now: Clock;
   /** Fingerprint of the current credentials; null: the operator is disabled or does not exist. */
@@ -85,13 +89,7 @@ export interface ConsoleSessionOptions {
   /** Maximum number of sessions of one user; a new one ends the least recently used. */
   readonly maxSessions: number;
   readonly onError: (error: unknown) => void;
-}
-
-const VALUE_BYTES = 32;
-/** How often the time of the last use is written. A restart loses at most this much. */
-const USE_WRITTEN_EVERY_MS = 60_000;
-
-export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSessions {
+}): ConsoleSessions {
   const { store, now, onError } = options;
   const open = new Map<string, ConsoleSession>();
   const usedWritten = new Map<string, number>();

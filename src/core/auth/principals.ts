@@ -54,7 +54,8 @@ interface Factors {
   readonly recoveryCodes: RecoveryCodes;
 }
 
-export interface PrincipalDeps {
+/** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
+export async function openPrincipals(deps: {
   readonly credentials: AdminCredentials;
   readonly operators: Operators;
   readonly passwords: PeoplePasswords;
@@ -67,10 +68,7 @@ export interface PrincipalDeps {
   readonly onError: (error: unknown) => void;
   /** Called for a second factor whose key is missing or another one. */
   readonly onUnreadable: (object: AuditRecord['object']) => void;
-}
-
-/** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
-export async function openPrincipals(deps: PrincipalDeps): Promise<Principals> {
+}): Promise<Principals> {
   const { credentials, operators, passwords } = deps;
   async function openFactors(prefix: string, object: AuditRecord['object']): Promise<Factors> {
     const { settings, now, totpKeys } = deps;

@@ -68,13 +68,7 @@ export function createSecondFactor({
   const usedStepKey = `${prefix}.totp-used`;
   const parse = (text: string): Held | null =>
     text === '' ? null : { text, secret: openSecret(keys.key(), key, text) };
-  const setting = createSetting<Held | null>({
-    store: settings,
-    key,
-    initial: null,
-    parse,
-    format,
-  });
+  const setting = createSetting<Held | null>({ store: settings, key, initial: null, parse, format });
   const ended = { operatorId: object.id, tokens: false };
   let usedStep = 0;
 

@@ -20,7 +20,26 @@ import {
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
 import { expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
 
-export interface NoticeOptions {
+export type Notices = ReturnType<typeof createNotices>;
+
+const MAX_SOURCES = 10_000;
+const BATCH = 50;
+/** The audit log is read again this far back: an entry gets its time before its transaction ends. */
+const AUDIT_OVERLAP_MS = MINUTE_MS;
+/** Time in which the occurrence of an alert can be found again. */
+const KEEP_ALERT_MS = DAY_MS;
+/** After its start the daemon looks for occurrences since then: it may have been down. */
+const LOOK_BACK_MS = HOUR_MS;
+/** Most keys of stored notices in memory. Notices with these keys are not written to the database again each minute. */
+const MAX_KNOWN = 200_000;
+/** A channel to a recipient. */
+const WAYS: readonly Way[] = RECIPIENTS.flatMap((recipient) =>
+  CHANNELS.map((channel) => ({ recipient, channel })),
+);
+
+const nameOf = ({ recipient, channel }: Way): string => `${channel} ${recipient}`;
+
+export function createNotices(options: {
   readonly store: Pick<
     NoticeStore,
     | 'add'
@@ -48,28 +67,7 @@ export interface NoticeOptions {
   readonly loginFailureWindowMs: number;
   readonly now: Clock;
   readonly newId: () => string;
-}
-
-export type Notices = ReturnType<typeof createNotices>;
-
-const MAX_SOURCES = 10_000;
-const BATCH = 50;
-/** The audit log is read again this far back: an entry gets its time before its transaction ends. */
-const AUDIT_OVERLAP_MS = MINUTE_MS;
-/** Time in which the occurrence of an alert can be found again. */
-const KEEP_ALERT_MS = DAY_MS;
-/** After its start the daemon looks for occurrences since then: it may have been down. */
-const LOOK_BACK_MS = HOUR_MS;
-/** Most keys of stored notices in memory. Notices with these keys are not written to the database again each minute. */
-const MAX_KNOWN = 200_000;
-/** A channel to a recipient. */
-const WAYS: readonly Way[] = RECIPIENTS.flatMap((recipient) =>
-  CHANNELS.map((channel) => ({ recipient, channel })),
-);
-
-const nameOf = ({ recipient, channel }: Way): string => `${channel} ${recipient}`;
-
-export function createNotices(options: NoticeOptions) {
+}) {
   const { store, now, newId } = options;
   const failures = new Map<string, { since: number; count: number }>();
   /** Since the last look, by account. */

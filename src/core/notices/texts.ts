@@ -106,10 +106,7 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
     en: 'The certificate {certificate} of node {node} expires on {expires} ({left}). Renew it and send SIGHUP.',
   },
   digest: { zh: '自 {since}起：{summary}。\n{lines}', en: 'Since {since}: {summary}.\n{lines}' },
-  test: {
-    zh: '这是一条测试消息：该通知渠道可以使用。',
-    en: 'This is a test: the channel works.',
-  },
+  test: { zh: '这是一条测试消息：该通知渠道可以使用。', en: 'This is a test: the channel works.' },
 };
 
 function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
@@ -240,10 +237,7 @@ function digestValues(
     if (more > 0) shown.push(language === 'zh' ? `- 另有 ${more} 个` : `- and ${more} more`);
     return ['', `${partText(name)}${language === 'zh' ? '：' : ':'}`, ...shown];
   });
-  return {
-    summary: parts.map(partText).join(language === 'zh' ? '，' : ', '),
-    lines: lines.join('\n'),
-  };
+  return { summary: parts.map(partText).join(language === 'zh' ? '，' : ', '), lines: lines.join('\n') };
 }
 
 /** The ways of a change, as the console's audit log calls them. */

@@ -41,16 +41,6 @@ export interface OverviewNow {
   }[];
 }
 
-export interface OverviewDeps {
-  readonly directory: AccountDirectory;
-  readonly sessions: SessionRegistry;
-  readonly activity: LiveActivity;
-  readonly samples: Pick<SampleStore, 'runs'>;
-  readonly heartbeatSums: Pick<HeartbeatSums, 'games'>;
-  readonly calendar: Calendar;
-  readonly now: Clock;
-}
-
 const WEEK_MS = 7 * DAY_MS;
 const TOP = 10;
 const FRESH_MS = 1_000;
@@ -58,7 +48,15 @@ const FRESH_MS = 1_000;
 const GAMES_FRESH_MS = 30_000;
 
 /** Returns a function that returns the current overview. It rejects when the database does not answer. */
-export function createOverview(deps: OverviewDeps): () => Promise<OverviewNow> {
+export function createOverview(deps: {
+  readonly directory: AccountDirectory;
+  readonly sessions: SessionRegistry;
+  readonly activity: LiveActivity;
+  readonly samples: Pick<SampleStore, 'runs'>;
+  readonly heartbeatSums: Pick<HeartbeatSums, 'games'>;
+  readonly calendar: Calendar;
+  readonly now: Clock;
+}): () => Promise<OverviewNow> {
   const { directory, sessions, activity, now } = deps;
   const midnight = (at: number): number => deps.calendar.periodStart('day', at) ?? at;
   let cached: { at: number; overview: Promise<OverviewNow> } | null = null;

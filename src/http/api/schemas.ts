@@ -37,12 +37,7 @@ export const Cursor = z.string().min(1, { abort: true }).max(2_000, { abort: tru
  * `total` the number of all objects.
  */
 export function pageOf<T extends z.ZodType>(item: T) {
-  return z.object({
-    items: z.array(item),
-    matched: Count,
-    total: Count,
-    nextCursor: Cursor.nullable(),
-  });
+  return z.object({ items: z.array(item), matched: Count, total: Count, nextCursor: Cursor.nullable() });
 }
 
 /** A page of a list that is not counted, because it may have millions of rows. */

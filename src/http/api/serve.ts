@@ -100,15 +100,9 @@ export function callerProblem(caller: Caller | undefined, access: Access): Probl
   };
 }
 
-const ADMINISTRATOR_ONLY: ProblemAnswer = {
-  problem: 'wrong-role',
-  ...because('administrator-only'),
-};
+const ADMINISTRATOR_ONLY: ProblemAnswer = { problem: 'wrong-role', ...because('administrator-only') };
 
-const OF_ALL_ACCOUNTS: ProblemAnswer = {
-  problem: 'wrong-role',
-  ...because('of-all-accounts'),
-};
+const OF_ALL_ACCOUNTS: ProblemAnswer = { problem: 'wrong-role', ...because('of-all-accounts') };
 
 /** The caller of a public route without credentials. */
 const nobody = (address: string): Caller => ({

@@ -34,9 +34,7 @@ export function chooseEngine(engine: Config['socks']['engine'], log: Log): Libc 
     throw new StartError(
       'no-native-engine',
       `socks.engine: the native engine is not available (${reason}). ${todo}`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
   log.info({ reason }, 'native engine not available; using node engine');

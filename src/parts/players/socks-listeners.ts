@@ -195,16 +195,7 @@ async function openUnix(
   service: Service,
 ): Promise<Opened> {
   const id = plane.nextToken();
-  const spec: ListenerSpec = {
-    id,
-    fd: null,
-    host: '',
-    port: 0,
-    path,
-    mode,
-    isDualStack: false,
-    ...service,
-  };
+  const spec: ListenerSpec = { id, fd: null, host: '', port: 0, path, mode, isDualStack: false, ...service };
   if (libc === null) return openInWorker(plane, spec);
   // No process may connect before chmod sets the permissions.
   const umask = process.umask(0o777);

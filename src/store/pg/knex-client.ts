@@ -19,9 +19,7 @@ export type PgConfig = Knex.Config & {
 };
 
 /** The socket of a connection, which pg's types omit. */
-type RawConnection = Client & {
-  readonly connection: { readonly stream: { destroy(error?: Error): void } };
-};
+type RawConnection = Client & { readonly connection: { readonly stream: { destroy(error?: Error): void } } };
 
 /** Makes text columns unlimited and sorted by their bytes, so that names, ids and cursors compare as in SQLite. */
 class BytewiseColumnCompiler extends PostgresColumnCompiler {

@@ -103,11 +103,7 @@ export function createNodeStore(
     async release({ name, process }) {
       await db('nodes')
         .where({ name, process })
-        .update({
-          renewed_at: now,
-          lease_until: null,
-          load: JSON.stringify(NO_LOAD),
-        });
+        .update({ renewed_at: now, lease_until: null, load: JSON.stringify(NO_LOAD) });
     },
 
     async list() {

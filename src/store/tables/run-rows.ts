@@ -39,14 +39,7 @@ export function toRun(row: object): Run {
 type Hidden = 'owner' | 'excused' | 'cancelRequestedAt';
 
 export const newRow = (run: NewRun, node: string | null) =>
-  toRow({
-    ...run,
-    owner: node,
-    status: 'queued',
-    attempt: 0,
-    delivery: 'none',
-    deliveryTries: 0,
-  });
+  toRow({ ...run, owner: node, status: 'queued', attempt: 0, delivery: 'none', deliveryTries: 0 });
 
 interface KeyRow {
   key: string;

@@ -73,9 +73,7 @@ export const accountBatchRoutes = [
     access: 'accounts:write',
     bulkBody: true,
     request: { body: NewAccounts },
-    responses: {
-      200: { description: 'What was created and what was skipped.', schema: NewAccountsResult },
-    },
+    responses: { 200: { description: 'What was created and what was skipped.', schema: NewAccountsResult } },
     async handle({ body, caller, ctx }, deps) {
       const { accounts } = deps;
       const wanted = requested(body);

@@ -53,10 +53,7 @@ export const credentialRoutes = [
     summary:
       'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
     access: 'accounts:write',
-    request: {
-      params: IdParams,
-      body: z.object({ password: Password }).meta({ id: 'KnownPassword' }),
-    },
+    request: { params: IdParams, body: z.object({ password: Password }).meta({ id: 'KnownPassword' }) },
     responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
     problems: [404],
     async handle({ params, body: { password }, ctx }, deps) {

@@ -77,10 +77,7 @@ export const limitRoutes = [
   }),
 ];
 
-const CHANGED_MEANWHILE: ProblemAnswer = {
-  problem: 'changed-meanwhile',
-  ...because('limits-changed'),
-};
+const CHANGED_MEANWHILE: ProblemAnswer = { problem: 'changed-meanwhile', ...because('limits-changed') };
 
 function shown({ accounts, usage }: Services, id: string): Answered | ProblemAnswer {
   const account = accounts.get(id.toLowerCase())?.account;

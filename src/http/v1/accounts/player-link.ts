@@ -114,10 +114,7 @@ export const playerLinkRoutes = [...routesFor('page'), ...routesFor('pac')];
 const NO_LINK: ProblemAnswer = { problem: 'not-found', ...because('no-player-link') };
 
 const NOT_SERVED: Readonly<Record<PlayerLinkKind, ProblemAnswer>> = {
-  page: {
-    problem: 'conflict',
-    ...because('no-player-page'),
-  },
+  page: { problem: 'conflict', ...because('no-player-page') },
   pac: { problem: 'conflict', ...because('no-pac') },
 };
 

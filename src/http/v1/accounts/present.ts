@@ -69,11 +69,7 @@ export function presentSchedule({ schedule }: Pick<Account, 'schedule'>, schedul
 }
 
 export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: LimitUsage) {
-  return {
-    ...counts,
-    periodStartedAt: isoOrNull(periodStartedAt),
-    periodEndsAt: isoOrNull(periodEndsAt),
-  };
+  return { ...counts, periodStartedAt: isoOrNull(periodStartedAt), periodEndsAt: isoOrNull(periodEndsAt) };
 }
 
 /** Changes with the settings of an operator, but not with logins and traffic. */

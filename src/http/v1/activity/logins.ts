@@ -97,10 +97,7 @@ export const loginRoutes = [
       query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
     },
     responses: {
-      200: {
-        description: 'Days.',
-        schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }),
-      },
+      200: { description: 'Days.', schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }) },
     },
     problems: [404],
     async handle({ params, query }, { accounts, usage, calendar, now }) {

@@ -54,9 +54,7 @@ export const noticeRoutes = [
         account: Guid.optional(),
       }),
     },
-    responses: {
-      200: { description: 'A page.', schema: NoticePage },
-    },
+    responses: { 200: { description: 'A page.', schema: NoticePage } },
     async handle({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) {
       const since = now() - noticesSetting.current().historyDays * DAY_MS;
       const accountId = account?.toLowerCase();
@@ -108,10 +106,5 @@ export const noticeRoutes = [
 ];
 
 function presentNotice({ key: _, keepUntil: _until, owner: _owner, dueAt, ...notice }: StoredNotice) {
-  return {
-    ...notice,
-    at: iso(notice.at),
-    triedAt: isoOrNull(notice.triedAt),
-    nextTryAt: isoOrNull(dueAt),
-  };
+  return { ...notice, at: iso(notice.at), triedAt: isoOrNull(notice.triedAt), nextTryAt: isoOrNull(dueAt) };
 }

@@ -21,11 +21,7 @@ export const retentionRoutes = settingRoutes({
   name: 'retention',
   schema: Retention,
   body: Retention.partial({ sessionDays: true }),
-  get: {
-    operationId: 'getRetention',
-    summary: 'How long the daemon keeps data.',
-    description: 'Retention.',
-  },
+  get: { operationId: 'getRetention', summary: 'How long the daemon keeps data.', description: 'Retention.' },
   put: {
     operationId: 'setRetention',
     summary: 'Changes how long the daemon keeps data; older data is deleted within minutes.',

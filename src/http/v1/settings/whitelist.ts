@@ -64,12 +64,7 @@ export const whitelistRoutes = [
       'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
     access: 'settings:write',
     etag: true,
-    request: {
-      query: z.object({
-        keepMyAccess: Flag.default(false),
-      }),
-      body: Whitelist,
-    },
+    request: { query: z.object({ keepMyAccess: Flag.default(false) }), body: Whitelist },
     responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
     problems: [409, 412],
     async handle(ctx, { whitelist, onSettingChanged, lostAccess }, readJsonObject) {
