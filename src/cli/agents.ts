@@ -1,10 +1,11 @@
 // `pulsegate agent`: lists agents and sends them messages.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { type Answer, type Api, Refused, withApi, withDatabase, worded } from './shared/api.js';
+import { type ApiCommand, apiCommand } from './shared/api-command.js';
 import {
   type AddCommands,
   CommandError,
@@ -13,44 +14,28 @@ import {
   printJson,
   printLine,
 } from './shared/command.js';
-import { formatIso, printTable } from './shared/table.js';
+import { formatIso } from './shared/table.js';
 
 /** How often `send --wait` asks for the run, in ms. */
 const POLL_MS = 200;
 
 export const addAgentCommands: AddCommands = (program, io) => {
-  const agent = program.command('agent').description('list agents and send them messages');
-  addAgentList(agent, io);
-  addAgentSend(agent, io);
-};
-
-function addAgentList(agent: Command, io: CommandIo): void {
+  const agent = apiCommand(program, io, 'agent').description('list agents and send them messages');
   agent
     .command('list')
     .description('list agents with their state and queued runs')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { items: rows } = await call('GET /agents');
-        if (options.json) return printJson(io, rows);
-        if (rows.length === 0) return printLine(io.stderr, 'No agents are configured.');
-        printTable(
-          io,
-          ['NAME', 'TYPE', 'STATE', 'QUEUED', 'WEBHOOK', 'SESSION', 'CHANNEL', 'LAST ACTIVE'],
-          rows.map((row) => [
-            row.name,
-            row.type,
-            row.state,
-            String(row.queued),
-            row.webhook ? 'yes' : 'no',
-            row.sessionKey ?? '-',
-            row.channel,
-            formatIso(row.lastActiveAt, 'never'),
-          ]),
-        );
-      });
+    .lists('No agents are configured.', async ({ call }) => (await call('GET /agents')).items, {
+      NAME: ({ name }) => name,
+      TYPE: ({ type }) => type,
+      STATE: ({ state }) => state,
+      QUEUED: ({ queued }) => String(queued),
+      WEBHOOK: ({ webhook }) => (webhook ? 'yes' : 'no'),
+      SESSION: ({ sessionKey }) => sessionKey ?? '-',
+      CHANNEL: ({ channel }) => channel,
+      'LAST ACTIVE': ({ lastActiveAt }) => formatIso(lastActiveAt, 'never'),
     });
-}
+  addAgentSend(agent, io);
+};
 
 interface SendOptions {
   session?: string;
@@ -58,7 +43,7 @@ interface SendOptions {
   json?: true;
 }
 
-function addAgentSend(agent: Command, io: CommandIo): void {
+function addAgentSend(agent: ApiCommand, io: CommandIo): void {
   agent
     .command('send')
     .argument('<name>', 'agent name')

@@ -1,12 +1,12 @@
 // `pulsegate node`: lists and drains the daemons that share the database.
 import { nodeNameOf } from '../parts/database/node.js';
 import { withApi, worded } from './shared/api.js';
-import { type AddCommands, load, printJson, printLine } from './shared/command.js';
-import { formatBytes, formatIso, printTable } from './shared/table.js';
+import { apiCommand } from './shared/api-command.js';
+import { type AddCommands, load, printLine } from './shared/command.js';
+import { formatBytes, formatIso } from './shared/table.js';
 
 export const addNodeCommands: AddCommands = (program, io) => {
-  const node = program
-    .command('node')
+  const node = apiCommand(program, io, 'node')
     .description('list and drain the daemons that share the database')
     .addHelpText(
       'after',
@@ -16,31 +16,23 @@ export const addNodeCommands: AddCommands = (program, io) => {
   node
     .command('list')
     .description('list nodes with their state and load')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { items: nodes } = await call('GET /nodes');
-        if (options.json) return printJson(io, nodes);
-        if (nodes.length === 0)
-          return printLine(io.stderr, 'No nodes found: no daemon has used this database.');
-        printTable(
-          io,
-          ['NAME', 'STATE', 'VERSION', 'SESSIONS', 'UP/S', 'DOWN/S', 'CPU', 'DATABASE', 'SEEN', 'LISTENS ON'],
-          nodes.map(({ name, state, isDrained, version, renewedAt, addresses, ...now }) => [
-            name,
-            isDrained && (state === 'lost' || state === 'stopped') ? `${state}, drained` : state,
-            version,
-            String(now.sessions),
-            formatBytes(now.bytesPerSecondUp),
-            formatBytes(now.bytesPerSecondDown),
-            `${Math.round(now.cpuPercent)} %`,
-            now.databaseDelayMs === null ? '' : `${now.databaseDelayMs} ms`,
-            formatIso(renewedAt, ''),
-            addresses.socks.join(' '),
-          ]),
-        );
-      });
-    });
+    .lists(
+      'No nodes found: no daemon has used this database.',
+      async ({ call }) => (await call('GET /nodes')).items,
+      {
+        NAME: ({ name }) => name,
+        STATE: ({ state, isDrained }) =>
+          isDrained && (state === 'lost' || state === 'stopped') ? `${state}, drained` : state,
+        VERSION: ({ version }) => version,
+        SESSIONS: ({ sessions }) => String(sessions),
+        'UP/S': ({ bytesPerSecondUp }) => formatBytes(bytesPerSecondUp),
+        'DOWN/S': ({ bytesPerSecondDown }) => formatBytes(bytesPerSecondDown),
+        CPU: ({ cpuPercent }) => `${Math.round(cpuPercent)} %`,
+        DATABASE: ({ databaseDelayMs }) => (databaseDelayMs === null ? '' : `${databaseDelayMs} ms`),
+        SEEN: ({ renewedAt }) => formatIso(renewedAt, ''),
+        'LISTENS ON': ({ addresses }) => addresses.socks.join(' '),
+      },
+    );
 
   const change = (verb: 'drain' | 'undrain', description: string, done: string) =>
     node

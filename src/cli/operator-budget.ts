@@ -22,18 +22,18 @@ export function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Bu
   return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
 }
 
-/** Describes used amount and bound of each of the three parts; empty texts for other roles. */
-export function budgetWords({
-  role,
-  budget,
-  used,
-}: Answer<'GET /operators'>['items'][number]): readonly string[] {
-  if (role !== 'seller') return ['', '', ''];
-  const of = (amount: string, bound: string | null): string =>
-    bound === null ? amount : `${amount} of ${bound}`;
-  return [
-    of(String(used.accounts), budget.accounts === null ? null : String(budget.accounts)),
-    of(used.days.toFixed(1), budget.days === null ? null : String(budget.days)),
-    of(formatBytes(used.bytes), budget.bytes === null ? null : formatBytes(budget.bytes)),
-  ];
-}
+type Operator = Answer<'GET /operators'>['items'][number];
+
+/** Used amount and bound of a part; empty for other roles. */
+const column =
+  (part: keyof Budget, bound: (n: number) => string, amount = bound) =>
+  ({ role, budget: { [part]: most }, used }: Operator): string => {
+    if (role !== 'seller') return '';
+    return most === null ? amount(used[part]) : `${amount(used[part])} of ${bound(most)}`;
+  };
+
+export const BUDGET_COLUMNS = {
+  ACCOUNTS: column('accounts', String),
+  DAYS: column('days', String, (days) => days.toFixed(1)),
+  TRAFFIC: column('bytes', formatBytes),
+};

@@ -3,8 +3,9 @@ import { type Command, Option } from 'commander';
 import { NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS } from '../core/auth/operator.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
-import { BUDGET_HELP, type BudgetOptions, budgetWords, toBudget } from './operator-budget.js';
+import { BUDGET_COLUMNS, BUDGET_HELP, type BudgetOptions, toBudget } from './operator-budget.js';
 import { type Answer, type Api, withApi, worded } from './shared/api.js';
+import { apiCommand } from './shared/api-command.js';
 import {
   type AddCommands,
   CommandError,
@@ -15,54 +16,56 @@ import {
 } from './shared/command.js';
 import { parseByteSize, parseCount } from './shared/limit-options.js';
 import { confirm, KEEP_TOKENS, readNewPassword } from './shared/prompt.js';
-import { formatIso, printTable } from './shared/table.js';
+import { formatIso } from './shared/table.js';
 
 const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
 
 export const addOperatorCommands: AddCommands = (program, io) => {
-  const operator = program
-    .command('operator')
+  const operator = apiCommand(program, io, 'operator')
     .description('manage the operators besides the administrator')
     .addHelpText(
       'after',
       '\nRoles:\n  viewer    sees every account and changes nothing\n  seller    works on its own accounts within its budget, and sees no others\n  operator  works on every account, but not on settings, nodes and agents\n' +
         '\nExamples:\n  pulsegate operator add kim --role viewer\n  pulsegate operator add shop --role seller --accounts 100 --days 3000 --traffic 5TiB\n  pulsegate operator update kim --disable',
     );
-  addList(operator, io);
-  addAdd(operator, io);
-  addUpdate(operator, io);
-  addSecondFactorOff(operator, io);
-  addRemove(operator, io);
-};
 
-function addList(operator: Command, io: CommandIo): void {
   operator
     .command('list')
     .description('list operators by name')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command: Command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { items: list } = await call('GET /operators');
-        if (options.json) return printJson(io, list);
-        if (list.length === 0)
-          return printLine(
-            io.stderr,
-            'No operators besides the administrator. See: pulsegate operator add --help',
-          );
-        printTable(
-          io,
-          ['NAME', 'ROLE', 'STATE', 'ACCOUNTS', 'DAYS', 'TRAFFIC', 'CREATED'],
-          list.map((each) => [
-            each.name,
-            each.role,
-            each.isEnabled ? 'enabled' : 'disabled',
-            ...budgetWords(each),
-            formatIso(each.createdAt, ''),
-          ]),
-        );
-      });
+    .lists('No operators besides the administrator. See: pulsegate operator add --help', readOperators, {
+      NAME: ({ name }) => name,
+      ROLE: ({ role }) => role,
+      STATE: ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled'),
+      ...BUDGET_COLUMNS,
+      CREATED: ({ createdAt }) => formatIso(createdAt, ''),
     });
-}
+
+  addAdd(operator, io);
+  addUpdate(operator, io);
+
+  operator
+    .command('second-factor-off')
+    .argument('<name>', 'operator name or id')
+    .description('disable the second factor of an operator, for lost codes; takes effect within a second')
+    .calls(async (api, nameOrId: string) => {
+      const { id, totpEnabled: wasOn } = await findOperator(api, nameOrId);
+      if (wasOn) await worded(api.call('DELETE /operators/{id}/totp', { params: { id } }), REFUSALS);
+      printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
+    });
+
+  operator
+    .command('remove')
+    .argument('<name>', 'operator name or id')
+    .description('remove an operator with its sessions and tokens')
+    .option('--yes', 'skip the confirmation')
+    .calls(async (api, nameOrId: string, { yes }: { yes?: true }) => {
+      const { id, name } = await findOperator(api, nameOrId);
+      const lost = `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`;
+      await confirm(io, yes, lost);
+      await worded(api.call('DELETE /operators/{id}', { params: { id } }), REFUSALS);
+      printLine(io.stdout, `Removed ${name}.`);
+    });
+};
 
 function addAdd(operator: Command, io: CommandIo): void {
   operator
@@ -155,39 +158,10 @@ function addUpdate(operator: Command, io: CommandIo): void {
     });
 }
 
-function addSecondFactorOff(operator: Command, io: CommandIo): void {
-  operator
-    .command('second-factor-off')
-    .argument('<name>', 'operator name or id')
-    .description('disable the second factor of an operator, for lost codes; takes effect within a second')
-    .action(async (nameOrId: string, _options, command: Command) => {
-      await withApi(await load(command, io), async (api) => {
-        const { id, totpEnabled: wasOn } = await findOperator(api, nameOrId);
-        if (wasOn) await worded(api.call('DELETE /operators/{id}/totp', { params: { id } }), REFUSALS);
-        printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
-      });
-    });
-}
+const readOperators = async ({ call }: Api): Promise<Operator[]> => (await call('GET /operators')).items;
 
-function addRemove(operator: Command, io: CommandIo): void {
-  operator
-    .command('remove')
-    .argument('<name>', 'operator name or id')
-    .description('remove an operator with its sessions and tokens')
-    .option('--yes', 'skip the confirmation')
-    .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
-      await withApi(await load(command, io), async (api) => {
-        const { id, name } = await findOperator(api, nameOrId);
-        const lost = `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`;
-        await confirm(io, options.yes ?? false, lost);
-        await worded(api.call('DELETE /operators/{id}', { params: { id } }), REFUSALS);
-        printLine(io.stdout, `Removed ${name}.`);
-      });
-    });
-}
-
-async function findOperator({ call }: Api, nameOrId: string): Promise<Operator> {
-  const { items } = await call('GET /operators');
+async function findOperator(api: Api, nameOrId: string): Promise<Operator> {
+  const items = await readOperators(api);
   const found =
     items.find(({ name }) => name === nameOrId) ?? items.find(({ id }) => id === nameOrId.toLowerCase());
   if (found) return found;

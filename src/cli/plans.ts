@@ -1,5 +1,5 @@
 // `pulsegate plan`: lists, sets and removes plans.
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import {
   isPlanName,
   MAX_PLAN_DAYS,
@@ -11,67 +11,58 @@ import {
 } from '../core/accounts/plans/plans.js';
 import { etagOf } from '../http/api/etag.js';
 import { type Api, unlessChanged, withApi } from './shared/api.js';
-import {
-  type AddCommands,
-  CommandError,
-  type CommandIo,
-  load,
-  printJson,
-  printLine,
-} from './shared/command.js';
+import { type ApiCommand, apiCommand } from './shared/api-command.js';
+import { type AddCommands, CommandError, type CommandIo, load, printLine } from './shared/command.js';
 import { type LimitOptions, limitWords, toLimits, withLimitOptions } from './shared/limit-options.js';
 import { confirm } from './shared/prompt.js';
-import { printTable } from './shared/table.js';
 
 export const addPlanCommands: AddCommands = (program, io) => {
-  const plan = program
-    .command('plan')
+  const plan = apiCommand(program, io, 'plan')
     .description('manage the plans by which accounts are created, renewed and upgraded')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate plan set month --days 30 --quota 50GiB --max-addresses 2 --rate-down 3MiB/s\n  pulsegate account add player --generate --plan month\n  pulsegate account renew player',
     );
-  addList(plan, io);
-  addSet(plan, io);
-  addRemove(plan, io);
-};
 
-function addList(plan: Command, io: CommandIo): void {
   plan
     .command('list')
     .description('list plans in the order in which they are offered')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command: Command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { plans: list } = await call('GET /settings/plans');
-        if (options.json) return printJson(io, list);
-        if (list.length === 0) return printLine(io.stderr, 'No plans. See: pulsegate plan set --help');
-        printTable(
-          io,
-          ['NAME', 'DAYS', 'COUNTED FROM', 'LIMITS'],
-          list.map((each) => [
-            each.name,
-            each.days === null ? 'forever' : String(each.days),
-            each.startsAtFirstLogin ? 'first login' : 'creation',
-            limitWords(each.limits),
-          ]),
-        );
-      });
+    .lists('No plans. See: pulsegate plan set --help', readPlans, {
+      NAME: ({ name }) => name,
+      DAYS: ({ days }) => (days === null ? 'forever' : String(days)),
+      'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation'),
+      LIMITS: ({ limits }) => limitWords(limits),
     });
-}
+
+  addSet(plan, io);
+
+  plan
+    .command('remove')
+    .argument('<name>', 'plan name')
+    .description('remove a plan; accounts keep their expiry and limits')
+    .option('--yes', 'skip the confirmation')
+    .calls(async (api, name: string, { yes }: { yes?: true }) => {
+      if (!(await readPlans(api)).some((each) => each.name === name)) throw noPlan(name);
+      await confirm(io, yes, `The plan ${name} will be removed. Accounts keep their expiry and limits.`);
+      await save(api, (list) => list.filter((each) => each.name !== name));
+      printLine(io.stdout, `Removed ${name}.`);
+    });
+};
+
+const readPlans = async ({ call }: Api): Promise<Plan[]> => (await call('GET /settings/plans')).plans;
 
 interface SetOptions extends LimitOptions {
   days?: number | null;
   fromFirstLogin?: boolean;
 }
 
-function addSet(plan: Command, io: CommandIo): void {
+function addSet(plan: ApiCommand, io: CommandIo): void {
   withLimitOptions(plan.command('set').argument('<name>', 'plan name'), 'plans')
     .description('create or change a plan; values you do not give stay as they are; none removes a limit')
     .option('--days <n>', 'duration in days, or forever', readDays)
     .option('--from-first-login', 'count the days of new accounts from their first login')
     .option('--no-from-first-login', 'count the days of new accounts from their creation')
-    .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command: Command) => {
+    .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command) => {
       if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
       await withApi(await load(command, io), async (api) => {
         const changed = (
@@ -96,34 +87,15 @@ function addSet(plan: Command, io: CommandIo): void {
 }
 
 /** Saves what `change` makes of the stored plans; another change in between makes it begin again. */
-async function save({ call }: Api, change: (list: Plan[]) => Plan[]): Promise<Plan[]> {
+async function save(api: Api, change: (list: Plan[]) => Plan[]): Promise<Plan[]> {
   for (;;) {
-    const { plans } = await call('GET /settings/plans');
+    const plans = await readPlans(api);
     const body = { plans: change(plans) };
-    const saved = await call('PUT /settings/plans', { body, ifMatch: etagOf(plans) }).catch(unlessChanged);
+    const saved = await api
+      .call('PUT /settings/plans', { body, ifMatch: etagOf(plans) })
+      .catch(unlessChanged);
     if (saved) return saved.plans;
   }
-}
-
-function addRemove(plan: Command, io: CommandIo): void {
-  plan
-    .command('remove')
-    .argument('<name>', 'plan name')
-    .description('remove a plan; accounts keep their expiry and limits')
-    .option('--yes', 'skip the confirmation')
-    .action(async (name: string, options: { yes?: true }, command: Command) => {
-      await withApi(await load(command, io), async (api) => {
-        const { plans } = await api.call('GET /settings/plans');
-        if (!plans.some((each) => each.name === name)) throw noPlan(name);
-        await confirm(
-          io,
-          options.yes ?? false,
-          `The plan ${name} will be removed. Accounts keep their expiry and limits.`,
-        );
-        await save(api, (list) => list.filter((each) => each.name !== name));
-        printLine(io.stdout, `Removed ${name}.`);
-      });
-    });
 }
 
 export function noPlan(name: string): CommandError {

@@ -1,37 +1,19 @@
 // `pulsegate run`: lists and shows agent runs.
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/agents/runs.js';
-import { type Api, withApi, worded } from './shared/api.js';
-import {
-  type AddCommands,
-  CommandError,
-  type CommandIo,
-  load,
-  printJson,
-  printLine,
-} from './shared/command.js';
+import { type Api, worded } from './shared/api.js';
+import { apiCommand } from './shared/api-command.js';
+import { type AddCommands, CommandError, printJson } from './shared/command.js';
 import { parseLimit } from './shared/options.js';
-import { formatIso, printFields, printTable } from './shared/table.js';
+import { formatIso, printFields } from './shared/table.js';
 
 const DEFAULT_LIMIT = 50;
 /** The number of runs listed when an id prefix is ambiguous. */
 const SHOWN_MATCHES = 10;
 
 export const addRunCommands: AddCommands = (program, io) => {
-  const run = program.command('run').description('list and show agent runs');
-  addRunList(run, io);
-  addRunShow(run, io);
-};
+  const run = apiCommand(program, io, 'run').description('list and show agent runs');
 
-interface ListOptions {
-  agent?: string;
-  session?: string;
-  status?: RunStatus;
-  limit: number;
-  json?: true;
-}
-
-function addRunList(run: Command, io: CommandIo): void {
   run
     .command('list')
     .description('list runs, newest first')
@@ -39,62 +21,56 @@ function addRunList(run: Command, io: CommandIo): void {
     .option('--session <key>', 'filter by session key')
     .addOption(new Option('--status <status>', 'filter by status').choices(RUN_STATUSES))
     .option('--limit <n>', 'maximum number of runs', parseLimit, DEFAULT_LIMIT)
-    .option('--json', 'print JSON')
-    .action(async ({ json, ...filter }: ListOptions, command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { items: runs } = await call('GET /runs', { query: { ...filter } });
-        if (json) return printJson(io, runs);
-        if (runs.length === 0) return printLine(io.stderr, 'No runs found.');
-        printTable(
-          io,
-          ['ID', 'AGENT', 'SESSION', 'STATUS', 'TRY', 'ACCEPTED', 'DELIVERY', 'MESSAGE'],
-          runs.map((each) => [
-            each.id,
-            each.agent,
-            each.session ?? '-',
-            each.status,
-            String(each.attempt),
-            formatIso(each.acceptedAt, '-'),
-            each.delivery,
-            each.kind === 'wake' ? '(wake)' : (each.message ?? ''),
-          ]),
-        );
-      });
+    .lists('No runs found.', readRuns, {
+      ID: ({ id }) => id,
+      AGENT: ({ agent }) => agent,
+      SESSION: ({ session }) => session ?? '-',
+      STATUS: ({ status }) => status,
+      TRY: ({ attempt }) => String(attempt),
+      ACCEPTED: ({ acceptedAt }) => formatIso(acceptedAt, '-'),
+      DELIVERY: ({ delivery }) => delivery,
+      MESSAGE: ({ kind, message }) => (kind === 'wake' ? '(wake)' : (message ?? '')),
     });
-}
 
-function addRunShow(run: Command, io: CommandIo): void {
   run
     .command('show')
     .argument('<id>', 'run id or unique prefix')
     .description('show a run with its message, reply and deliveries')
     .option('--json', 'print JSON')
-    .action(async (id: string, options: { json?: true }, command) => {
-      await withApi(await load(command, io), async (api) => {
-        const found = await findRun(api, id.toLowerCase());
-        if (options.json) return printJson(io, found);
-        printFields(io, [
-          ['id', found.id],
-          ['kind', found.kind],
-          ['agent', found.agent],
-          ['session', found.session ?? '-'],
-          ['from', found.rerunOf === null ? found.origin : `${found.origin}, rerun of ${found.rerunOf}`],
-          ['status', found.error === null ? found.status : `${found.status}: ${found.error}`],
-          ['tries', String(found.attempt)],
-          ['accepted', formatIso(found.acceptedAt, '-')],
-          ['started', formatIso(found.startedAt, 'not yet')],
-          ['finished', formatIso(found.finishedAt, 'not yet')],
-          ['message', found.message ?? '-'],
-          ['reply', found.reply ?? '-'],
-          ['delivery', found.delivery],
-          ...found.deliveries.map(
-            (each) =>
-              [`  try ${each.attempt}`, `${each.channel} at ${each.finishedAt}: ${each.detail}`] as const,
-          ),
-        ]);
-      });
+    .calls(async (api, id: string, options: { json?: true }) => {
+      const found = await findRun(api, id.toLowerCase());
+      if (options.json) return printJson(io, found);
+      printFields(io, [
+        ['id', found.id],
+        ['kind', found.kind],
+        ['agent', found.agent],
+        ['session', found.session ?? '-'],
+        ['from', found.rerunOf === null ? found.origin : `${found.origin}, rerun of ${found.rerunOf}`],
+        ['status', found.error === null ? found.status : `${found.status}: ${found.error}`],
+        ['tries', String(found.attempt)],
+        ['accepted', formatIso(found.acceptedAt, '-')],
+        ['started', formatIso(found.startedAt, 'not yet')],
+        ['finished', formatIso(found.finishedAt, 'not yet')],
+        ['message', found.message ?? '-'],
+        ['reply', found.reply ?? '-'],
+        ['delivery', found.delivery],
+        ...found.deliveries.map(
+          (each) =>
+            [`  try ${each.attempt}`, `${each.channel} at ${each.finishedAt}: ${each.detail}`] as const,
+        ),
+      ]);
     });
+};
+
+interface Filter {
+  agent?: string;
+  session?: string;
+  status?: RunStatus;
+  limit: number;
 }
+
+const readRuns = async ({ call }: Api, { agent, session, status, limit }: Filter) =>
+  (await call('GET /runs', { query: { agent, session, status, limit } })).items;
 
 /** The run with this id or unique id prefix. */
 async function findRun({ call }: Api, prefix: string) {

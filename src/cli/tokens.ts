@@ -3,16 +3,16 @@ import { type Command, Option } from 'commander';
 import { TOKEN_SCOPES } from '../core/auth/roles.js';
 import { isoOrNull } from '../core/clock.js';
 import { type Answer, withApi, worded } from './shared/api.js';
+import { apiCommand } from './shared/api-command.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './shared/command.js';
 import { parseExpiry } from './shared/expiry.js';
 import { confirm } from './shared/prompt.js';
-import { formatIso, printTable } from './shared/table.js';
+import { formatIso } from './shared/table.js';
 
 const MAX_NAME_CHARACTERS = 100;
 
 export const addTokenCommands: AddCommands = (program, io) => {
-  const token = program
-    .command('token')
+  const token = apiCommand(program, io, 'token')
     .description('manage API tokens for /api/v1')
     .addHelpText(
       'after',
@@ -22,26 +22,14 @@ export const addTokenCommands: AddCommands = (program, io) => {
   token
     .command('list')
     .description('list tokens, oldest first, without their secrets')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command: Command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { items: tokens } = await call('GET /tokens');
-        if (options.json) return printJson(io, tokens);
-        if (tokens.length === 0) return printLine(io.stderr, 'No API tokens.');
-        printTable(
-          io,
-          ['NAME', 'PREFIX', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'ADDRESS'],
-          tokens.map((each) => [
-            each.name,
-            each.prefix,
-            each.scopes.join(' '),
-            formatIso(each.createdAt, ''),
-            formatIso(each.expiresAt, 'never'),
-            formatIso(each.lastUsedAt, 'never'),
-            each.lastUsedFrom ?? '',
-          ]),
-        );
-      });
+    .lists('No API tokens.', async ({ call }) => (await call('GET /tokens')).items, {
+      NAME: ({ name }) => name,
+      PREFIX: ({ prefix }) => prefix,
+      SCOPES: ({ scopes }) => scopes.join(' '),
+      CREATED: ({ createdAt }) => formatIso(createdAt, ''),
+      EXPIRES: ({ expiresAt }) => formatIso(expiresAt, 'never'),
+      'LAST USED': ({ lastUsedAt }) => formatIso(lastUsedAt, 'never'),
+      ADDRESS: ({ lastUsedFrom }) => lastUsedFrom ?? '',
     });
 
   token
@@ -76,19 +64,13 @@ export const addTokenCommands: AddCommands = (program, io) => {
     .argument('<token>', 'token name, id or prefix')
     .description('revoke a token; takes effect within a second')
     .option('--yes', 'skip the confirmation')
-    .action(async (wanted: string, options: { yes?: true }, command: Command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const found = findToken((await call('GET /tokens')).items, wanted);
-        await confirm(
-          io,
-          options.yes ?? false,
-          `The token ${found.name} (${found.prefix}…) will be revoked.`,
-        );
-        await worded(call('DELETE /tokens/{id}', { params: { id: found.id } }), {
-          'no-token': `The token ${found.name} no longer exists.`,
-        });
-        printLine(io.stdout, `Revoked ${found.name}.`);
+    .calls(async ({ call }, wanted: string, { yes }: { yes?: true }) => {
+      const { id, name, prefix } = findToken((await call('GET /tokens')).items, wanted);
+      await confirm(io, yes, `The token ${name} (${prefix}…) will be revoked.`);
+      await worded(call('DELETE /tokens/{id}', { params: { id } }), {
+        'no-token': `The token ${name} no longer exists.`,
       });
+      printLine(io.stdout, `Revoked ${name}.`);
     });
 };
 

@@ -84,7 +84,7 @@ function edited(typed: readonly string[], char: string): readonly string[] {
  * @param what a sentence that says what will be changed or lost
  * @throws CommandError when the operator does not confirm
  */
-export async function confirm(io: CommandIo, yes: boolean, what: string): Promise<void> {
+export async function confirm(io: CommandIo, yes: boolean | undefined, what: string): Promise<void> {
   if (yes) return;
   if (!io.stdin.isTTY) throw new CommandError(`${what} Use --yes to confirm.`, 2);
   if (!(await isYes(io, `${what} Continue?`))) throw new CommandError('Nothing was changed.');
