@@ -27,7 +27,7 @@ const FOLLOWED_WITHIN_MS = 1_000;
 const FOLLOW_POLL_MS = 50;
 
 /** `GET /tokens`: method and path below /api/v1. */
-type NameOf<Route> = Route extends { method: infer Method extends string; path: `/api/v1${infer Path}` }
+type NameOf<Route> = Route extends { endpoint: `${infer Method} /api/v1${infer Path}` }
   ? `${Method} ${Path}`
   : never;
 type Operations = { readonly [Route in Operation as NameOf<Route>]: Route };

@@ -101,18 +101,25 @@ export interface Route<Deps = Services> extends RouteDescription {
     | { readonly isChecked: false; readonly handle: UncheckedHandler<Deps> };
 }
 
-/** A route that keeps the types of its path, schemas and answers, so that the command line's calls have them. */
-type Described<Deps, R> = Omit<Route<Deps>, 'method' | 'path' | 'request' | 'responses'> & R;
+/** A route that keeps the types of its endpoint, schemas and answers, so that the command line's calls have them. */
+type Described<Deps, R> = Omit<Route<Deps>, 'request' | 'responses'> & R;
 
-type Description = Omit<RouteDescription, 'tag' | 'request'>;
+type Description = Omit<RouteDescription, 'method' | 'path' | 'tag' | 'request'> & {
+  /** Method and path. */
+  readonly endpoint: `${RouteDescription['method']} /${string}`;
+};
 
 /**
  * Makes the routes of one group.
  * @example
  * const { route } = routesOf('Tokens');
- * route({ method: 'GET', path: '/api/v1/tokens', …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
+ * route({ endpoint: 'GET /api/v1/tokens', …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
+  const partsOf = ({ endpoint }: Pick<Description, 'endpoint'>) => {
+    const [method, path] = endpoint.split(' ');
+    return { method, path, tag };
+  };
   return {
     route<const Request extends RouteRequest, const R extends Description>({
       handle,
@@ -120,14 +127,20 @@ export function routesOf<Deps = Services>(tag: string) {
     }: R & { readonly request: Request; readonly handle: Handler<Request, Deps> }) {
       // The type above ties the handler to its schemas. A list of routes cannot express that.
       const handler = { isChecked: true, handle: handle as Handler<RouteRequest, Deps> } as const;
-      return { ...description, tag, handler } as Described<Deps, R & { readonly request: Request }>;
+      return { ...description, ...partsOf(description), handler } as Described<
+        Deps,
+        R & { readonly request: Request }
+      >;
     },
     uncheckedRoute<const Request extends RouteRequest, const R extends Description>({
       handle,
       ...description
     }: R & { readonly request: Request; readonly handle: UncheckedHandler<Deps> }) {
       const handler = { isChecked: false, handle } as const;
-      return { ...description, tag, handler } as Described<Deps, R & { readonly request: Request }>;
+      return { ...description, ...partsOf(description), handler } as Described<
+        Deps,
+        R & { readonly request: Request }
+      >;
     },
   };
 }

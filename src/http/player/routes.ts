@@ -18,8 +18,7 @@ const responses = { 200: { description: 'The account as it is now.', schema: Pla
 
 export const playerRoutes = [
   route({
-    method: 'GET',
-    path: `${path}/status`,
+    endpoint: `GET ${path}/status`,
     operationId: 'playerStatus',
     summary: 'The account: remaining days and traffic, limits, connected devices.',
     access: 'public',
@@ -31,8 +30,7 @@ export const playerRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/password`,
+    endpoint: `POST ${path}/password`,
     operationId: 'playerPassword',
     summary: 'Sets the given password or a random one; live sessions end.',
     access: 'public',
@@ -52,8 +50,7 @@ export const playerRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/devices/end`,
+    endpoint: `POST ${path}/devices/end`,
     operationId: 'playerEndDevice',
     summary: 'Ends the live sessions that the account has from a client address.',
     access: 'public',
@@ -70,8 +67,7 @@ export const playerRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/addresses`,
+    endpoint: `POST ${path}/addresses`,
     operationId: 'playerAddAddress',
     summary: 'Authorizes the client address of the request; for IPv6 its /64.',
     access: 'public',
@@ -86,8 +82,7 @@ export const playerRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/addresses/remove`,
+    endpoint: `POST ${path}/addresses/remove`,
     operationId: 'playerRemoveAddress',
     summary: 'Removes an authorized address of the account.',
     access: 'public',
@@ -101,8 +96,7 @@ export const playerRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/pac`,
+    endpoint: `POST ${path}/pac`,
     operationId: 'playerMakePac',
     summary: 'Makes a new address of the PAC file; the previous one stops working.',
     access: 'public',

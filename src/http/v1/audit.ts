@@ -50,8 +50,7 @@ const { route } = routesOf('Audit');
 
 export const auditRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/audit',
+    endpoint: 'GET /api/v1/audit',
     operationId: 'listAudit',
     summary:
       'Every change: who, from where, old and new values; newest first. Operators see only their own changes.',

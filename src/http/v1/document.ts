@@ -6,8 +6,7 @@ const { route } = routesOf('Document');
 
 export const documentRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/openapi.json',
+    endpoint: 'GET /api/v1/openapi.json',
     operationId: 'getOpenApi',
     summary: 'This document.',
     access: 'any',
@@ -20,8 +19,7 @@ export const documentRoutes = [
     }),
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/docs',
+    endpoint: 'GET /api/v1/docs',
     operationId: 'getDocs',
     summary: 'This document as a web page.',
     access: 'any',

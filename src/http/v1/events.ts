@@ -31,8 +31,7 @@ const { route } = routesOf('Overview');
 
 export const eventRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/events',
+    endpoint: 'GET /api/v1/events',
     operationId: 'streamEvents',
     summary:
       'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',

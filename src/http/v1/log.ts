@@ -32,8 +32,7 @@ const { route } = routesOf('Log');
 
 export const logRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/log',
+    endpoint: 'GET /api/v1/log',
     operationId: 'listLog',
     summary: 'The newest log lines of this daemon, kept in memory (log.recent); newest first.',
     access: 'log:read',

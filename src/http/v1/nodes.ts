@@ -46,8 +46,7 @@ const { route } = routesOf('Nodes');
 
 export const nodeRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/nodes',
+    endpoint: 'GET /api/v1/nodes',
     operationId: 'listNodes',
     summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
     access: 'settings:read',
@@ -64,8 +63,7 @@ export const nodeRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/nodes/{name}/drain',
+    endpoint: 'POST /api/v1/nodes/{name}/drain',
     operationId: 'drainNode',
     summary:
       'Takes a node out of service: /readyz returns 503 within a second, new connections are refused one lease later, live sessions continue.',
@@ -76,8 +74,7 @@ export const nodeRoutes = [
     handle: ({ params, caller }, deps) => drain(params.name, true, caller, deps),
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/nodes/{name}/undrain',
+    endpoint: 'POST /api/v1/nodes/{name}/undrain',
     operationId: 'undrainNode',
     summary: 'Lets a node accept connections again.',
     access: 'settings:write',

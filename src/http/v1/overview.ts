@@ -59,8 +59,7 @@ const { route } = routesOf('Overview');
 
 export const overviewRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/overview',
+    endpoint: 'GET /api/v1/overview',
     operationId: 'getOverview',
     summary: 'Current activity.',
     access: 'sessions:read',
@@ -70,8 +69,7 @@ export const overviewRoutes = [
     handle: async (_input, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/overview/history',
+    endpoint: 'GET /api/v1/overview/history',
     operationId: 'getOverviewHistory',
     summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
     access: 'sessions:read',

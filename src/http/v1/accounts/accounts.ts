@@ -30,8 +30,7 @@ const { route } = routesOf('Accounts');
 
 export const accountRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/accounts',
+    endpoint: 'GET /api/v1/accounts',
     operationId: 'listAccounts',
     summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
     access: 'accounts:read',
@@ -51,8 +50,7 @@ export const accountRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/accounts',
+    endpoint: 'POST /api/v1/accounts',
     operationId: 'createAccount',
     summary: 'Creates one account; only this answer contains its credentials.',
     access: 'accounts:write',
@@ -89,8 +87,7 @@ export const accountRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/accounts/{id}',
+    endpoint: 'GET /api/v1/accounts/{id}',
     operationId: 'getAccount',
     summary: 'One account.',
     access: 'accounts:read',
@@ -101,8 +98,7 @@ export const accountRoutes = [
     handle: async ({ params }, deps) => shownAccount(deps, params.id.toLowerCase()),
   }),
   route({
-    method: 'PATCH',
-    path: '/api/v1/accounts/{id}',
+    endpoint: 'PATCH /api/v1/accounts/{id}',
     operationId: 'changeAccount',
     summary: 'Changes the given fields.',
     access: 'accounts:write',
@@ -133,8 +129,7 @@ export const accountRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/accounts/{id}',
+    endpoint: 'DELETE /api/v1/accounts/{id}',
     operationId: 'deleteAccount',
     summary: 'Deletes the account with its heartbeat data; its live sessions end.',
     access: 'accounts:write',

@@ -66,8 +66,7 @@ const NewAccountsResult = z
 
 export const accountBatchRoutes = [
   route({
-    method: 'POST',
-    path: '/api/v1/accounts/batch',
+    endpoint: 'POST /api/v1/accounts/batch',
     operationId: 'createAccounts',
     summary: 'Creates many accounts from a pattern or a list, or previews this.',
     access: 'accounts:write',

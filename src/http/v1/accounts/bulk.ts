@@ -75,8 +75,7 @@ const BulkResult = z
 
 export const accountBulkRoutes = [
   route({
-    method: 'POST',
-    path: '/api/v1/accounts/bulk',
+    endpoint: 'POST /api/v1/accounts/bulk',
     operationId: 'changeAccounts',
     summary:
       'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, access, owner, new passwords.',

@@ -17,8 +17,7 @@ const path = '/api/v1/accounts/{id}/contacts';
 
 export const contactRoutes = [
   route({
-    method: 'GET',
-    path,
+    endpoint: `GET ${path}`,
     operationId: 'getContactStates',
     summary:
       'Whether notices go to the addresses of the player: to those of a seller’s account only once confirmed.',
@@ -32,8 +31,7 @@ export const contactRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/code`,
+    endpoint: `POST ${path}/code`,
     operationId: 'sendContactCode',
     summary: 'Sends a code to an address of the player, who tells it to the seller. It is valid for a day.',
     access: 'accounts:write',
@@ -53,8 +51,7 @@ export const contactRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/confirm`,
+    endpoint: `POST ${path}/confirm`,
     operationId: 'confirmContact',
     summary:
       'Confirms an address of the player by the code that was sent there; 409 for a wrong or expired code.',

@@ -18,8 +18,7 @@ const { route } = routesOf('Accounts');
 
 export const credentialRoutes = [
   route({
-    method: 'POST',
-    path: '/api/v1/accounts/{id}/password',
+    endpoint: 'POST /api/v1/accounts/{id}/password',
     operationId: 'resetPassword',
     summary:
       'Sets the given password or a random one; live sessions end. The secret address of the player’s page is revoked only if asked.',
@@ -47,8 +46,7 @@ export const credentialRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/accounts/{id}/link',
+    endpoint: 'POST /api/v1/accounts/{id}/link',
     operationId: 'getCredentials',
     summary:
       'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',

@@ -19,8 +19,7 @@ const TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name:
 
 export const accountExportRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/accounts/export',
+    endpoint: 'GET /api/v1/accounts/export',
     operationId: 'exportAccounts',
     summary: 'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
     access: 'accounts:read',

@@ -35,8 +35,7 @@ class Refused extends Error {
 
 export const accountImportRoutes = [
   route({
-    method: 'POST',
-    path: '/api/v1/accounts/import',
+    endpoint: 'POST /api/v1/accounts/import',
     operationId: 'importAccounts',
     summary: 'Imports accounts from a file; with `dryRun=true` only reports what would happen.',
     access: 'accounts:write',

@@ -22,8 +22,7 @@ const LimitsAndUsage = z
 
 export const limitRoutes = [
   route({
-    method: 'GET',
-    path,
+    endpoint: `GET ${path}`,
     operationId: 'getAccountLimits',
     summary: 'Limits and usage of an account.',
     access: 'accounts:read',
@@ -34,8 +33,7 @@ export const limitRoutes = [
     handle: async ({ params }, deps) => shown(deps, params.id),
   }),
   route({
-    method: 'PATCH',
-    path,
+    endpoint: `PATCH ${path}`,
     operationId: 'changeAccountLimits',
     summary: 'Changes the given limits; they apply to live sessions at once.',
     access: 'accounts:write',
@@ -62,8 +60,7 @@ export const limitRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/accounts/{id}/usage/reset',
+    endpoint: 'POST /api/v1/accounts/{id}/usage/reset',
     operationId: 'resetAccountUsage',
     summary: 'Resets the usage of the quota period to zero; the daily history stays.',
     access: 'accounts:write',

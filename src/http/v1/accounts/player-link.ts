@@ -47,8 +47,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
   const path = `/api/v1/accounts/{id}/${last}` as const;
   return [
     route({
-      method: 'GET',
-      path,
+      endpoint: `GET ${path}`,
       operationId: `get${name}`,
       summary: `Whether there is a secret address of ${what}.`,
       access: 'accounts:read',
@@ -68,8 +67,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
       },
     }),
     route({
-      method: 'POST',
-      path,
+      endpoint: `POST ${path}`,
       operationId: `create${name}`,
       summary: `Makes a new secret address of ${what}; the previous one stops working.`,
       access: 'accounts:write',
@@ -91,8 +89,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
       },
     }),
     route({
-      method: 'DELETE',
-      path,
+      endpoint: `DELETE ${path}`,
       operationId: `revoke${name}`,
       summary: `Revokes the secret address of ${what}.`,
       access: 'accounts:write',

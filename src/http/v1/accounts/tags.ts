@@ -20,8 +20,7 @@ const TagUses = z
 
 export const accountTagRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/accounts/tags',
+    endpoint: 'GET /api/v1/accounts/tags',
     operationId: 'listTags',
     summary: 'The tags in use, each with its number of accounts.',
     access: 'accounts:read',

@@ -77,8 +77,7 @@ const MAX_TIMELINE_ENTRIES = 20_000;
 
 export const heartbeatRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/accounts/{id}/timeline',
+    endpoint: 'GET /api/v1/accounts/{id}/timeline',
     operationId: 'getTimeline',
     summary: 'When the account was online, and in which game.',
     access: 'heartbeats:read',
@@ -110,8 +109,7 @@ export const heartbeatRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/heartbeats',
+    endpoint: 'GET /api/v1/heartbeats',
     operationId: 'listHeartbeats',
     summary: 'Heartbeat entries, newest first.',
     access: 'heartbeats:read',
@@ -146,8 +144,7 @@ export const heartbeatRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/heartbeats/series',
+    endpoint: 'GET /api/v1/heartbeats/series',
     operationId: 'getHeartbeatSeries',
     summary: 'Heartbeat entries over time, by game or by account.',
     access: 'heartbeats:read',
@@ -179,8 +176,7 @@ export const heartbeatRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/heartbeats/sums',
+    endpoint: 'GET /api/v1/heartbeats/sums',
     operationId: 'getHeartbeatSums',
     summary: 'Heartbeat entries summed by game or by account, largest first.',
     access: 'heartbeats:read',

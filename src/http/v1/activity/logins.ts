@@ -43,8 +43,7 @@ const { route } = routesOf('Activity');
 
 export const loginRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/logins',
+    endpoint: 'GET /api/v1/logins',
     operationId: 'listLogins',
     summary: 'Logins and failures with addresses, newest first.',
     access: 'accounts:read',
@@ -86,8 +85,7 @@ export const loginRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/accounts/{id}/traffic',
+    endpoint: 'GET /api/v1/accounts/{id}/traffic',
     operationId: 'getTraffic',
     summary:
       'Traffic of an account per day of the time zone `timeZone`, oldest first; days without traffic are zero.',

@@ -42,8 +42,7 @@ const { route } = routesOf('Notices');
 
 export const noticeRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/notices',
+    endpoint: 'GET /api/v1/notices',
     operationId: 'listNotices',
     summary: 'Notices to the operator and to players, newest first.',
     access: 'settings:read',
@@ -66,8 +65,7 @@ export const noticeRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/notices/discard',
+    endpoint: 'POST /api/v1/notices/discard',
     operationId: 'discardNotices',
     summary: 'Discards what waits to be sent: all, or the notices of a channel or to a kind of recipient.',
     access: 'settings:write',
@@ -86,8 +84,7 @@ export const noticeRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/notices/{id}/retry',
+    endpoint: 'POST /api/v1/notices/{id}/retry',
     operationId: 'retryNotice',
     summary:
       'Sends a failed notice again, with a new set of attempts; 409 while it waits for its next attempt.',

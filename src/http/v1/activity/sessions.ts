@@ -64,8 +64,7 @@ const { route } = routesOf('Activity');
 
 export const liveSessionRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/sessions',
+    endpoint: 'GET /api/v1/sessions',
     operationId: 'listSessions',
     summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
     access: 'sessions:read',
@@ -84,8 +83,7 @@ export const liveSessionRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/sessions/{id}',
+    endpoint: 'DELETE /api/v1/sessions/{id}',
     operationId: 'endSession',
     summary: 'Ends one live session.',
     access: 'sessions:write',
@@ -101,8 +99,7 @@ export const liveSessionRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/sessions/end',
+    endpoint: 'POST /api/v1/sessions/end',
     operationId: 'endSessions',
     summary:
       'Ends the given sessions, or all sessions of an account. Sessions that have already ended are skipped.',

@@ -103,8 +103,7 @@ const { route } = routesOf('Activity');
 
 export const traceRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/trace',
+    endpoint: 'GET /api/v1/trace',
     operationId: 'trace',
     summary: 'Who used a destination at a time: the sessions of all nodes, the last started first.',
     access: 'trace:read',
@@ -178,8 +177,7 @@ export const traceRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/trace/report',
+    endpoint: 'POST /api/v1/trace/report',
     operationId: 'readReport',
     summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
     access: 'trace:read',

@@ -30,8 +30,7 @@ const { route } = routesOf('Agents');
 
 export const agentRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/agents',
+    endpoint: 'GET /api/v1/agents',
     operationId: 'listAgents',
     summary: 'Agents of the configuration and their states.',
     access: 'agents:read',
@@ -50,8 +49,7 @@ export const agentRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/agents/{name}/messages',
+    endpoint: 'POST /api/v1/agents/{name}/messages',
     operationId: 'sendMessage',
     summary: 'Queues a run with a message, as the webhook would.',
     access: 'agents:write',

@@ -33,8 +33,7 @@ const { route } = routesOf('Agents');
 
 export const conversationRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/agent-sessions',
+    endpoint: 'GET /api/v1/agent-sessions',
     operationId: 'listAgentSessions',
     summary: 'Conversations, most recently used first.',
     access: 'agents:read',
@@ -51,8 +50,7 @@ export const conversationRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/agent-sessions/{key}',
+    endpoint: 'GET /api/v1/agent-sessions/{key}',
     operationId: 'getAgentSession',
     summary: 'One conversation with its history.',
     access: 'agents:read',
@@ -70,8 +68,7 @@ export const conversationRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/agent-sessions/{key}',
+    endpoint: 'DELETE /api/v1/agent-sessions/{key}',
     operationId: 'deleteAgentSession',
     summary: 'Deletes the history of a conversation; its runs stay.',
     access: 'agents:write',

@@ -62,8 +62,7 @@ const { route } = routesOf('Agents');
 
 export const runRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/runs',
+    endpoint: 'GET /api/v1/runs',
     operationId: 'listRuns',
     summary: 'Runs, newest first.',
     access: 'agents:read',
@@ -83,8 +82,7 @@ export const runRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/runs/{id}',
+    endpoint: 'GET /api/v1/runs/{id}',
     operationId: 'getRun',
     summary: 'One run with its complete message and reply, and every delivery attempt.',
     access: 'agents:read',
@@ -94,8 +92,7 @@ export const runRoutes = [
     handle: ({ params }, { agents }) => shownRun(agents, params.id.toLowerCase()),
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/runs/{id}/cancel',
+    endpoint: 'POST /api/v1/runs/{id}/cancel',
     operationId: 'cancelRun',
     summary: 'Cancels a queued or running run.',
     access: 'agents:write',
@@ -118,8 +115,7 @@ export const runRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/runs/{id}/rerun',
+    endpoint: 'POST /api/v1/runs/{id}/rerun',
     operationId: 'rerunRun',
     summary: 'Queues a new run with the same agent, session and message.',
     access: 'agents:write',

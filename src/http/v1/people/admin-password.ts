@@ -17,8 +17,7 @@ const PASSWORD_FAULTS = {
 
 export const adminPasswordRoutes = [
   route({
-    method: 'PUT',
-    path: '/api/v1/settings/admin-password',
+    endpoint: 'PUT /api/v1/settings/admin-password',
     operationId: 'setAdminPassword',
     summary:
       'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',

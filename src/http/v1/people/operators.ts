@@ -70,8 +70,7 @@ const { route } = routesOf('Operators');
 
 export const operatorRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/operators',
+    endpoint: 'GET /api/v1/operators',
     operationId: 'listOperators',
     summary: 'The operators besides the administrator.',
     access: 'administrator',
@@ -93,8 +92,7 @@ export const operatorRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/operators',
+    endpoint: 'POST /api/v1/operators',
     operationId: 'createOperator',
     summary: 'Adds an operator, who can sign in at once.',
     access: 'administrator',
@@ -111,8 +109,7 @@ export const operatorRoutes = [
     },
   }),
   route({
-    method: 'PATCH',
-    path: '/api/v1/operators/{id}',
+    endpoint: 'PATCH /api/v1/operators/{id}',
     operationId: 'changeOperator',
     summary: 'Changes the given fields; they apply at once.',
     access: 'administrator',
@@ -140,8 +137,7 @@ export const operatorRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/operators/{id}',
+    endpoint: 'DELETE /api/v1/operators/{id}',
     operationId: 'deleteOperator',
     summary:
       "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
@@ -161,8 +157,7 @@ export const operatorRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/operators/{id}/totp',
+    endpoint: 'DELETE /api/v1/operators/{id}/totp',
     operationId: 'resetOperatorTotp',
     summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
     access: 'administrator',

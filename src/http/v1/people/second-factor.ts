@@ -31,8 +31,7 @@ const { route } = routesOf('Session');
 
 export const secondFactorRoutes = [
   route({
-    method: 'POST',
-    path: '/api/v1/session/totp',
+    endpoint: 'POST /api/v1/session/totp',
     operationId: 'enrolTotp',
     summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
     access: 'person',
@@ -47,8 +46,7 @@ export const secondFactorRoutes = [
     },
   }),
   route({
-    method: 'PUT',
-    path: '/api/v1/session/totp',
+    endpoint: 'PUT /api/v1/session/totp',
     operationId: 'confirmTotp',
     summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
     access: 'person',
@@ -76,8 +74,7 @@ export const secondFactorRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/session/recovery-codes',
+    endpoint: 'POST /api/v1/session/recovery-codes',
     operationId: 'renewRecoveryCodes',
     summary:
       'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
@@ -92,8 +89,7 @@ export const secondFactorRoutes = [
       })),
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/session/totp/disable',
+    endpoint: 'POST /api/v1/session/totp/disable',
     operationId: 'disableTotp',
     summary: 'Turns the second factor off; needs a current code or a recovery code.',
     access: 'person',

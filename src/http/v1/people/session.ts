@@ -91,8 +91,7 @@ const { route } = routesOf('Session');
 
 export const sessionRoutes = [
   route({
-    method: 'POST',
-    path: '/api/v1/session',
+    endpoint: 'POST /api/v1/session',
     operationId: 'signIn',
     summary:
       'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
@@ -136,8 +135,7 @@ export const sessionRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/session/confirm',
+    endpoint: 'POST /api/v1/session/confirm',
     operationId: 'confirmSession',
     summary:
       'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
@@ -160,8 +158,7 @@ export const sessionRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/session',
+    endpoint: 'DELETE /api/v1/session',
     operationId: 'signOut',
     summary: 'Ends the console session and clears its cookie.',
     access: 'any',
@@ -173,8 +170,7 @@ export const sessionRoutes = [
     },
   }),
   route({
-    method: 'GET',
-    path: '/api/v1/me',
+    endpoint: 'GET /api/v1/me',
     operationId: 'getMe',
     summary: 'The caller with its rights, and facts about this daemon.',
     access: 'any',

@@ -37,8 +37,7 @@ const { route } = routesOf('Tokens');
 
 export const tokenRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/tokens',
+    endpoint: 'GET /api/v1/tokens',
     operationId: 'listTokens',
     summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
     access: 'person',
@@ -55,8 +54,7 @@ export const tokenRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/tokens',
+    endpoint: 'POST /api/v1/tokens',
     operationId: 'createToken',
     summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
     access: 'person',
@@ -88,8 +86,7 @@ export const tokenRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/tokens/{id}',
+    endpoint: 'DELETE /api/v1/tokens/{id}',
     operationId: 'revokeToken',
     summary: 'Revokes one of the caller’s tokens at once; the administrator may revoke any token.',
     access: 'person',

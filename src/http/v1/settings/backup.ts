@@ -9,8 +9,7 @@ const { route } = routesOf('Settings');
 
 export const backupRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/backup',
+    endpoint: 'GET /api/v1/backup',
     operationId: 'downloadBackup',
     summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
     access: 'administrator',

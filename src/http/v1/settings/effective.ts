@@ -41,8 +41,7 @@ const { route } = routesOf('Settings');
 
 export const effectiveRoutes = [
   route({
-    method: 'GET',
-    path: '/api/v1/settings/effective',
+    endpoint: 'GET /api/v1/settings/effective',
     operationId: 'getEffectiveConfig',
     summary: 'The configuration in force, key by key, and where each value comes from.',
     access: 'settings:read',

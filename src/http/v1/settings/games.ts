@@ -96,8 +96,7 @@ export const gameRuleRoutes = [
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/api/v1/settings/games',
+    endpoint: 'DELETE /api/v1/settings/games',
     operationId: 'forgetGameRules',
     summary: 'Discards the saved rules: those of the configuration file apply again.',
     access: 'settings:write',
@@ -111,8 +110,7 @@ export const gameRuleRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/settings/games/test',
+    endpoint: 'POST /api/v1/settings/games/test',
     operationId: 'testGameRules',
     summary: 'Tests rules with a destination and first bytes; saves nothing.',
     access: 'settings:read',

@@ -189,8 +189,7 @@ export const noticeSettingRoutes = [
       ),
   }),
   route({
-    method: 'POST',
-    path: `${path}/preview`,
+    endpoint: `POST ${path}/preview`,
     operationId: 'previewNoticeSettings',
     summary: 'Counts whom these settings would send messages to, and saves nothing.',
     access: 'settings:write',
@@ -203,8 +202,7 @@ export const noticeSettingRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: `${path}/test`,
+    endpoint: `POST ${path}/test`,
     operationId: 'testNotice',
     summary:
       'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',

@@ -39,7 +39,6 @@ export function settingRoutes<
   const { route } = routesOf(setting.tag ?? 'Settings');
   const path = `/api/v1/settings/${setting.name}` as const;
   const describe = ({ description, ...texts }: Texts) => ({
-    path,
     etag: true,
     ...texts,
     responses: { 200: { description, schema: setting.schema } },
@@ -50,14 +49,14 @@ export function settingRoutes<
   };
   return [
     route({
-      method: 'GET',
+      endpoint: `GET ${path}`,
       access: 'settings:read',
       request: {},
       ...describe(setting.get),
       handle: async ({ ctx }, services) => shown(services, ctx),
     }),
     route({
-      method: 'PUT',
+      endpoint: `PUT ${path}`,
       access: 'settings:write',
       request: { body: setting.body },
       problems: [412],

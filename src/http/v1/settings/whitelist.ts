@@ -43,8 +43,7 @@ const { route, uncheckedRoute } = routesOf('Settings');
 
 export const whitelistRoutes = [
   uncheckedRoute({
-    method: 'GET',
-    path: '/api/v1/settings/whitelist',
+    endpoint: 'GET /api/v1/settings/whitelist',
     operationId: 'getWhitelist',
     summary: 'The IP whitelist as it was saved.',
     access: 'settings:read',
@@ -57,8 +56,7 @@ export const whitelistRoutes = [
     },
   }),
   uncheckedRoute({
-    method: 'PUT',
-    path: '/api/v1/settings/whitelist',
+    endpoint: 'PUT /api/v1/settings/whitelist',
     operationId: 'setWhitelist',
     summary:
       'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
@@ -108,8 +106,7 @@ export const whitelistRoutes = [
     },
   }),
   route({
-    method: 'POST',
-    path: '/api/v1/settings/whitelist/check',
+    endpoint: 'POST /api/v1/settings/whitelist/check',
     operationId: 'checkWhitelist',
     summary: 'Explains each entry of a whitelist, and tests an address; saves nothing.',
     access: 'settings:read',
