@@ -1,12 +1,12 @@
 // `pulsegate audit`: prints the audit log.
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type Actor, AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { iso } from '../core/clock.js';
 import { findAccount } from './account/find.js';
-import { withApi } from './shared/api.js';
-import { type AddCommands, load, printJson, printLine } from './shared/command.js';
+import { apiCommand, printList } from './shared/api-command.js';
+import { type AddCommands, printLine } from './shared/command.js';
 import { parseLimit, parsePastTime } from './shared/options.js';
-import { formatIso, printTable } from './shared/table.js';
+import { formatIso } from './shared/table.js';
 
 const DEFAULT_LIMIT = 50;
 
@@ -22,8 +22,7 @@ interface ListOptions {
 }
 
 export const addAuditCommands: AddCommands = (program, io) => {
-  program
-    .command('audit')
+  apiCommand(program, io, 'audit')
     .description('print the audit log, newest entries first')
     .option('--search <text>', 'filter by text in actor, address, action or object name')
     .option('--account <account>', 'filter by account')
@@ -46,31 +45,23 @@ export const addAuditCommands: AddCommands = (program, io) => {
       'after',
       '\nExamples:\n  pulsegate audit --since 24h\n  pulsegate audit --account player --json',
     )
-    .action(async (options: ListOptions, command: Command) => {
-      await withApi(await load(command, io), async (api) => {
-        const { search, account, action, via, since, until, limit } = options;
-        const objectId = account === undefined ? undefined : (await findAccount(api, account)).id;
-        const [from, to] = [since, until].map((at) => (at === undefined ? undefined : iso(at)));
-        const query = { search, objectId, action, via, from, to, limit };
-        const { items: entries, matched } = await api.call('GET /audit', { query });
-        if (options.json) return printJson(io, entries);
-        if (entries.length === 0) return printLine(io.stderr, 'No audit entries found.');
-        printTable(
-          io,
-          ['TIME', 'ACTOR', 'VIA', 'ADDRESS', 'ACTION', 'OBJECT', 'CHANGE'],
-          entries.map((each) => [
-            formatIso(each.at, ''),
-            each.actor,
-            each.via,
-            each.address ?? '',
-            each.action,
-            each.object.name ?? '',
-            changeOf(each),
-          ]),
-        );
-        if (matched > entries.length)
-          printLine(io.stdout, `${entries.length} of ${matched} entries; use --limit to show more`);
+    .calls(async (api, options: ListOptions) => {
+      const { search, account, action, via, since, until, limit } = options;
+      const objectId = account === undefined ? undefined : (await findAccount(api, account)).id;
+      const [from, to] = [since, until].map((at) => (at === undefined ? undefined : iso(at)));
+      const query = { search, objectId, action, via, from, to, limit };
+      const { items: entries, matched } = await api.call('GET /audit', { query });
+      printList(io, options, entries, 'No audit entries found.', {
+        TIME: ({ at }) => formatIso(at, ''),
+        ACTOR: ({ actor }) => actor,
+        VIA: ({ via }) => via,
+        ADDRESS: ({ address }) => address ?? '',
+        ACTION: ({ action }) => action,
+        OBJECT: ({ object }) => object.name ?? '',
+        CHANGE: changeOf,
       });
+      if (!options.json && entries.length > 0 && matched > entries.length)
+        printLine(io.stdout, `${entries.length} of ${matched} entries; use --limit to show more`);
     });
 };
 

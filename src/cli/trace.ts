@@ -1,8 +1,8 @@
 // `pulsegate trace`: who used a destination at a time, in the answer to an abuse report.
-import type { Command } from 'commander';
 import { formatHostPort } from '../core/ip.js';
-import { type Answer, withApi, worded } from './shared/api.js';
-import { type AddCommands, load, printJson, printLine } from './shared/command.js';
+import { type Answer, worded } from './shared/api.js';
+import { apiCommand } from './shared/api-command.js';
+import { type AddCommands, printJson, printLine } from './shared/command.js';
 import { parseLimit } from './shared/options.js';
 import { formatBytes, formatIso, printTable } from './shared/table.js';
 
@@ -37,8 +37,7 @@ const WRONG = {
 };
 
 export const addTraceCommand: AddCommands = (program, io) => {
-  program
-    .command('trace')
+  apiCommand(program, io, 'trace')
     .argument('[destination]', 'address, network or name; or give --outgoing-port')
     .description('find who used a destination at a time; the search is in the audit log')
     .requiredOption('--at <time>', 'with Z or an offset: 2026-11-23T08:00:00+01:00')
@@ -52,18 +51,16 @@ export const addTraceCommand: AddCommands = (program, io) => {
       'after',
       '\nExample:\n  pulsegate trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00',
     )
-    .action(async (destination: string | undefined, options: TraceOptions, command: Command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const { json, ...asked } = options;
-        const found = await worded(call('GET /trace', { query: { destination, ...asked } }), WRONG);
-        if (json) return printJson(io, found);
-        if (found.items.length === 0) printLine(io.stderr, 'No session found.');
-        else printItems(found.items);
-        if (found.nextCursor !== null)
-          printLine(io.stdout, `the last ${found.items.length}; use --limit or --tolerance to see others`);
-        for (const { reason, count, since } of found.incomplete)
-          printLine(io.stderr, `Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
-      });
+    .calls(async ({ call }, destination: string | undefined, options: TraceOptions) => {
+      const { json, ...asked } = options;
+      const found = await worded(call('GET /trace', { query: { destination, ...asked } }), WRONG);
+      if (json) return printJson(io, found);
+      if (found.items.length === 0) printLine(io.stderr, 'No session found.');
+      else printItems(found.items);
+      if (found.nextCursor !== null)
+        printLine(io.stdout, `the last ${found.items.length}; use --limit or --tolerance to see others`);
+      for (const { reason, count, since } of found.incomplete)
+        printLine(io.stderr, `Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
     });
 
   const printItems = (items: Trace['items']): void =>

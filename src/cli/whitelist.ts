@@ -1,11 +1,11 @@
 // `pulsegate whitelist`: the addresses that may use the account API and the console.
 import { parseIp } from '../core/ip.js';
 import { withApi } from './shared/api.js';
+import { apiCommand } from './shared/api-command.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './shared/command.js';
 
 export const addWhitelistCommands: AddCommands = (program, io) => {
-  const whitelist = program
-    .command('whitelist')
+  const whitelist = apiCommand(program, io, 'whitelist')
     .description('manage the addresses that may use the account API and the console')
     .addHelpText(
       'after',
@@ -16,13 +16,11 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
     .command('show')
     .description('print the whitelist')
     .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const answer = await call('GET /settings/whitelist');
-        if (options.json) return printJson(io, answer);
-        const text = answer.whitelist;
-        printLine(io.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
-      });
+    .calls(async ({ call }, options: { json?: true }) => {
+      const answer = await call('GET /settings/whitelist');
+      if (options.json) return printJson(io, answer);
+      const text = answer.whitelist;
+      printLine(io.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
     });
 
   whitelist
@@ -32,17 +30,15 @@ export const addWhitelistCommands: AddCommands = (program, io) => {
       'comma-separated addresses, wildcards (10.0.*) and networks (10.0.0.0/8); "" allows all',
     )
     .description('replace the whitelist; takes effect with the next request')
-    .action(async (list: string, _options, command) => {
-      await withApi(await load(command, io), async ({ call }) => {
-        const body = { whitelist: list };
-        const { entries } = await call('POST /settings/whitelist/check', { body });
-        const bad = entries.filter(({ kind }) => kind === 'invalid').map(({ text }) => text);
-        if (bad.length > 0) {
-          throw new CommandError(`Invalid entries: ${bad.join(', ')}. The whitelist was not changed.`, 2);
-        }
-        await call('PUT /settings/whitelist', { body });
-        printLine(io.stdout, 'Whitelist saved.');
-      });
+    .calls(async ({ call }, list: string) => {
+      const body = { whitelist: list };
+      const { entries } = await call('POST /settings/whitelist/check', { body });
+      const bad = entries.filter(({ kind }) => kind === 'invalid').map(({ text }) => text);
+      if (bad.length > 0) {
+        throw new CommandError(`Invalid entries: ${bad.join(', ')}. The whitelist was not changed.`, 2);
+      }
+      await call('PUT /settings/whitelist', { body });
+      printLine(io.stdout, 'Whitelist saved.');
     });
 
   whitelist

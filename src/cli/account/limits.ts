@@ -1,13 +1,13 @@
 // `pulsegate account limits`: an account's limits and usage.
-import type { Command } from 'commander';
 import { type Answer, withApi, worded } from '../shared/api.js';
+import type { ApiCommand } from '../shared/api-command.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from '../shared/command.js';
 import { type LimitOptions, limitLines, toLimits, withLimitOptions } from '../shared/limit-options.js';
 import { confirm } from '../shared/prompt.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { findAccount } from './find.js';
 
-export function addLimitCommands(account: Command, io: CommandIo): void {
+export function addLimitCommands(account: ApiCommand, io: CommandIo): void {
   const limits = account
     .command('limits')
     .description("show and change an account's limits and usage")
@@ -15,28 +15,37 @@ export function addLimitCommands(account: Command, io: CommandIo): void {
       'after',
       '\nExamples:\n  pulsegate account limits set player --max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month\n  pulsegate account limits set player --quota none',
     );
-  addShow(limits, io);
-  addSet(limits, io);
-  addReset(limits, io);
-}
 
-function addShow(limits: Command, io: CommandIo): void {
   limits
     .command('show')
     .argument('<account>', 'user name or id')
     .description('show limits and usage')
     .option('--json', 'print JSON')
-    .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
-      await withApi(await load(command, io), async (api) => {
-        const { id } = await findAccount(api, nameOrId);
-        const shown = await api.call('GET /accounts/{id}/limits', { params: { id } });
-        if (options.json) printJson(io, shown);
-        else printLimits(io, shown.limits, shown.usage);
-      });
+    .calls(async (api, nameOrId: string, options: { json?: true }) => {
+      const { id } = await findAccount(api, nameOrId);
+      const shown = await api.call('GET /accounts/{id}/limits', { params: { id } });
+      if (options.json) printJson(io, shown);
+      else printLimits(io, shown.limits, shown.usage);
+    });
+
+  addSet(limits, io);
+
+  limits
+    .command('reset-usage')
+    .argument('<account>', 'user name or id')
+    .description('reset the usage of the quota period to zero; keeps the daily history')
+    .option('--yes', 'skip the confirmation')
+    .calls(async (api, nameOrId: string, options: { yes?: true }) => {
+      const { id, username, usage } = await findAccount(api, nameOrId);
+      const used = formatBytes(usage.periodBytes);
+      await confirm(io, options.yes, `The usage of ${username} (${used}) will be reset to zero.`);
+      const reset = api.call('POST /accounts/{id}/usage/reset', { params: { id } });
+      await worded(reset, { 'no-account': NO_LONGER });
+      printLine(io.stdout, `Usage of ${username} reset.`);
     });
 }
 
-function addSet(limits: Command, io: CommandIo): void {
+function addSet(limits: ApiCommand, io: CommandIo): void {
   withLimitOptions(limits.command('set'), 'accounts')
     .argument('<account>', 'user name or id')
     .description(
@@ -44,7 +53,7 @@ function addSet(limits: Command, io: CommandIo): void {
     )
     .option('--json', 'print JSON')
     .action(
-      async (nameOrId: string, { json, ...options }: LimitOptions & { json?: true }, command: Command) => {
+      async (nameOrId: string, { json, ...options }: LimitOptions & { json?: true }, command: ApiCommand) => {
         const change = toLimits(options);
         if (Object.keys(change).length === 0)
           throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
@@ -63,24 +72,6 @@ function addSet(limits: Command, io: CommandIo): void {
         });
       },
     );
-}
-
-function addReset(limits: Command, io: CommandIo): void {
-  limits
-    .command('reset-usage')
-    .argument('<account>', 'user name or id')
-    .description('reset the usage of the quota period to zero; keeps the daily history')
-    .option('--yes', 'skip the confirmation')
-    .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
-      await withApi(await load(command, io), async (api) => {
-        const { id, username, usage } = await findAccount(api, nameOrId);
-        const used = formatBytes(usage.periodBytes);
-        await confirm(io, options.yes ?? false, `The usage of ${username} (${used}) will be reset to zero.`);
-        const reset = api.call('POST /accounts/{id}/usage/reset', { params: { id } });
-        await worded(reset, { 'no-account': NO_LONGER });
-        printLine(io.stdout, `Usage of ${username} reset.`);
-      });
-    });
 }
 
 const NO_LONGER = 'The account no longer exists.';
