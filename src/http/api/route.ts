@@ -116,15 +116,15 @@ type Description = Omit<RouteDescription, 'method' | 'path' | 'tag' | 'request'>
  * route({ endpoint: 'GET /api/v1/tokens', …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
-  const partsOf = ({ endpoint }: Pick<Description, 'endpoint'>) => {
+  const partsOf = ({ endpoint, request = {} }: { endpoint: string; request?: RouteRequest | undefined }) => {
     const [method, path] = endpoint.split(' ');
-    return { method, path, tag };
+    return { method, path, request, tag };
   };
   return {
-    route<const Request extends RouteRequest, const R extends Description>({
+    route<const Request extends RouteRequest = object, const R extends Description = Description>({
       handle,
       ...description
-    }: R & { readonly request: Request; readonly handle: Handler<Request, Deps> }) {
+    }: R & { readonly request?: Request; readonly handle: Handler<Request, Deps> }) {
       // The type above ties the handler to its schemas. A list of routes cannot express that.
       const handler = { isChecked: true, handle: handle as Handler<RouteRequest, Deps> } as const;
       return { ...description, ...partsOf(description), handler } as Described<
@@ -132,10 +132,10 @@ export function routesOf<Deps = Services>(tag: string) {
         R & { readonly request: Request }
       >;
     },
-    uncheckedRoute<const Request extends RouteRequest, const R extends Description>({
+    uncheckedRoute<const Request extends RouteRequest = object, const R extends Description = Description>({
       handle,
       ...description
-    }: R & { readonly request: Request; readonly handle: UncheckedHandler<Deps> }) {
+    }: R & { readonly request?: Request; readonly handle: UncheckedHandler<Deps> }) {
       const handler = { isChecked: false, handle } as const;
       return { ...description, ...partsOf(description), handler } as Described<
         Deps,

@@ -22,7 +22,6 @@ export const playerRoutes = [
     operationId: 'playerStatus',
     summary: 'The account: remaining days and traffic, limits, connected devices.',
     access: 'public',
-    request: {},
     responses,
     async handle({ ctx }, deps) {
       const account = playerOf(ctx, deps);

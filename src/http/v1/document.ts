@@ -10,7 +10,6 @@ export const documentRoutes = [
     operationId: 'getOpenApi',
     summary: 'This document.',
     access: 'any',
-    request: {},
     responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
     handle: async (_input, { document }) => ({
       status: 200,
@@ -23,7 +22,6 @@ export const documentRoutes = [
     operationId: 'getDocs',
     summary: 'This document as a web page.',
     access: 'any',
-    request: {},
     responses: { 200: { description: 'A page.', contentType: 'text/html' } },
     handle: async (_input, { document }) => ({
       status: 200,

@@ -36,7 +36,6 @@ export const eventRoutes = [
     summary:
       'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
     access: 'sessions:read',
-    request: {},
     responses: {
       200: {
         description: 'A stream that does not end; this is the data of its events.',

@@ -50,7 +50,6 @@ export const nodeRoutes = [
     operationId: 'listNodes',
     summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
     access: 'settings:read',
-    request: {},
     responses: {
       200: {
         description: 'All of them, by name.',

@@ -64,7 +64,6 @@ export const overviewRoutes = [
     summary: 'Current activity.',
     access: 'sessions:read',
     ofAllAccounts: true,
-    request: {},
     responses: { 200: { description: 'Now.', schema: Overview } },
     handle: async (_input, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
   }),

@@ -24,7 +24,6 @@ export const accountTagRoutes = [
     operationId: 'listTags',
     summary: 'The tags in use, each with its number of accounts.',
     access: 'accounts:read',
-    request: {},
     responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
     async handle(_input, { accounts }) {
       const counts = new Map<string, number>();

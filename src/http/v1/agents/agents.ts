@@ -34,7 +34,6 @@ export const agentRoutes = [
     operationId: 'listAgents',
     summary: 'Agents of the configuration and their states.',
     access: 'agents:read',
-    request: {},
     responses: {
       200: {
         description: 'All of them.',

@@ -74,7 +74,6 @@ export const operatorRoutes = [
     operationId: 'listOperators',
     summary: 'The operators besides the administrator.',
     access: 'administrator',
-    request: {},
     responses: {
       200: {
         description: 'All of them, by name.',

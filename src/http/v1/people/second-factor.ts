@@ -36,7 +36,6 @@ export const secondFactorRoutes = [
     summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
     access: 'person',
     needsConfirmation: true,
-    request: {},
     responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
     problems: [409],
     async handle({ caller }, deps) {

@@ -162,7 +162,6 @@ export const sessionRoutes = [
     operationId: 'signOut',
     summary: 'Ends the console session and clears its cookie.',
     access: 'any',
-    request: {},
     responses: { 204: { description: 'Signed out.' } },
     async handle({ caller, ctx }, { consoleSessions }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
@@ -174,7 +173,6 @@ export const sessionRoutes = [
     operationId: 'getMe',
     summary: 'The caller with its rights, and facts about this daemon.',
     access: 'any',
-    request: {},
     responses: { 200: { description: 'The caller.', schema: Me } },
     handle: async ({ caller, ctx }, deps) => ({ status: 200, body: await me(deps, caller, ctx.hostname) }),
   }),

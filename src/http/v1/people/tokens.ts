@@ -41,7 +41,6 @@ export const tokenRoutes = [
     operationId: 'listTokens',
     summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
     access: 'person',
-    request: {},
     responses: {
       200: {
         description: 'All of them.',

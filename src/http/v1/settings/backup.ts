@@ -14,7 +14,6 @@ export const backupRoutes = [
     summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
     access: 'administrator',
     needsConfirmation: true,
-    request: {},
     responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
     problems: [409],
     async handle({ caller }, { backup, audit, now }) {

@@ -45,7 +45,6 @@ export const effectiveRoutes = [
     operationId: 'getEffectiveConfig',
     summary: 'The configuration in force, key by key, and where each value comes from.',
     access: 'settings:read',
-    request: {},
     responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
     handle: async (_input, { effective }) => ({ status: 200, body: await effective() }),
   }),

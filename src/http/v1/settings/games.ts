@@ -100,7 +100,6 @@ export const gameRuleRoutes = [
     operationId: 'forgetGameRules',
     summary: 'Discards the saved rules: those of the configuration file apply again.',
     access: 'settings:write',
-    request: {},
     responses: { 200: { description: 'The rules of the file.', schema: GameRules } },
     async handle({ caller }, { gameRules, onSettingChanged }) {
       await gameRules.forget(actorOf(caller));

@@ -51,7 +51,6 @@ export function settingRoutes<
     route({
       endpoint: `GET ${path}`,
       access: 'settings:read',
-      request: {},
       ...describe(setting.get),
       handle: async ({ ctx }, services) => shown(services, ctx),
     }),

@@ -48,7 +48,6 @@ export const whitelistRoutes = [
     summary: 'The IP whitelist as it was saved.',
     access: 'settings:read',
     etag: true,
-    request: {},
     responses: { 200: { description: 'The whitelist.', schema: Whitelist } },
     async handle(ctx, { whitelist }) {
       ctx.set('ETag', etagOf(whitelist.text()));
