@@ -55,18 +55,15 @@ export function Wrong({ text }: { text: string | null }) {
   );
 }
 
+interface AskingButtonProps {
+  readonly label: ComponentChildren;
+  readonly question: string;
+  readonly busy: boolean;
+  readonly act: () => void;
+}
+
 /** A button that asks for confirmation in its own place before it acts. */
-export function AskingButton({
-  label,
-  question,
-  busy,
-  act,
-}: {
-  label: ComponentChildren;
-  question: string;
-  busy: boolean;
-  act: () => void;
-}) {
+export function AskingButton({ label, question, busy, act }: AskingButtonProps) {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking)
     return (

@@ -95,16 +95,14 @@ export function Meter({ value, max, label }: { value: number; max: number; label
   );
 }
 
+interface FactProps {
+  readonly label: string;
+  readonly look?: string;
+  readonly children: ComponentChildren;
+}
+
 /** A line of a list of facts. */
-export function Fact({
-  label,
-  look,
-  children,
-}: {
-  label: string;
-  look?: string;
-  children: ComponentChildren;
-}) {
+export function Fact({ label, look, children }: FactProps) {
   return (
     <>
       <dt>{label}</dt>
@@ -162,17 +160,15 @@ export function Traffic({ up, down, perSecond = false }: { up: number; down: num
   );
 }
 
-/** A scrollable box, also scrollable by keyboard. */
-export function ScrollBox({
-  label,
-  look = 'scroll',
-  children,
-}: {
-  label: string;
+interface ScrollBoxProps {
+  readonly label: string;
   /** The CSS class of the box. */
-  look?: string;
-  children: ComponentChildren;
-}) {
+  readonly look?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A scrollable box, also scrollable by keyboard. */
+export function ScrollBox({ label, look = 'scroll', children }: ScrollBoxProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and a keyboard must be able to
     <div class={look} tabIndex={0} role="region" aria-label={label}>

@@ -25,17 +25,15 @@ export function readExpiry(text: ExpiryText): string | null | undefined {
 
 const QUICK_DAYS = [7, 30, 90, 365];
 
-/** Sets when an account expires: at a time, never, or a number of days from now. */
-export function ExpiryField({
-  value,
-  onChange,
-  optional = false,
-}: {
-  value: ExpiryText;
-  onChange: (value: ExpiryText) => void;
+interface ExpiryFieldProps {
+  readonly value: ExpiryText;
+  readonly onChange: (value: ExpiryText) => void;
   /** An empty field is not an error. */
-  optional?: boolean;
-}) {
+  readonly optional?: boolean;
+}
+
+/** Sets when an account expires: at a time, never, or a number of days from now. */
+export function ExpiryField({ value, onChange, optional = false }: ExpiryFieldProps) {
   const id = useId();
   const ref = useRef<HTMLInputElement>(null);
   const choose = (next: ExpiryText) => {

@@ -7,24 +7,19 @@ export const RefusedFields = createContext<ReadonlyMap<string, string>>(new Map(
 /** Whether the field around an input has an error. */
 const IsWrong = createContext(false);
 
-export function Field({
-  label,
-  hint,
-  error: ownError,
-  path,
-  hideLabel = false,
-  children,
-}: {
-  label: string;
-  hint?: ComponentChildren;
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
   /** The label is only for screen readers: the field's surroundings already show the same words. */
-  hideLabel?: boolean;
+  readonly hideLabel?: boolean;
   /** What is wrong with the typed text; replaces the hint. */
-  error?: string | undefined;
+  readonly error?: string | undefined;
   /** The end of the field's path in the request. The field shows what the daemon refuses of it. */
-  path?: string;
-  children: ComponentChildren;
-}) {
+  readonly path?: string;
+  readonly children: ComponentChildren;
+}
+
+export function Field({ label, hint, error: ownError, path, hideLabel = false, children }: FieldProps) {
   const refused = [...useContext(RefusedFields)].find(([at]) => at === path || at.endsWith(`.${path}`));
   const error = ownError ?? refused?.[1];
   return (
@@ -153,15 +148,13 @@ export function Segments<T extends string>({ value, options, onChange, label }: 
   );
 }
 
-export function Checkbox({
-  checked,
-  onChange,
-  children,
-}: {
-  checked: boolean;
-  onChange: (checked: boolean) => void;
-  children: ComponentChildren;
-}) {
+interface CheckboxProps {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly children: ComponentChildren;
+}
+
+export function Checkbox({ checked, onChange, children }: CheckboxProps) {
   return (
     <label class="checkbox">
       <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />

@@ -179,16 +179,14 @@ interface ChipProps {
   readonly children: ComponentChildren;
 }
 
-/** A filter for each of these values. */
-export function FilterChips<Value extends string>({
-  name,
-  values,
-  text,
-}: {
+interface FilterChipsProps<Value extends string> {
   readonly name: string;
   readonly values: readonly Value[];
   readonly text: (value: Value) => string;
-}) {
+}
+
+/** A filter for each of these values. */
+export function FilterChips<Value extends string>({ name, values, text }: FilterChipsProps<Value>) {
   return (
     <>
       {values.map((value) => (
@@ -237,16 +235,14 @@ export function Counts({ matched, total }: Pick<Page<unknown>, 'matched' | 'tota
   );
 }
 
+interface PagerProps {
+  readonly nextCursor: string | null;
+  readonly shown: number;
+  readonly matched?: number | undefined;
+}
+
 /** Moves between pages, and shows the number of the current page. */
-export function Pager({
-  nextCursor,
-  shown,
-  matched,
-}: {
-  nextCursor: string | null;
-  shown: number;
-  matched?: number | undefined;
-}) {
+export function Pager({ nextCursor, shown, matched }: PagerProps) {
   const place = usePlace();
   const { query } = place;
   const before = Number(query.get('back') ?? 0);

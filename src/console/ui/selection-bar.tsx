@@ -5,16 +5,14 @@ import { t } from '../lib/i18n.js';
 import { Button } from './basics.js';
 import { useMenu } from './menu.js';
 
-/** @param text how many rows are selected */
-export function SelectionBar({
-  text,
-  onClear,
-  children,
-}: {
+interface SelectionBarProps {
   readonly text: string;
   readonly onClear: () => void;
   readonly children: ComponentChildren;
-}) {
+}
+
+/** @param text how many rows are selected */
+export function SelectionBar({ text, onClear, children }: SelectionBarProps) {
   return (
     <div class="bulk-foot">
       <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>

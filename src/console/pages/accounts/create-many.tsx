@@ -27,15 +27,13 @@ export interface ManyTexts {
   readonly heading: '' | 'yes' | 'no';
 }
 
-export function ManyNames({
-  values,
-  onChange,
-  preview,
-}: {
+interface ManyNamesProps {
   readonly values: ManyTexts;
   readonly onChange: (changes: Partial<ManyTexts>) => void;
   readonly preview: Preview<NewAccountsResult>;
-}) {
+}
+
+export function ManyNames({ values, onChange, preview }: ManyNamesProps) {
   const { source, pattern, list } = values;
   return (
     <>
@@ -101,16 +99,14 @@ const SEPARATOR_TEXTS = {
   ' ': 'create.separator.blank',
 } as const satisfies Record<Separator, TextKey>;
 
-/** How the list was read: what separates its fields, whether it has a heading, the lines that are left out, and the fields of the first ones. */
-function HowRead({
-  values,
-  onChange,
-  skipped,
-}: {
+interface HowReadProps {
   readonly values: ManyTexts;
   readonly onChange: (changes: Partial<ManyTexts>) => void;
   readonly skipped: NewAccountsResult['skipped'];
-}) {
+}
+
+/** How the list was read: what separates its fields, whether it has a heading, the lines that are left out, and the fields of the first ones. */
+function HowRead({ values, onChange, skipped }: HowReadProps) {
   const pasted = readList(values);
   if (pasted.lines.length === 0 && pasted.hasHeading === null) return null;
   const refusals = new Map(skipped.map(({ username, reason }) => [username, reason]));

@@ -141,16 +141,14 @@ function Schedule({ account, schedule }: { account: Account; schedule: string })
   );
 }
 
+interface QuotaProps {
+  readonly account: Account;
+  readonly ok: boolean;
+  readonly onReset: () => void;
+}
+
 /** The line of a quota, with the button that sets its use to zero. */
-function Quota({
-  account: { limits, usage },
-  ok,
-  onReset,
-}: {
-  account: Account;
-  ok: boolean;
-  onReset: () => void;
-}) {
+function Quota({ account: { limits, usage }, ok, onReset }: QuotaProps) {
   const { quotaBytes } = limits;
   const period = t(`limits.period.${limits.quotaPeriod}`);
   if (quotaBytes === null) return <>{t('diagnosis.noQuota')}</>;

@@ -24,15 +24,13 @@ import {
 } from './fields/account-fields.js';
 import { fieldLabel, fieldValue } from './fields/field-words.js';
 
-export function EditDialog({
-  account,
-  onClose,
-  onDone,
-}: {
-  account: Account;
-  onClose: () => void;
-  onDone: () => void;
-}) {
+interface EditDialogProps {
+  readonly account: Account;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
   // The page reads the account again and again. The form keeps editing the version that it opened.
   const [opened] = useState(account);
   const draft = useDraft(textsOf(opened), { guard: false });

@@ -74,16 +74,14 @@ export function OwnerFilter() {
 /** The value of the API for accounts of the administrator. */
 const NO_OWNER = 'none';
 
-/** A filter by one of many values. The address holds it. Renders nothing when there is no choice. */
-function MenuFilter({
-  name,
-  title,
-  items,
-}: {
+interface MenuFilterProps {
   readonly name: string;
   readonly title: string;
   readonly items: readonly { readonly value: string; readonly label: string; readonly note?: string }[];
-}) {
+}
+
+/** A filter by one of many values. The address holds it. Renders nothing when there is no choice. */
+function MenuFilter({ name, title, items }: MenuFilterProps) {
   const { query } = usePlace();
   const box = useRef<HTMLDetailsElement>(null);
   useMenu(box);

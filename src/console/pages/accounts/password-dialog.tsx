@@ -12,15 +12,13 @@ import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
 
-export function PasswordDialog({
-  account,
-  onClose,
-  onShown,
-}: {
-  account: Account;
-  onClose: () => void;
-  onShown: (credentials: CredentialsInFormats) => void;
-}) {
+interface PasswordDialogProps {
+  readonly account: Account;
+  readonly onClose: () => void;
+  readonly onShown: (credentials: CredentialsInFormats) => void;
+}
+
+export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProps) {
   const { id, username, usage } = account;
   const link = useLoad('getPlayerLink', { params: { id } }).data;
   const [revokePlayerLink, setRevokePlayerLink] = useState(false);

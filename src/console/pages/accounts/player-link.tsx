@@ -82,15 +82,13 @@ function LinkCard({ kind, id }: { kind: Kind; id: string }) {
   );
 }
 
-function MadeDialog({
-  kind,
-  link: { url, guess },
-  onClose,
-}: {
-  kind: Kind;
-  link: NewPlayerLink;
-  onClose: () => void;
-}) {
+interface MadeDialogProps {
+  readonly kind: Kind;
+  readonly link: NewPlayerLink;
+  readonly onClose: () => void;
+}
+
+function MadeDialog({ kind, link: { url, guess }, onClose }: MadeDialogProps) {
   return (
     <SecretDialog
       title={t(`playerLink.title.${kind}`)}

@@ -73,17 +73,14 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
-function Text({
-  title,
-  text,
-  empty,
-  bad = false,
-}: {
-  title: string;
-  text: string | null;
-  empty: string;
-  bad?: boolean;
-}) {
+interface TextProps {
+  readonly title: string;
+  readonly text: string | null;
+  readonly empty: string;
+  readonly bad?: boolean;
+}
+
+function Text({ title, text, empty, bad = false }: TextProps) {
   return (
     <section class="card">
       <header class="row">

@@ -55,17 +55,14 @@ export function Tiles({ now }: { now: Overview }) {
   );
 }
 
-function Tile({
-  label,
-  value,
-  link,
-  children,
-}: {
-  label: string;
-  value: string;
-  link?: string;
-  children: ComponentChildren;
-}) {
+interface TileProps {
+  readonly label: string;
+  readonly value: string;
+  readonly link?: string;
+  readonly children: ComponentChildren;
+}
+
+function Tile({ label, value, link, children }: TileProps) {
   return (
     <div class="tile">
       <dt>{label}</dt>

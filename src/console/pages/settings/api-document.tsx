@@ -129,15 +129,13 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
   );
 }
 
-function Shape({
-  title,
-  schema,
-  schemas,
-}: {
-  title: string;
-  schema: Schema | undefined;
-  schemas: ViewProps['schemas'];
-}) {
+interface ShapeProps {
+  readonly title: string;
+  readonly schema: Schema | undefined;
+  readonly schemas: ViewProps['schemas'];
+}
+
+function Shape({ title, schema, schemas }: ShapeProps) {
   const resolved = schema && typeof schema['$ref'] === 'string' ? schemas[refName(schema['$ref'])] : schema;
   const properties = Object.entries((resolved?.['properties'] ?? {}) as Record<string, Schema>);
   const required = new Set((resolved?.['required'] ?? []) as string[]);

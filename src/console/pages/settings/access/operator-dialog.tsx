@@ -46,16 +46,14 @@ function fieldsOf(operator: Operator | null): Fields {
 const readBound = (name: BoundName, text: string): number | null | undefined =>
   readNumber(text, { scale: BOUNDS[name], min: 0, max: Number.MAX_SAFE_INTEGER });
 
+interface OperatorDialogProps {
+  readonly operator: Operator | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
 /** @param operator null: a new one */
-export function OperatorDialog({
-  operator,
-  onClose,
-  onSaved,
-}: {
-  operator: Operator | null;
-  onClose: () => void;
-  onSaved: () => void;
-}) {
+export function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
   const [saved] = useState(() => fieldsOf(operator));
   const { values: fields, changes: changed, set } = useDraft(saved, { guard: false });
   const budget = Object.fromEntries(
@@ -139,15 +137,13 @@ export function OperatorDialog({
   );
 }
 
-function BudgetFields({
-  bounds,
-  used,
-  onInput,
-}: {
-  bounds: Fields['bounds'];
-  used: Operator['used'] | null;
-  onInput: (bounds: Fields['bounds']) => void;
-}) {
+interface BudgetFieldsProps {
+  readonly bounds: Fields['bounds'];
+  readonly used: Operator['used'] | null;
+  readonly onInput: (bounds: Fields['bounds']) => void;
+}
+
+function BudgetFields({ bounds, used, onInput }: BudgetFieldsProps) {
   return (
     <fieldset class="field">
       <legend>{t('operators.budget')}</legend>

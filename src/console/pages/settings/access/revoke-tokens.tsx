@@ -2,15 +2,13 @@
 import { t } from '../../../lib/i18n.js';
 import { Checkbox } from '../../../ui/form.js';
 
-export function RevokeTokens({
-  label,
-  checked,
-  onChange,
-}: {
-  label: string;
-  checked: boolean;
-  onChange: (checked: boolean) => void;
-}) {
+interface RevokeTokensProps {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}
+
+export function RevokeTokens({ label, checked, onChange }: RevokeTokensProps) {
   return (
     <div class="stack tight">
       <Checkbox checked={checked} onChange={onChange}>
