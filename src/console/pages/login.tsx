@@ -8,7 +8,7 @@ import { t } from '../lib/i18n.js';
 import { leave } from '../lib/unsaved.js';
 import { Button } from '../ui/basics.js';
 import { useAction, useModal } from '../ui/dialog.js';
-import { Field, Input } from '../ui/form.js';
+import { Field, Input, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { LanguageChoice, ThemeChoice } from './settings/display.js';
 
@@ -69,12 +69,7 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
       }
     });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <form onSubmit={submitting(submit)}>
       <h1>
         <img src="./icon.svg" alt="" width="32" height="32" />
         Pulsegate

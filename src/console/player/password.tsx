@@ -4,7 +4,7 @@ import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
 import { Button, CopyButton, Fact } from '../ui/basics.js';
-import { Field, Input } from '../ui/form.js';
+import { Field, Input, submitting } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
 import { type Strength, strengthOf } from './strength.js';
@@ -52,10 +52,9 @@ export function NewPassword({ min }: { min: number }) {
       {isChoosing && (
         <form
           class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={submitting(() => {
             if (isLong && !busy) void set({ password: chosen });
-          }}
+          })}
         >
           <Field
             label={t('player.password')}

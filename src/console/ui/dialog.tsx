@@ -8,6 +8,7 @@ import { t } from '../lib/i18n.js';
 import { type Right, useMay } from '../lib/rights.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved.js';
 import { Button } from './basics.js';
+import { submitting } from './form.js';
 import { FormErrors } from './states.js';
 
 interface DialogProps {
@@ -46,13 +47,7 @@ export function Dialog({
   const watched = useModal(ref, close);
   return (
     <dialog ref={ref} class={wide ? 'wide' : ''} aria-labelledby="dialog-title" {...watched}>
-      <form
-        onInput={() => setTouched(true)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit?.();
-        }}
-      >
+      <form onInput={() => setTouched(true)} onSubmit={submitting(() => onSubmit?.())}>
         <header>
           <h2 id="dialog-title" tabIndex={-1}>
             {title}
@@ -143,12 +138,7 @@ function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
   const watched = useModal(ref, stay);
   return (
     <dialog ref={ref} role="alertdialog" aria-labelledby="discard-title" {...watched}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          stay();
-        }}
-      >
+      <form onSubmit={submitting(stay)}>
         <header>
           <h2 id="discard-title">{t(`unsaved.${what}`)}</h2>
         </header>

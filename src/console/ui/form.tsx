@@ -40,6 +40,12 @@ export function Wrong({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** What a form does when it is sent, in place of loading another page. */
+export const submitting = (act: () => unknown) => (event: Event) => {
+  event.preventDefault();
+  act();
+};
+
 interface InputProps {
   readonly value: string;
   readonly onInput: (value: string) => void;

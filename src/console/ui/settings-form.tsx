@@ -6,6 +6,7 @@ import type { Right } from '../lib/rights.js';
 import { Button } from './basics.js';
 import { Conflict, type Overtaken } from './conflict.js';
 import type { Action } from './dialog.js';
+import { submitting } from './form.js';
 import { PermittedButton } from './permitted.js';
 import { FormErrors } from './states.js';
 
@@ -39,10 +40,9 @@ export function SettingsForm<T>({
   return (
     <form
       class={look}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={submitting(() => {
         if (draft.isDirty && isValid && !busy) void run(save);
-      }}
+      })}
     >
       <FormErrors error={error}>{children}</FormErrors>
       {conflict && <Conflict fields={conflict} />}

@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
 import { At, Button, State, Traffic } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
-import { Area, Field, Input, optionsOf, Select } from '../../ui/form.js';
+import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 
@@ -49,10 +49,9 @@ export function TracePage() {
       <div class="columns">
         <form
           class="card stack"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={submitting(() => {
             if (isReady) patchQuery(form, 'push');
-          }}
+          })}
         >
           <p class="soft">{t('trace.text')}</p>
           <FormErrors error={found.error}>

@@ -5,7 +5,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { State } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
-import { Area, Field, Input, optionsOf, Segments } from '../../ui/form.js';
+import { Area, Field, Input, optionsOf, Segments, submitting } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Failure } from '../../ui/states.js';
 
@@ -28,13 +28,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
     );
   };
   return (
-    <form
-      class="card stack sticky"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <form class="card stack sticky" onSubmit={submitting(submit)}>
       <h2>{t('games.test')}</h2>
       <p class="soft">{t('games.test.text')}</p>
       <Field label={t('games.destination')}>

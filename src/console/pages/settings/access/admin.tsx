@@ -7,7 +7,7 @@ import { t } from '../../../lib/i18n.js';
 import { leave, useUnsaved } from '../../../lib/unsaved.js';
 import { Button, CopyButton, State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
-import { Field, Input } from '../../../ui/form.js';
+import { Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { QrCode } from '../../../ui/qr.js';
 import { Failure, FormErrors } from '../../../ui/states.js';
@@ -50,13 +50,7 @@ function PasswordForm() {
     });
   };
   return (
-    <form
-      class="card stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <form class="card stack" onSubmit={submitting(submit)}>
       <h2>{t('admin.password')}</h2>
       <p class="soft">{t('admin.password.text')}</p>
       {isGiven && (
