@@ -53,7 +53,7 @@ export const addRestore: AddCommands = (program, io) => {
       const { config } = await load(command, io);
       const { client } = config.database;
       if (client === 'pg') throw new CommandError(RESTORE_WITH_PG, 2);
-      await confirm(io, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
+      await confirm(io, options.yes, `The database in ${config.dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite/restore.js');
       const keep = (found: RestoredContents) => choosePartsToRestore(io, options, found);
       const restore = (from: string) =>

@@ -79,7 +79,7 @@ export const addSessionCommands: AddCommands = (program, io) => {
       const chosen = accountId === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
-        await confirm(io, options.yes ?? false, `${countOf(chosen.length, 'session')} of ${names} will end.`);
+        await confirm(io, options.yes, `${countOf(chosen.length, 'session')} of ${names} will end.`);
       }
       let ended = 0;
       for (let start = 0; start < chosen.length; start += MAX_ENDED_PER_REQUEST) {

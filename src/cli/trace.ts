@@ -1,10 +1,10 @@
 // `pulsegate trace`: who used a destination at a time, in the answer to an abuse report.
 import { formatHostPort } from '../core/ip.js';
 import { type Answer, worded } from './shared/api.js';
-import { apiCommand } from './shared/api-command.js';
+import { apiCommand, printList } from './shared/api-command.js';
 import { type AddCommands, printJson, printLine } from './shared/command.js';
 import { parseLimit } from './shared/options.js';
-import { formatBytes, formatIso, printTable } from './shared/table.js';
+import { formatBytes, formatIso } from './shared/table.js';
 
 type Trace = Answer<'GET /trace'>;
 
@@ -55,29 +55,23 @@ export const addTraceCommand: AddCommands = (program, io) => {
       const { json, ...asked } = options;
       const found = await worded(call('GET /trace', { query: { destination, ...asked } }), WRONG);
       if (json) return printJson(io, found);
-      if (found.items.length === 0) printLine(io.stderr, 'No session found.');
-      else printItems(found.items);
+      printList(io, {}, found.items, 'No session found.', {
+        'USER NAME': ({ account }) => account.username,
+        CLIENT: ({ client }) => client,
+        DESTINATION: ({ destination: { host, port }, protocol }) =>
+          formatHostPort(host, port) + (protocol === 'udp' ? '/udp' : ''),
+        OUTGOING: ({ outgoing, exit }) =>
+          outgoing ? formatHostPort(outgoing.address, outgoing.port) : (exit ?? ''),
+        NODE: ({ node }) => node,
+        FROM: ({ startedAt }) => formatIso(startedAt, ''),
+        TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : ''),
+        UP: ({ bytesUp }) => (bytesUp === null ? '' : formatBytes(bytesUp)),
+        DOWN: ({ bytesDown }) => (bytesDown === null ? '' : formatBytes(bytesDown)),
+        SESSION: ({ session }) => session,
+      });
       if (found.nextCursor !== null)
         printLine(io.stdout, `the last ${found.items.length}; use --limit or --tolerance to see others`);
       for (const { reason, count, since } of found.incomplete)
         printLine(io.stderr, `Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
     });
-
-  const printItems = (items: Trace['items']): void =>
-    printTable(
-      io,
-      ['USER NAME', 'CLIENT', 'DESTINATION', 'OUTGOING', 'NODE', 'FROM', 'TO', 'UP', 'DOWN', 'SESSION'],
-      items.map(({ account, client, destination, protocol, outgoing, exit, ...each }) => [
-        account.username,
-        client,
-        formatHostPort(destination.host, destination.port) + (protocol === 'udp' ? '/udp' : ''),
-        outgoing ? formatHostPort(outgoing.address, outgoing.port) : (exit ?? ''),
-        each.node,
-        formatIso(each.startedAt, ''),
-        formatIso(each.endedAt, each.isLive ? 'live' : ''),
-        each.bytesUp === null ? '' : formatBytes(each.bytesUp),
-        each.bytesDown === null ? '' : formatBytes(each.bytesDown),
-        each.session,
-      ]),
-    );
 };

@@ -46,11 +46,7 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
         const changes = [...accounts].map((account) => changeOf(core, account, use, options.plan));
         show(io, changes);
         if (options.dryRun) return printLine(io.stdout, 'Nothing was written.');
-        await confirm(
-          io,
-          options.yes ?? false,
-          `${countOf(changes.length, 'account')} will be changed as shown.`,
-        );
+        await confirm(io, options.yes, `${countOf(changes.length, 'account')} will be changed as shown.`);
         const done = await core.accounts.patchMany(
           changes.map(({ before, change }) => ({
             id: before.id,
