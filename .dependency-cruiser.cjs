@@ -9,6 +9,7 @@ const features = [
   'sessions',
   'trace',
   'egress',
+  'exits',
   'accounts',
   'heartbeats',
   'agents',

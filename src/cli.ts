@@ -17,6 +17,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   run: async () => (await import('./cli/runs.js')).addRunCommands,
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
   trace: async () => (await import('./cli/trace.js')).addTraceCommand,
+  exit: async () => (await import('./cli/exits.js')).addExitCommands,
   node: async () => (await import('./cli/nodes.js')).addNodeCommands,
   plan: async () => (await import('./cli/plans.js')).addPlanCommands,
   operator: async () => (await import('./cli/operators.js')).addOperatorCommands,

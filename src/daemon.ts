@@ -22,6 +22,7 @@ import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
 import { createLogTrimmingPart } from './parts/log-trimming.js';
 import { createNoticesPart } from './parts/notices.js';
 import { type ConfigSource, openSettings } from './parts/operator-settings.js';
+import { createExits } from './parts/players/exits.js';
 import { createFirstLoginsPart } from './parts/players/first-logins.js';
 import { createPriorityPart } from './parts/players/priority.js';
 import { createProxyPart } from './parts/players/proxy.js';
@@ -103,6 +104,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const firstLogins = await use(createFirstLoginsPart(base));
   const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices, firstLogins }));
   await use(createChangesPart({ ...shared, plane }));
+  const exits = createExits(base, plane, libc);
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last, so that every connection finds the other parts running.
@@ -121,6 +123,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
       listeners,
       tlsListeners,
       agents,
+      exits,
       tls,
       monotonicNow: () => performance.now(),
       random: Math.random,

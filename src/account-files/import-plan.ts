@@ -57,7 +57,7 @@ export interface ToChange extends ToDo {
 export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanDeps {
-  readonly accounts: AccountViews & MaxAddresses & Pick<Accounts, 'hasEgressClass'>;
+  readonly accounts: AccountViews & MaxAddresses & Pick<Accounts, 'hasEgressClass' | 'hasExit'>;
   /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
   /** Whether added accounts may keep the id of the file. The logins of a deleted account are kept under its id. */
@@ -83,11 +83,13 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
 
   /** Returns why the record cannot change the account, or add one when there is none; null when it can. */
   function refusal(
-    { username, limits: { egressClass } }: FileAccount,
+    { username, exit, limits: { egressClass } }: FileAccount,
     existing: Account | null,
   ): Reason | null {
     if (names.has(username)) return because('twice');
     names.add(username);
+    if (exit !== undefined && !deps.accounts.hasExit(exit)) return because('no-exit');
+    if (exit != null && exit !== existing?.exit && !deps.mayChooseEgress) return because('egress-scope');
     if (egressClass === undefined) return null;
     if (!deps.accounts.hasEgressClass(egressClass)) return because('no-egress-class');
     const present = existing ? existing.limits.egressClass : null;

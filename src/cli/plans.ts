@@ -13,7 +13,7 @@ import { etagOf } from '../http/api/etag.js';
 import { type Api, unlessChanged, withApi } from './shared/api.js';
 import { type ApiCommand, apiCommand } from './shared/api-command.js';
 import { type AddCommands, CommandError, type CommandIo, load, printLine } from './shared/command.js';
-import { type LimitOptions, limitWords, toLimits, withLimitOptions } from './shared/limit-options.js';
+import { type LimitOptions, limitWords, NONE, toLimits, withLimitOptions } from './shared/limit-options.js';
 import { confirm } from './shared/prompt.js';
 
 export const addPlanCommands: AddCommands = (program, io) => {
@@ -54,6 +54,7 @@ const readPlans = async ({ call }: Api): Promise<Plan[]> => (await call('GET /se
 interface SetOptions extends LimitOptions {
   days?: number | null;
   fromFirstLogin?: boolean;
+  exit?: string;
 }
 
 function addSet(plan: ApiCommand, io: CommandIo): void {
@@ -62,15 +63,17 @@ function addSet(plan: ApiCommand, io: CommandIo): void {
     .option('--days <n>', 'duration in days, or forever', readDays)
     .option('--from-first-login', 'count the days of new accounts from their first login')
     .option('--no-from-first-login', 'count the days of new accounts from their creation')
-    .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command) => {
+    .option('--exit <name>', 'exit that accounts of the plan get; none: theirs stays')
+    .action(async (name: string, { days, fromFirstLogin, exit, ...limits }: SetOptions, command) => {
       if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
       await withApi(await load(command, io), async (api) => {
         const changed = (
-          old: Plan = { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS },
+          old: Plan = { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS, exit: null },
         ) => ({
           name,
           days: days === undefined ? old.days : days,
           startsAtFirstLogin: fromFirstLogin ?? old.startsAtFirstLogin,
+          exit: exit === undefined ? old.exit : exit === NONE ? null : exit,
           limits: { ...old.limits, ...(toLimits(limits) as Partial<PlanLimits>) },
         });
         const named = (each: Plan): boolean => each.name === name;

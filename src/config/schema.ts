@@ -96,6 +96,9 @@ const guardLimits = {
 const guard = section({ ...guardLimits, maxWait: duration({ min: '0ms', max: '5s' }).prefault('1s') });
 
 const egress = section({
+  exitTest: textThat('an http:// URL', (url) => /^http:\/\/[^/@\s]+(?:\/\S*)?$/.test(url)).default(
+    'http://checkip.amazonaws.com/',
+  ),
   private: oneOf('deny', 'allow').default('deny'),
   allow: destinations(),
   deny: destinations(),

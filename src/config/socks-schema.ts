@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/player/proxy-link.js';
 import { isSocketPath, MAX_SOCKET_PATH_BYTES, parsePortRange } from '../core/endpoints.js';
+import { EXIT_NAME, parseProxy } from '../core/exits/exit.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import {
@@ -107,10 +108,14 @@ const upstream = section({
   }).prefault({}),
   proxy: textThat(
     'the host and port of a SOCKS5 or HTTP proxy, such as proxy.example:1080 or http://proxy.example:3128',
-    (where) =>
-      /^(?:(?:socks5|http):\/\/)?(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[1-9]\d{0,4}$/i.test(where) &&
-      Number(where.replace(/^.*:/, '')) <= 65_535,
+    (where) => parseProxy(where) !== null,
   ).nullable(),
+  exit: text(
+    'null, or the name of the exit: 1 to 64 letters, digits, dots, dashes and underscores',
+    EXIT_NAME,
+  )
+    .nullable()
+    .default(null),
   username: text('a user name of 1 to 255 bytes').nullable().default(null),
   password: secret('a password of 1 to 255 bytes').nullable().default(null),
   passwordFile: text('a file path').nullable().default(null),
@@ -144,6 +149,16 @@ function checkUpstream(rule: UpstreamLogin, context: z.RefinementCtx): void {
       path: ['username'],
       message: 'a user name together with a password, or neither',
     });
+}
+
+/** The name of the exit that the proxy of a rule is. @param i the place of the rule, from 0 */
+export const exitOfUpstream = (exit: string | null, i: number): string => exit ?? `upstream-${i + 1}`;
+
+function checkExitNames(rules: readonly { readonly exit: string | null }[], context: z.RefinementCtx): void {
+  const names = rules.map(({ exit }, i) => exitOfUpstream(exit, i));
+  for (const [i, name] of names.entries())
+    if (names.indexOf(name) < i)
+      context.addIssue({ code: 'custom', path: [i, 'exit'], message: 'a name that no rule before has' });
 }
 
 export const socksSchema = section({
@@ -199,7 +214,7 @@ export const socksSchema = section({
     .default('auto'),
   udp: udp.prefault({}),
   bind: bind.prefault({}),
-  upstreams: z.array(upstream).max(1000).default([]),
+  upstreams: z.array(upstream).max(1000).superRefine(checkExitNames).default([]),
 }).superRefine(({ proxyProtocol, proxyProtocolFrom, listeners }, context) => {
   for (const [i, each] of listeners.entries()) {
     if (each.tls === undefined || !(each.proxyProtocol ?? proxyProtocol)) continue;

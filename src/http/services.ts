@@ -23,6 +23,10 @@ import type { Operators } from '../core/auth/operators.js';
 import type { Principals } from '../core/auth/principals.js';
 import type { WhitelistSetting } from '../core/auth/whitelist.js';
 import type { Clock } from '../core/clock.js';
+import type { Exit, ExitProblem } from '../core/exits/exit.js';
+import type { ExitFigures } from '../core/exits/exit-figures.js';
+import type { ExitTrial } from '../core/exits/exit-trial.js';
+import type { ExitsSetting } from '../core/exits/exits-setting.js';
 import type { CompilePattern } from '../core/heartbeats/game-rules.js';
 import type { GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
@@ -127,6 +131,12 @@ export interface Services {
   readonly whitelist: WhitelistSetting;
   readonly plans: PlansSetting;
   readonly pac: PacSetting;
+  readonly exits: ExitsSetting;
+  /** Why this machine cannot use an exit with these fields; null: it can. A command cannot know. */
+  readonly exitProblem: (exit: Pick<Exit, 'addresses' | 'interface' | 'mark'>) => ExitProblem | null;
+  /** Connects out through an exit, to a server that answers with the address that it sees. */
+  readonly testExit: (name: string) => Promise<ExitTrial>;
+  readonly exitFigures: ExitFigures;
   readonly gameRules: GameRulesSetting;
   readonly compilePattern: CompilePattern;
   readonly retention: RetentionSetting;
@@ -168,6 +178,7 @@ export interface AboutDaemon {
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: number;
   readonly egressClasses: readonly string[];
+  readonly exits: readonly string[];
   readonly timeZone: string;
 }
 

@@ -11,12 +11,14 @@ import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist.js';
+import { createExitsSetting, type ExitsSetting } from '../core/exits/exits-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
 import { createSettings, type Settings } from '../core/settings/setting.js';
 import { openStore, type Store } from '../store/store.js';
 import { storeOptions } from './database/database.js';
+import { configuredExits } from './players/proxy-settings.js';
 
 export interface Core {
   readonly store: Store;
@@ -30,6 +32,7 @@ export interface Core {
   readonly plans: PlansSetting;
   readonly playerLinks: PlayerLinks;
   readonly pac: PacSetting;
+  readonly exits: ExitsSetting;
   /** The zones by which days are counted; the daemon enters that of its configuration. */
   readonly timeZones: TimeZonesSetting;
   readonly whitelist: WhitelistSetting;
@@ -65,6 +68,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   const timeZones = await settings.open(createTimeZonesSetting(store.settings, calendar));
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({ store: store.traffic, directory, sessions, calendar, now: Date.now });
+  const exits = await settings.open(createExitsSetting(store.settings, configuredExits(config)));
   const accounts = createAccounts({
     store: store.accounts,
     directory,
@@ -72,6 +76,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     pool,
     calendar,
     egressClasses: Object.keys(config.egress.classes),
+    hasExit: (name) => exits.byName(name) !== null,
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
     maxAllowedClients: config.socks.maxAllowedClients,
     now: Date.now,
@@ -93,6 +98,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     plans,
     playerLinks,
     pac,
+    exits,
     whitelist,
     passwords,
     credentials,

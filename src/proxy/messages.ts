@@ -3,6 +3,8 @@ import type { LoginOutcome } from '../core/accounts/access/login-log.js';
 import type { GuardLimit } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
+import type { Exit } from '../core/exits/exit.js';
+import type { ExitTrial, ExitTrialRequest } from '../core/exits/exit-trial.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../core/ip.js';
 import type {
@@ -23,6 +25,7 @@ export interface WorkerStart {
   readonly engine: 'native' | 'node';
   readonly settings: ProxySettings;
   readonly games: readonly GameRule[];
+  readonly exits: readonly Exit[];
   /** See shared.ts. */
   readonly shared: SharedMemory;
 }
@@ -75,6 +78,9 @@ export type WorkerMessage =
       readonly reason: 'account-removed' | 'account-renamed';
     }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
+  | { readonly kind: 'exits'; readonly exits: readonly Exit[] }
+  /** Connects out through an exit and sends `request`; answered by `exit-tried`. */
+  | ({ readonly kind: 'try-exit'; readonly token: number } & ExitTrialRequest)
   /** Identifies a session by its slot (session-counts.ts) and generation. */
   | {
       readonly kind: 'end-session';
@@ -139,6 +145,8 @@ export interface SessionFacts {
   readonly gameId: string | null;
   /** The upstream proxy, as `host:port`; null: direct. */
   readonly via: string | null;
+  /** The name of the exit; null: none. */
+  readonly exit: string | null;
   readonly outgoing: Endpoint | null;
   /** See Session. */
   readonly connectMs: number | null;
@@ -183,6 +191,7 @@ export type WorkerEvent =
       readonly summary: SessionSummary;
       readonly destination: Destination;
       readonly via: string | null;
+      readonly exit: string | null;
     }
   /** Opened and closed within one batch. */
   | { readonly kind: 'session-passed'; readonly session: SessionFacts; readonly summary: SessionSummary }
@@ -224,5 +233,6 @@ export type WorkerEvent =
       readonly token: number;
       readonly remotes: readonly Endpoint[];
     }
+  | { readonly kind: 'exit-tried'; readonly token: number; readonly trial: ExitTrial }
   /** Number of log lines that were dropped because the control plane was behind. */
   | { readonly kind: 'dropped'; readonly lines: number };

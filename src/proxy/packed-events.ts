@@ -20,6 +20,7 @@ type PackedSession = readonly [
   openedAt: number,
   gameId: string | null,
   via: string | null,
+  exit: string | null,
   outgoingAddress: string | null,
   outgoingPort: number,
   connectMs: number | null,
@@ -55,6 +56,7 @@ export function packEvent(event: WorkerEvent): PackedEvent {
     session.openedAt,
     session.gameId,
     session.via,
+    session.exit,
     session.outgoing?.address ?? null,
     session.outgoing?.port ?? 0,
     session.connectMs,
@@ -69,7 +71,7 @@ export function unpackEvent(packed: PackedEvent): WorkerEvent {
   const [
     summary, accountId, username, command, clientProtocol,
     clientAddress, clientPort, host, address, port,
-    openedAt, gameId, via, outgoingAddress, outgoingPort, connectMs, slot, generation,
+    openedAt, gameId, via, exit, outgoingAddress, outgoingPort, connectMs, slot, generation,
   ] = packed;
   const session: SessionFacts = {
     accountId,
@@ -81,6 +83,7 @@ export function unpackEvent(packed: PackedEvent): WorkerEvent {
     openedAt,
     gameId,
     via,
+    exit,
     outgoing: outgoingAddress === null ? null : { address: outgoingAddress, port: outgoingPort },
     connectMs,
     slot,

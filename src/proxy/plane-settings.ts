@@ -99,6 +99,8 @@ export interface AccountRecord extends Refusable {
   /** Changes with the password. The hash can also change without it. */
   readonly passwordVersion: number;
   readonly limits: AccountLimits;
+  /** The name of its exit; null: the default one, or none. */
+  readonly exit: string | null;
   /** Bytes that are left of the quota, when `quotaCounted` bytes of its sessions had been counted; null: no quota. */
   readonly quotaLeft: number | null;
   /** What the control plane has counted of the account's sessions in its present worker. `PlaneAccounts` sets it. */

@@ -59,6 +59,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
     authorizedAddresses: fc.array(fc.constantFrom('203.0.113.7', '2001:db8::/48', '::1'), { maxLength: 2 }),
     allowedClients: fc.array(fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', '::1'), { maxLength: 2 }),
     schedule: fc.option(fc.constantFrom('mon-fri 08:00-23:00', 'sat,sun 00:00-24:00; fri 22:00-02:00')),
+    exit: fc.option(fc.constantFrom('jp', 'a.b-c_1')),
     contacts: fc.record(
       {
         email: fc.option(fc.constantFrom('a@example.com', '+b=c@例子.测试')),

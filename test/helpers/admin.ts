@@ -16,6 +16,8 @@ import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist.js';
+import { ExitFigures } from '../../src/core/exits/exit-figures.js';
+import { createExitsSetting } from '../../src/core/exits/exits-setting.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
@@ -122,7 +124,10 @@ export async function startTestAdmin(
     calendar: store.calendar,
     now,
   });
+  const settings = createSettings();
+  const exits = await settings.open(createExitsSetting(store.settings, []));
   const accounts = createAccounts({
+    hasExit: (name) => exits.byName(name) !== null,
     store: store.accounts,
     calendar: store.calendar,
     directory,
@@ -134,7 +139,6 @@ export async function startTestAdmin(
     now,
     newId: randomUUID,
   });
-  const settings = createSettings();
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const passwords = quickPasswords();
@@ -147,7 +151,7 @@ export async function startTestAdmin(
   const playerLinks = createPlayerLinks({ store: store.playerLinks, now });
   const pac = await settings.open(createPacSetting(store.settings));
   const core = {
-    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
+    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac, exits },
     ...{ whitelist, passwords, credentials, settings },
   };
   const plane = { engines: { native: 0, node: 1 }, isListening: true };
@@ -170,6 +174,11 @@ export async function startTestAdmin(
     ...common,
     recentLog: createRecentLog({ ...config.log.recent, startedAt: now() }),
     auth: await openAuth(common),
+    exits: {
+      exitProblem: () => null,
+      testExit: async () => ({ ok: false, reason: 'no-data-plane' }),
+      exitFigures: new ExitFigures(now),
+    },
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,
     notices: {

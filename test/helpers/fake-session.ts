@@ -13,6 +13,7 @@ export class FakeSession implements Session {
   readonly openedAt = 0;
   gameId: string | null = null;
   via: string | null = null;
+  exit: string | null = null;
   outgoing: Session['outgoing'] = null;
   readonly connectMs = null;
   bytesUp = 0;

@@ -42,7 +42,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         opening.gameId = gameId;
         registry.opened(opening);
       },
-      sessionClosed(slot, _destination, _via, { gameId }) {
+      sessionClosed(slot, _left, { gameId }) {
         const session = observed.get(slot);
         if (!session) return;
         session.gameId = gameId;
@@ -94,13 +94,21 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
       session: FakeSession,
       { host, address, port }: { host: string; address: string; port: number },
     ): PayloadInspector | null {
-      return live.get(session)?.newDestination({ host, address, port, outgoing: null, via: null }) ?? null;
+      return (
+        live.get(session)?.newDestination({ host, address, port, outgoing: null, via: null, exit: null }) ??
+        null
+      );
     },
     /** Sets the session's game, as a matching rule would. */
     game(session: FakeSession, gameId: string): void {
-      live
-        .get(session)
-        ?.newDestination({ host: `${GAME}${gameId}`, address: '', port: 1, outgoing: null, via: null });
+      live.get(session)?.newDestination({
+        host: `${GAME}${gameId}`,
+        address: '',
+        port: 1,
+        outgoing: null,
+        via: null,
+        exit: null,
+      });
     },
     tick(): void {
       sessions.tick();

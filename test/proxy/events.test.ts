@@ -23,6 +23,7 @@ const sessionFacts = (slot: number): SessionFacts => ({
   openedAt: 0,
   gameId: null,
   via: null,
+  exit: null,
   outgoing: null,
   connectMs: null,
   slot,
@@ -62,14 +63,14 @@ it('the queue for a slow control plane is limited: log lines are dropped and cou
   for (let i = 0; i < 1_500; i += 1) events.log('info', { i }, 'a line');
   events.sessionOpened(sessionFacts(0));
   for (let i = 0; i < 5_000; i += 1) {
-    const target = { ...destination, port: i, outgoing: null, via: null };
+    const target = { ...destination, port: i, outgoing: null, via: null, exit: null };
     events.sessionChanged({ kind: 'session-destination', slot: 0, destination: target });
     events.sessionChanged({ kind: 'session-game', slot: 0, gameId: `game-${i}` });
     events.login('wrong-password', 'player', null, '192.0.2.9');
   }
   for (let i = 0; i < 300; i += 1) {
     events.sessionOpened(sessionFacts(i + 1));
-    events.sessionClosed(i + 1, destination, null, summary);
+    events.sessionClosed(i + 1, { destination, via: null, exit: null }, summary);
   }
   flush();
   assert.equal(batches.length, 0);
@@ -97,10 +98,10 @@ it('a fast control plane gets every destination, and an ended session once', () 
     events.sessionChanged({
       kind: 'session-destination',
       slot: 0,
-      destination: { ...destination, port, outgoing: null, via: null },
+      destination: { ...destination, port, outgoing: null, via: null, exit: null },
     });
   }
-  events.sessionClosed(0, destination, null, summary);
+  events.sessionClosed(0, { destination, via: null, exit: null }, summary);
   flush();
   const kinds = batches.flat().map(({ kind }) => kind);
   assert.deepEqual(kinds, ['session-passed', 'session-destination', 'session-destination']);
@@ -111,7 +112,7 @@ it('an event of a session does not replace one of the previous session in its sl
   for (let i = 0; i < 300; i += 1) events.log('info', { i }, 'a line');
   events.sessionOpened(sessionFacts(0));
   events.sessionChanged({ kind: 'session-game', slot: 0, gameId: 'first' });
-  events.sessionClosed(0, destination, null, summary);
+  events.sessionClosed(0, { destination, via: null, exit: null }, summary);
   events.sessionOpened(sessionFacts(0));
   events.sessionChanged({ kind: 'session-game', slot: 0, gameId: 'second' });
   state.batchesRead = 64;

@@ -14,6 +14,7 @@ const SESSION = {
   openedAt: 1_700_000_000_123,
   gameId: 'ARENA1',
   via: 'proxy.example:1080',
+  exit: 'jp',
   outgoing: { address: '192.0.2.7', port: 50_000 },
   connectMs: 12,
   slot: 12,
@@ -26,7 +27,7 @@ const EVENTS: Readonly<Record<string, WorkerEvent>> = {
   'that opens': { kind: 'session-opened', session: SESSION },
   'without game and upstream proxy': {
     kind: 'session-opened',
-    session: { ...SESSION, gameId: null, via: null, outgoing: null, connectMs: null },
+    session: { ...SESSION, gameId: null, via: null, exit: null, outgoing: null, connectMs: null },
   },
   'that opened and closed': { kind: 'session-passed', session: SESSION, summary: SUMMARY },
   'with datagrams': { kind: 'session-passed', session: SESSION, summary: { ...SUMMARY, ...DATAGRAMS } },
@@ -36,6 +37,7 @@ const EVENTS: Readonly<Record<string, WorkerEvent>> = {
     summary: SUMMARY,
     destination: SESSION.destination,
     via: null,
+    exit: null,
   },
 };
 

@@ -99,6 +99,7 @@ export function accountRecord(username: string): AccountRecord {
     needsPermit: false,
     otherNodes: 0,
     authorizedAddresses: [],
+    exit: null,
     limits: NO_LIMITS,
   };
 }
@@ -150,6 +151,7 @@ export async function startPlane(
     settings: SETTINGS,
     resolver: RESOLVER,
     games: [],
+    exits: [],
     accounts: usernames.map(accountRecord),
     libc,
     maxDescriptors: 65_536,

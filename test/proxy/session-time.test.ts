@@ -23,7 +23,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
     counts: viewSessionCounts(allocateSessionCounts(4)),
     events: {
       sessionOpened: (session) => void opened.push(session),
-      sessionClosed: (_id, _destination, _via, summary) => void closed.push(summary),
+      sessionClosed: (_slot, _left, summary) => void closed.push(summary),
       sessionChanged() {},
     },
     permits: new WorkerPermits({ push() {} }),

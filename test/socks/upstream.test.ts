@@ -213,6 +213,7 @@ test('the first matching rule selects the upstream proxy; rules for addresses ma
     port: 1080,
     login: null,
     names,
+    exit: 'upstream-1',
   });
   const rules = createUpstreams([
     { match: { hosts: ['198.51.100.0/24'] }, upstream: upstream('by-address') },
@@ -224,11 +225,11 @@ test('the first matching rule selects the upstream proxy; rules for addresses ma
   assert.equal(rules.select('x.example', ip('198.51.100.7'), 7000)?.host, 'by-address');
   assert.equal(rules.select('exact.example', ip('192.0.2.1'), 443), null);
   assert.equal(rules.select('x.example', ip('192.0.2.1'), 7050)?.host, 'by-name');
-  assert.equal(rules.select('x.example', ip('192.0.2.1'), 80), null);
+  assert.equal(rules.select('x.example', ip('192.0.2.1'), 80), undefined);
   assert.equal(rules.select('192.0.2.1', ip('192.0.2.1'), 443)?.host, 'by-port');
   assert.equal(rules.selectForName('x.example', 7000)?.host, 'by-name');
   assert.equal(rules.selectForName('exact.example', 443), null);
-  assert.equal(rules.selectForName('x.example', 80), null);
+  assert.equal(rules.selectForName('x.example', 80), undefined);
 });
 
 test('an incomplete reply of an upstream proxy is never malformed', () => {

@@ -45,6 +45,15 @@ const PLAIN_FIELDS = {
     label: 'schedule',
     words: (schedule, timeZone) => (schedule === null ? 'always' : `${schedule} (${timeZone})`),
   },
+  exit: {
+    flags: '--exit <name>',
+    help: {
+      add: 'exit by which its sessions leave (pulsegate exit list)',
+      update: 'exit by which its sessions leave (pulsegate exit list); "" for the default',
+    },
+    label: 'exit',
+    words: (exit) => exit ?? 'default',
+  },
 } as const satisfies { readonly [Name in FieldName]?: PlainField<AccountFields[Name]> };
 type PlainName = keyof typeof PLAIN_FIELDS;
 const PLAIN = Object.entries(PLAIN_FIELDS) as [PlainName, PlainField<unknown>][];

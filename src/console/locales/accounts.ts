@@ -54,6 +54,8 @@ export const accounts = {
     zh: '每行一个地址或网段。来自这些地址且不提供用户名和密码的客户端直接使用此账号。',
   },
   'account.access': { en: 'Where and when it may log in', zh: '登录来源与时段' },
+  'account.exit': { en: 'Exit', zh: '出口' },
+  'account.exit.none': { en: 'default', zh: '默认' },
   'account.schedule': { en: 'Schedule', zh: '可用时段' },
   'account.schedule.always': { en: 'Always', zh: '不限' },
   'account.schedule.hint': {

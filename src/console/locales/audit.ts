@@ -36,6 +36,7 @@ export const audit = {
   'audit.settings.whitelist': { en: 'Changed whitelist', zh: '修改白名单' },
   'audit.settings.games': { en: 'Changed game rules', zh: '修改游戏规则' },
   'audit.settings.public-address': { en: 'Changed the players’ address', zh: '修改连接地址' },
+  'audit.settings.exits': { en: 'Changed exits', zh: '修改出口' },
   'audit.settings.pac': { en: 'Changed PAC rules', zh: '修改 PAC 规则' },
   'audit.settings.plans': { en: 'Changed plans', zh: '修改套餐' },
   'audit.settings.notices': { en: 'Changed notices', zh: '修改通知设置' },

@@ -40,31 +40,37 @@ export type UpdateRefusal = FieldRefusal | 'not-found';
 export type RenameRefusal = 'invalid-username' | 'username-taken';
 export type AddRefusal = FieldRefusal | 'empty-credentials' | RenameRefusal;
 
-/** Whether the configuration has an egress class. Always true for null, the default rules. */
-export type HasEgressClass = (name: string | null) => boolean;
+/** What accounts may name. Each is always true for null, the default. */
+export interface Named {
+  /** Whether the configuration has an egress class. */
+  readonly hasEgressClass: (name: string | null) => boolean;
+  readonly hasExit: (name: string | null) => boolean;
+}
 
 /** Why `input` cannot become an account; null: it can. Whether the name is taken is known only when it is written. */
-export function newAccountRefusal(input: NewAccount, hasEgressClass: HasEgressClass): AddRefusal | null {
+export function newAccountRefusal(input: NewAccount, named: Named): AddRefusal | null {
   if (input.username.trim() === '' || input.password.trim() === '') return 'empty-credentials';
   if (!isValidUsername(input.username)) return 'invalid-username';
-  return changeRefusal(input, NO_LIMITS, hasEgressClass);
+  return changeRefusal(input, { limits: NO_LIMITS, exit: null }, named);
 }
 
 /**
  * Why an account cannot be changed in this way; null: it can. Its lists of addresses are checked by `readAddressLists`.
- * @param limits the current limits: an account may keep an egress class that the configuration no longer has
+ * @param stored an account may keep an egress class that the configuration no longer has, and an exit that is no more
  */
 export function changeRefusal(
   change: AccountChange,
-  limits: AccountLimits,
-  hasEgressClass: HasEgressClass,
+  stored: Pick<Account, 'limits' | 'exit'>,
+  named: Named,
 ): FieldRefusal | null {
   if (change.password !== undefined && !isValidPassword(change.password)) return 'invalid-password';
   const reason = fieldReason(change) ?? contactsReason(change);
   if (reason !== null) return reason;
-  const { egressClass } = change.limits ?? {};
-  const isOther = egressClass !== undefined && egressClass !== limits.egressClass;
-  return isOther && !hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
+  const { exit = stored.exit } = change;
+  if (exit !== stored.exit && !named.hasExit(exit)) return 'unknown-exit';
+  const { egressClass = stored.limits.egressClass } = change.limits ?? {};
+  const isOther = egressClass !== stored.limits.egressClass;
+  return isOther && !named.hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
 }
 
 /** Why the contacts of a change are invalid; null: they are valid, or there are none. */

@@ -34,6 +34,8 @@ export interface Account {
   readonly allowedClients: readonly string[];
   /** The days and hours at which the account may be used; null: always. See access/schedule.ts. */
   readonly schedule: string | null;
+  /** Name of the exit by which its sessions leave; null: the default one, or none. */
+  readonly exit: string | null;
   /** Id of the seller that owns the account; null: the administrator. */
   readonly owner: string | null;
   /** The player's addresses for notices. */
@@ -60,6 +62,7 @@ export function withLastLogin(account: Account, at: number): Account {
     authorizedAddresses: account.authorizedAddresses,
     allowedClients: account.allowedClients,
     schedule: account.schedule,
+    exit: account.exit,
     owner: account.owner,
     contacts: account.contacts,
   };

@@ -14,7 +14,7 @@ import {
   type AddRefusal,
   changed,
   changeRefusal,
-  type HasEgressClass,
+  type Named,
   type NewAccount,
   newAccount,
   newAccountRefusal,
@@ -61,7 +61,7 @@ export interface Refused<Reason> {
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
-export interface Accounts extends AccountViews, MaxAddresses {
+export interface Accounts extends AccountViews, MaxAddresses, Named {
   /** Creates an account, with its limits if any. */
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
@@ -105,7 +105,6 @@ export interface Accounts extends AccountViews, MaxAddresses {
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
   /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
   refresh(ids: readonly string[]): Promise<void>;
-  readonly hasEgressClass: HasEgressClass;
 }
 
 /**
@@ -117,6 +116,7 @@ export function createAccounts(
     MaxAddresses & {
       /** Names of the configured egress classes. */
       readonly egressClasses: readonly string[];
+      readonly hasExit: (name: string) => boolean;
       readonly newId: () => string;
     },
 ): Accounts {
@@ -125,7 +125,10 @@ export function createAccounts(
   // Change an account one at a time, so that the directory is updated in the order of the writes.
   const inTurn = createTurns();
   const addressCheck = createAddressCheck(deps);
-  const hasEgressClass: HasEgressClass = (name) => name === null || deps.egressClasses.includes(name);
+  const named: Named = {
+    hasEgressClass: (name) => name === null || deps.egressClasses.includes(name),
+    hasExit: (name) => name === null || deps.hasExit(name),
+  };
 
   function renameRefusal(before: Account, username = before.username): RenameRefusal | null {
     if (username === before.username) return null;
@@ -136,8 +139,7 @@ export function createAccounts(
   /** Returns the stored account after a change, or why it cannot be changed in this way. */
   function afterChange(stored: Account, change: ReturnType<ChangeOf>): Account | Refused<PatchRefusal> {
     if ('ok' in change) return change;
-    const refusal =
-      changeRefusal(change, stored.limits, hasEgressClass) ?? renameRefusal(stored, change.username);
+    const refusal = changeRefusal(change, stored, named) ?? renameRefusal(stored, change.username);
     if (refusal) return refused(refusal);
     const read = addressCheck.read(change, stored.id);
     return read.ok ? changed(stored, read.change) : read;
@@ -147,7 +149,7 @@ export function createAccounts(
     const checked = inputs.map((input, index) => ({
       index,
       input,
-      reason: newAccountRefusal(input, hasEgressClass),
+      reason: newAccountRefusal(input, named),
     }));
     const wanted = checked.flatMap(({ index, input, reason }) =>
       reason === null ? [{ index, account: newAccount(input, deps.newId(), now()) }] : [],
@@ -165,7 +167,7 @@ export function createAccounts(
 
   return {
     ...createAccountViews(directory, pool),
-    hasEgressClass,
+    ...named,
     maxAuthorizedAddresses: deps.maxAuthorizedAddresses,
     maxAllowedClients: deps.maxAllowedClients,
     addMany,
@@ -214,8 +216,7 @@ export function createAccounts(
             used,
             after(stored: Account) {
               const change = changeOf(stored);
-              const isRefused =
-                change === null || changeRefusal(change, stored.limits, hasEgressClass) !== null;
+              const isRefused = change === null || changeRefusal(change, stored, named) !== null;
               return isRefused ? null : changed(stored, change);
             },
           }));

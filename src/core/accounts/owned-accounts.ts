@@ -26,6 +26,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     hasUsername: accounts.hasUsername,
     hasId: accounts.hasId,
     hasEgressClass: accounts.hasEgressClass,
+    hasExit: accounts.hasExit,
     ...max,
 
     async add(input, by) {

@@ -54,6 +54,7 @@ export const AUDIT_ACTIONS = [
   'settings.public-address',
   'settings.plans',
   'settings.pac',
+  'settings.exits',
   'settings.notices',
   'settings.time-zone',
   'backup.download',

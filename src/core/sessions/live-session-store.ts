@@ -16,6 +16,7 @@ export interface LiveSessionView
     | 'openedAt'
     | 'gameId'
     | 'via'
+    | 'exit'
     | 'outgoing'
     | 'connectMs'
   > {

@@ -61,6 +61,7 @@ export interface DatagramDestination extends Destination {
   readonly outgoing: Endpoint | null;
   /** See Session. */
   readonly via: string | null;
+  readonly exit: string | null;
 }
 
 /** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. */
@@ -79,6 +80,8 @@ export interface Session {
   readonly gameId: string | null;
   /** The upstream proxy, as `host:port`; null for a direct connection. */
   readonly via: string | null;
+  /** The name of the exit by which it leaves; null: none. */
+  readonly exit: string | null;
   /** Our end of the connection to the destination, or to `via`; null while an association has sent nothing. */
   readonly outgoing: Endpoint | null;
   /** From the request to the connection, with the lookup of the name, in ms; null for an association. */

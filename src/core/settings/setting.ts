@@ -160,6 +160,7 @@ export function createAuditedSetting<Value>({
   Partial<SettingOptions<Value>> & {
     /** Of the setting in the audit log. */
     readonly name:
+      | 'exits'
       | 'game rules'
       | 'notices'
       | 'pac'

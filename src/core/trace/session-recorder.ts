@@ -50,12 +50,18 @@ export class SessionRecorder
 
   readonly opened = (session: Session): void => {
     if (session.protocol === 'udp') this.#destinations.set(session.id, new Set());
-    else this.#add(session, { ...session.destination, outgoing: session.outgoing, via: session.via });
+    else
+      this.#add(session, {
+        ...session.destination,
+        outgoing: session.outgoing,
+        via: session.via,
+        exit: session.exit,
+      });
   };
 
   readonly destinationChanged = (session: Session): void => {
-    const { destination, outgoing, via } = session;
-    this.#addDestination(session, { ...destination, outgoing, via }, this.#options.now());
+    const { destination, outgoing, via, exit } = session;
+    this.#addDestination(session, { ...destination, outgoing, via, exit }, this.#options.now());
   };
 
   readonly passed = (session: Session, summary: SessionSummary): void => {
@@ -104,13 +110,13 @@ export class SessionRecorder
     if (known === undefined || known.has(key) || known.size > this.#options.maxDestinations) return;
     known.add(key);
     if (known.size <= this.#options.maxDestinations) return this.#add(session, destination, startedAt);
-    const others = { host: OTHER_DESTINATIONS, address: '', port: 0, outgoing: null, via: null };
+    const others = { host: OTHER_DESTINATIONS, address: '', port: 0, outgoing: null, via: null, exit: null };
     this.#add(session, others, startedAt);
   }
 
   #add(
     session: Session,
-    { host, address, port, outgoing, via }: DatagramDestination,
+    { host, address, port, outgoing, via, exit }: DatagramDestination,
     startedAt = session.openedAt,
   ): void {
     const { isOn, node, maxPending, now } = this.#options;
@@ -129,7 +135,7 @@ export class SessionRecorder
       client: session.client.address,
       // Behind an upstream proxy, the destination sees an address of the proxy.
       outgoing: (via === null ? outgoing : null) ?? { address: '', port: 0 },
-      exit: via,
+      exit,
       host,
       address,
       port,

@@ -44,6 +44,9 @@ export const FIELD_TEXTS = {
   'plan-twice': 'another plan has this name',
   pattern: 'must be a pattern such as player{001-120}, with at most {max} names',
   'one-of': 'give exactly one of {allowed}',
+  proxy: 'must be host:port, socks5://host:port or http://host:port',
+  'exit-address': 'must be an address, or an IPv6 network such as 2001:db8::/64',
+  exit: 'is not a known exit',
   'pac-match':
     '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',
   url: 'must be an http:// or https:// URL without a user name or password in it',

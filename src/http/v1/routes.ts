@@ -23,6 +23,7 @@ import { runRoutes } from './agents/runs.js';
 import { auditRoutes } from './audit.js';
 import { documentRoutes } from './document.js';
 import { eventRoutes } from './events.js';
+import { exitRoutes } from './exits.js';
 import { logRoutes } from './log.js';
 import { nodeRoutes } from './nodes.js';
 import { overviewRoutes } from './overview.js';
@@ -68,6 +69,7 @@ export const routes: readonly Route[] = [
   ...runRoutes,
   ...conversationRoutes,
   ...nodeRoutes,
+  ...exitRoutes,
   ...operatorRoutes,
   ...noticeRoutes,
   ...whitelistRoutes,

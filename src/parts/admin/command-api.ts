@@ -9,6 +9,7 @@ import { LiveActivity } from '../../core/accounts/usage/live-activity.js';
 import { operatorSettingsPrefix } from '../../core/auth/operator.js';
 import type { Operators } from '../../core/auth/operators.js';
 import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
+import { ExitFigures } from '../../core/exits/exit-figures.js';
 import { formatHostPort } from '../../core/ip.js';
 import { createRetentionSetting } from '../../core/settings/retention.js';
 import { createChangeSignal } from '../../core/stats/change-signal.js';
@@ -32,6 +33,7 @@ const GROUPS = {
   ],
   '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
+  '/exits': async () => (await import('../../http/v1/exits.js')).exitRoutes,
   '/heartbeats': async () => (await import('../../http/v1/activity/heartbeats.js')).heartbeatRoutes,
   '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
   '/operators': async () => (await import('../../http/v1/people/operators.js')).operatorRoutes,
@@ -95,6 +97,10 @@ async function openServices(core: Core, config: Config): Promise<Services> {
     playerLinks: core.playerLinks,
     playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
+    exits: core.exits,
+    exitProblem: () => null,
+    testExit: async () => ({ ok: false, reason: 'no daemon runs' }),
+    exitFigures: new ExitFigures(now),
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),
     socks: () => [listener],

@@ -55,7 +55,7 @@ export function createHttpPart(
     tls,
     handshakeTimeoutMs: admin.tls.handshakeTimeoutMs,
     handleFor,
-    isOwnOutbound: ownOutboundCheck(plane),
+    isOwnOutbound: ownOutboundCheck(plane, deps.core.exits),
     settle: () => plane.settle(),
     trustedProxies: admin.trustedProxies,
     allowedHosts: admin.allowedHosts,

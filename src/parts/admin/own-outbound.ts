@@ -3,19 +3,29 @@
 
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
+import { addressesOf } from '../../core/exits/exit.js';
+import type { ExitsSetting } from '../../core/exits/exits-setting.js';
 import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { createIsOwnOutbound } from '../../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../../http/guards/own-outbound.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
 
-export function ownOutboundCheck(plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>): IsOwnOutbound {
+export function ownOutboundCheck(
+  plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>,
+  exits: Pick<ExitsSetting, 'current' | 'onChanged'>,
+): IsOwnOutbound {
   const isLocalAddress = createIsLocalAddress(() => performance.now());
+  // Those of networks are on no interface.
+  let isOfExit = addressesOf(exits.current());
+  exits.onChanged((changed) => {
+    isOfExit = addressesOf(changed);
+  });
   return createIsOwnOutbound({
     hasPort: (port) => plane.ownPorts.has('tcp-outbound', port),
     isLocal(address) {
       const ip = parseIp(address);
-      return ip !== null && isLocalAddress(unmap(ip));
+      return ip !== null && (isLocalAddress(unmap(ip)) || isOfExit(unmap(ip)));
     },
     remotesOf: ({ address, port }) => plane.findOutbound(address, port),
     isConnected: isConnectedHere,

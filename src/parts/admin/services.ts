@@ -37,11 +37,13 @@ export interface ServiceParts {
     | 'plans'
     | 'playerLinks'
     | 'pac'
+    | 'exits'
     | 'whitelist'
     | 'credentials'
   >;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
+  readonly exits: Pick<Services, 'exitProblem' | 'testExit' | 'exitFigures'>;
   readonly stats: Pick<StatsPart, 'activity' | 'heartbeatSums' | 'history' | 'overview' | 'changes'>;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly heartbeats: Pick<HeartbeatsPart, 'flush'>;
@@ -133,6 +135,8 @@ export function createServices(parts: ServiceParts): Services {
     whitelist: core.whitelist,
     plans: core.plans,
     pac: core.pac,
+    exits: core.exits,
+    ...parts.exits,
     gameRules: settings.gameRules,
     compilePattern,
     retention: settings.retention,
@@ -150,6 +154,7 @@ export function createServices(parts: ServiceParts): Services {
       webhooksEnabled: config.webhooks.enabled,
       maxImportBytes: admin.maxImportBytes,
       egressClasses: Object.keys(config.egress.classes),
+      exits: core.exits.list().map(({ name }) => name),
       timeZone,
     }),
     audit: store.audit,

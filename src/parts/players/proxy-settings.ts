@@ -1,8 +1,10 @@
 // Converts the configuration into the settings of the data plane.
 import { readSecretFile } from '../../agents/secrets.js';
+import { exitOfUpstream } from '../../config/socks-schema.js';
 import type { Config } from '../../config.js';
 import type { GuardLimits } from '../../core/accounts/usage/guard.js';
 import { parsePortRange } from '../../core/endpoints.js';
+import { type Exit, NEW_EXIT, parseProxy } from '../../core/exits/exit.js';
 import type { ProxySettings } from '../../proxy/plane-settings.js';
 import type { UpstreamRule } from '../../proxy/upstreams/rules.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
@@ -61,23 +63,20 @@ export function proxySettings(config: Config): ProxySettings {
 
 /** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */
 function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
-  return rules.map(({ match, proxy, username, password, passwordFile, names }, i) => {
-    if (proxy === null) return { match, upstream: null };
-    const [, protocol = 'socks5', where = ''] = /^(?:(socks5|http):\/\/)?(.*)$/i.exec(proxy) ?? [];
-    const portAt = where.lastIndexOf(':');
+  return rules.map(({ match, exit, proxy, username, password, passwordFile, names }, i) => {
+    const where = proxy === null ? null : parseProxy(proxy);
+    if (where === null) return { match, upstream: null };
     const secret = password?.reveal() ?? readSecretFile(passwordFile, `socks.upstreams[${i}].passwordFile`);
-    return {
-      match,
-      upstream: {
-        protocol: protocol.toLowerCase() === 'http' ? 'http' : 'socks5',
-        host: where
-          .slice(0, portAt)
-          .replace(/^\[|\]$/g, '')
-          .toLowerCase(),
-        port: Number(where.slice(portAt + 1)),
-        login: username === null || secret === null ? null : { username, password: secret },
-        names,
-      },
-    };
+    const login = username === null || secret === null ? null : { username, password: secret };
+    return { match, upstream: { ...where, login, names, exit: exitOfUpstream(exit, i) } };
+  });
+}
+
+/** The exits of the configuration, without passwords: those of the rules for upstream proxies. */
+export function configuredExits({ socks: { upstreams } }: Config): Exit[] {
+  return upstreams.flatMap(({ exit, proxy, username, names }, i) => {
+    if (proxy === null) return [];
+    const name = exitOfUpstream(exit, i);
+    return [{ ...NEW_EXIT, name, names, upstreams: [{ proxy, username, password: null }] }];
   });
 }

@@ -34,7 +34,7 @@ const COUNT_MS = 1_000;
 
 export interface ProxyDeps {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'sessions'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'exits' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
@@ -63,7 +63,7 @@ const hasRate = ({ bytesPerSecondUp, bytesPerSecondDown }: AccountLimits): boole
 /** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
 export function createProxyPart(deps: ProxyDeps): ProxyPart {
   const { config, log } = deps;
-  const { directory, usage, sessions } = deps.core;
+  const { directory, exits, usage, sessions } = deps.core;
   const { gameRules } = deps.settings;
   const { permits } = deps.liveSessions;
   const { penalties } = deps;
@@ -74,6 +74,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     passwordHash: account.passwordHash,
     passwordVersion: account.passwordVersion,
     limits: account.limits,
+    exit: account.exit,
     quotaLeft: usage.quotaLeft(account),
     quotaCounted: 0,
     needsPermit: permits !== null && isCounted(account.limits),
@@ -91,6 +92,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     settings: proxySettings(config),
     resolver: config.dns,
     games: gameRules.inForce().rules,
+    exits: exits.current(),
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),
@@ -106,6 +108,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
   for (const kind of ['player', 'player-name'] as const)
     penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
   gameRules.onChanged((games) => plane.setGames(games));
+  exits.onChanged((changed) => plane.setExits(changed));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
   let counting: NodeJS.Timeout | undefined;

@@ -14,15 +14,18 @@ const MAX_WRONG_PEERS = 100;
 const PORT_TRIES = 50;
 
 export function startBind(running: RunningCommand, authorized: AuthorizedRequest): void {
-  const { account, egress, request } = authorized;
+  const { account, egress, exit, request } = authorized;
   const { addressType, address, port } = request;
   const { settings } = running.host;
-  if (!settings.bind.enabled) return running.refuseWith(Reply.commandNotSupported);
+  // A proxy of an exit would have to listen in our place.
+  if (!settings.bind.enabled || (exit !== null && exit.upstreams.length > 0))
+    return running.refuseWith(Reply.commandNotSupported);
   const target = readTarget(addressType, address, settings.allowUnderscore);
   if (!target.ok) return running.refuseDestination(account, target.host, port, target.reason);
   const { host } = target;
   const session = running.openSession('bind', authorized, host, port);
   if (session === null) return;
+  session.exit = exit?.name ?? null;
   const name = target.kind === 'name' ? host : null;
   // All zeros: the client does not know its peer. Every host that the egress rules permit may connect.
   if (name === null && address.every((byte) => byte === 0)) {
@@ -41,13 +44,16 @@ export function startBind(running: RunningCommand, authorized: AuthorizedRequest
 /** @param expected addresses of the peer; null: every address that the egress rules permit */
 function waitForPeer(
   running: RunningCommand,
-  { egress }: AuthorizedRequest,
+  { egress, exit }: AuthorizedRequest,
   session: WorkerSession,
   expected: readonly string[] | null,
   isIpv6: boolean,
 ): void {
   const { io, settings, ownPorts } = running.host;
   const { portRange, publicAddresses, timeoutMs } = settings.bind;
+  const end = (isIpv6 ? exit?.ipv6 : exit?.ipv4) ?? undefined;
+  if (exit !== null && end === undefined)
+    return running.fail(session, Reply.networkUnreachable, 'exit-without-family');
   let listener: Extract<ListenResult, { ok: true }> | null = null;
   let timer: Timer | null = null;
   let isOver = false;
@@ -106,18 +112,19 @@ function waitForPeer(
     const reply = (address = normalizeAddress(running.stream.local.address)): void => {
       if (isOver) return;
       isListening = true;
-      running.reply(Reply.succeeded, publicAddress ?? address, port);
+      running.reply(Reply.succeeded, end?.address ?? publicAddress ?? address, port);
       running.readWhileBinding();
     };
     const towards = expected?.find(isOfFamily);
-    if (towards === undefined) reply();
+    if (end?.address) reply(end.address);
+    else if (towards === undefined) reply();
     else io.sourceAddressFor(towards, (source) => reply(source ?? undefined));
   }
 
   const ports = candidatePorts(portRange);
   const attempt = (port: number, triesLeft: number): void => {
-    // On every address of the family: it is not known which one the peer can reach.
-    io.listen({ address: isIpv6 ? '::' : '0.0.0.0', port, onConnection }, (result) => {
+    // Without an exit on every address of the family: it is not known which one the peer can reach.
+    io.listen({ address: end?.address ?? (isIpv6 ? '::' : '0.0.0.0'), port, onConnection, end }, (result) => {
       if (isOver) {
         if (result.ok) result.close();
         return;

@@ -5,7 +5,8 @@ import { type Endpoint, formatHostPort, parseIp, sourceOf } from '../../core/ip.
 import type { Stream } from '../io/io.js';
 import type { ClientRequest } from '../protocols/client-request.js';
 import { Reply, replyForErrno } from '../protocols/socks5.js';
-import { askUpstream } from '../upstreams/ask.js';
+import { askUpstreams } from '../upstreams/ask.js';
+import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerSession } from '../worker/session.js';
 import { dial } from './dial.js';
@@ -24,7 +25,7 @@ const REPLY_BY_RESOLVE_FAILURE = {
 const UNREACHED = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET'];
 
 export function startConnect(running: RunningCommand, authorized: AuthorizedRequest): void {
-  const { account, egress, request } = authorized;
+  const { account, egress, exit, request } = authorized;
   const { settings, upstreams } = running.host;
   const { addressType, address, port } = request;
   const target = readTarget(addressType, address, settings.allowUnderscore);
@@ -32,14 +33,16 @@ export function startConnect(running: RunningCommand, authorized: AuthorizedRequ
   const { host } = target;
   const session = running.openSession('connect', authorized, host, port);
   if (session === null) return;
-  const connect = new ConnectCommand(running, session, egress, request);
+  session.exit = exit?.name ?? null;
+  const connect = new ConnectCommand(running, session, authorized);
   if (target.kind === 'address') return connect.judgeAndDial([host], null);
 
-  const upstream = upstreams.selectForName(host, port);
-  if (upstream === null)
+  const rule = upstreams.isEmpty ? undefined : upstreams.selectForName(host, port);
+  const proxies = proxiesOf(rule, exit);
+  if (proxies[0]?.names !== 'proxy')
     return resolveName(running, session, egress, (found) => connect.judgeAndDial(found, host));
   const verdict = egress.judgeName({ host, port });
-  if (verdict.ok) connect.goThrough(upstream, host);
+  if (verdict.ok) connect.goThrough(proxies, rule ? null : exit, host);
   else running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
 }
 
@@ -69,12 +72,14 @@ class ConnectCommand {
   readonly #session: WorkerSession;
   readonly #egress: EgressPolicy;
   readonly #request: ClientRequest;
+  readonly #exit: ExitUse | null;
 
-  constructor(running: RunningCommand, session: WorkerSession, egress: EgressPolicy, request: ClientRequest) {
+  constructor(running: RunningCommand, session: WorkerSession, { request, egress, exit }: AuthorizedRequest) {
     this.#request = request;
     this.#running = running;
     this.#session = session;
     this.#egress = egress;
+    this.#exit = exit;
   }
 
   /** Applies the egress rules to every address, and connects to a permitted one, directly or through an upstream proxy. */
@@ -84,21 +89,25 @@ class ConnectCommand {
     const { permitted, refusal } = permittedAddresses(this.#egress, addresses, name, port);
     const [first] = permitted;
     if (first === undefined) return this.#running.fail(this.#session, Reply.notAllowedByRuleset, refusal);
-    const upstreamOf = (address: string): Upstream | null => {
+    const ruleOf = (address: string): Upstream | null | undefined => {
       const ip = upstreams.isEmpty ? null : parseIp(address);
-      return ip === null ? null : upstreams.select(host, ip, port);
+      return ip === null ? undefined : upstreams.select(host, ip, port);
     };
-    const upstream = upstreamOf(first);
-    const alike = upstreams.isEmpty
-      ? permitted
-      : permitted.filter((address) => upstreamOf(address) === upstream);
-    if (upstream !== null) {
+    const rule = ruleOf(first);
+    const alike = upstreams.isEmpty ? permitted : permitted.filter((address) => ruleOf(address) === rule);
+    const proxies = proxiesOf(rule, this.#exit);
+    if (proxies.length > 0) {
       // The upstream proxy gets only one address; every proxy supports IPv4.
-      return this.goThrough(upstream, alike.find((each) => !each.includes(':')) ?? first);
+      const asked = alike.find((each) => !each.includes(':')) ?? first;
+      return this.goThrough(proxies, rule ? null : this.#exit, asked);
     }
+    const leaving = leavingBy(this.#exit, alike);
+    if (leaving.length === 0)
+      return this.#running.fail(this.#session, Reply.networkUnreachable, 'exit-without-family');
     const attempt = dial(io, {
-      addresses: alike,
+      addresses: leaving,
       port,
+      exit: this.#exit,
       timeoutMs: settings.connectTimeoutMs,
       onConnected: (stream, address) => {
         const { local } = stream;
@@ -112,26 +121,31 @@ class ConnectCommand {
     this.#running.wait(attempt);
   }
 
-  /** `asked`: the name or address to which the upstream proxy must connect. */
-  goThrough(upstream: Upstream, asked: string): void {
-    const { io, resolve, settings } = this.#running.host;
+  /**
+   * @param exit where the connection to a proxy leaves from
+   * @param asked the name or address to which a proxy must connect
+   */
+  goThrough(proxies: readonly Upstream[], exit: ExitUse | null, asked: string): void {
+    const { exits, io, resolve, settings } = this.#running.host;
     const session = this.#session;
-    const attempt = askUpstream(
+    session.exit = proxies[0]?.exit ?? null;
+    const attempt = askUpstreams(
       {
-        upstream,
+        upstreams: proxies,
+        exit,
         command: 'connect',
         destination: { host: asked, port: session.destination.port },
         client: {
           accountId: session.account.record.id,
           source: sourceOf(this.#running.client.address),
         },
-        onConnected: (stream, bound, ahead) => {
+        onConnected: (stream, bound, ahead, upstream) => {
           session.via = formatHostPort(upstream.host, upstream.port);
           this.#connected(stream, stream.local, parseIp(asked) === null ? '' : asked, bound, ahead);
         },
         onFailed: (reply, reason) => this.#running.fail(session, reply, reason),
       },
-      { io, resolve, egress: this.#egress, connectTimeoutMs: settings.connectTimeoutMs },
+      { io, resolve, exits, egress: this.#egress, connectTimeoutMs: settings.connectTimeoutMs },
     );
     this.#running.wait(attempt);
   }

@@ -11,7 +11,6 @@
 // a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
 // The file is long so that all stages, and what each must release, are in one place.
 import { includesAddress } from '../../core/accounts/access/address-list.js';
-import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { Stream, StreamListener } from '../io/io.js';
@@ -242,9 +241,9 @@ export class Connection implements StreamListener, ClientConnection {
   }
 
   #admitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount): void {
-    const egress = this.#authorize(account);
-    if (typeof egress === 'number') return this.#refuseWith(egress);
-    if (!account.record.needsPermit) return this.#run(protocol, step, { account, egress, permit: null });
+    const ways = this.#authorize(account);
+    if (typeof ways === 'number') return this.#refuseWith(ways);
+    if (!account.record.needsPermit) return this.#run(protocol, step, { account, ...ways, permit: null });
     // Until it is answered, the handshake and its time limit go on.
     this.#stage = 'permit';
     this.stream.pause();
@@ -258,14 +257,14 @@ export class Connection implements StreamListener, ClientConnection {
 
   #permitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount, permit: Permit): void {
     // The account may have changed meanwhile.
-    const egress = this.#authorize(account);
-    if (typeof egress === 'number') this.#refuseWith(egress);
-    else this.#run(protocol, step, { account, egress, permit });
+    const ways = this.#authorize(account);
+    if (typeof ways === 'number') this.#refuseWith(ways);
+    else this.#run(protocol, step, { account, ...ways, permit });
     permit.releaseUnused();
   }
 
-  /** The egress policy for a session of the account, or the reply that refuses the session. Reports why. */
-  #authorize(account: WorkerAccount): EgressPolicy | ReplyCode {
+  /** The egress policy and the exit for a session of the account, or the reply that refuses the session. Reports why. */
+  #authorize(account: WorkerAccount): Pick<Authorized, 'egress' | 'exit'> | ReplyCode {
     const { record } = account;
     // The account may have been changed between its login and its request.
     const isKnown = this.host.accounts.byId(record.id) === account;
@@ -278,16 +277,15 @@ export class Connection implements StreamListener, ClientConnection {
       return Reply.notAllowedByRuleset;
     }
     const egress = this.host.egressOf(record.limits.egressClass);
-    if (egress === null) {
-      const fields = {
-        account: record.username,
-        client: this.client.address,
-        reason: 'unknown-egress-class',
-      };
-      this.host.log.info(fields, 'session refused');
-      return Reply.notAllowedByRuleset;
-    }
-    return egress;
+    const exit = this.host.exits.use(record.exit, record.id);
+    if (egress !== null && exit !== undefined) return { egress, exit };
+    const fields = {
+      account: record.username,
+      client: this.client.address,
+      reason: egress === null ? 'unknown-egress-class' : 'unknown-exit',
+    };
+    this.host.log.info(fields, 'session refused');
+    return Reply.notAllowedByRuleset;
   }
 
   #run(protocol: ClientProtocol, step: RequestStep, authorized: Authorized): void {

@@ -2,6 +2,7 @@
 // of them succeeds, so that a slow address is not given up for one that does not respond.
 import type { Timer } from '../../core/timers.js';
 import type { Attempt, Io, Stream } from '../io/io.js';
+import type { ExitUse } from '../upstreams/exits.js';
 
 /** How long an attempt runs alone before the next one starts beside it, in ms (RFC 8305 §5 recommends 250). */
 const ATTEMPT_DELAY_MS = 250;
@@ -12,6 +13,8 @@ export interface DialOptions {
   /** Permitted addresses in the order of the resolver; at least one. */
   readonly addresses: readonly string[];
   readonly port: number;
+  /** Where it leaves from; its families are those of `addresses`. Null: as the system chooses. */
+  readonly exit?: ExitUse | null;
   /** For all attempts together, in ms. */
   readonly timeoutMs: number;
   /** How long an attempt runs alone, in ms; left out: ATTEMPT_DELAY_MS. */
@@ -39,7 +42,7 @@ class Dial implements Attempt {
   constructor(io: Pick<Io, 'connect' | 'timer'>, options: DialOptions) {
     this.#io = io;
     this.#options = options;
-    this.#addresses = interleaveFamilies(options.addresses);
+    this.#addresses = interleaveFamilies(options.addresses, options.exit?.prefersIpv4);
     this.#deadline = io.timer(options.timeoutMs, () => this.#fail('ETIMEDOUT'));
     this.#startNext();
   }
@@ -56,6 +59,8 @@ class Dial implements Attempt {
     const address = this.#addresses[this.#next];
     if (address === undefined) return;
     this.#next += 1;
+    const { exit } = this.#options;
+    const end = address.includes(':') ? exit?.ipv6 : exit?.ipv4;
     const attempt: Attempt = this.#io.connect(
       { address, port: this.#options.port },
       {
@@ -71,6 +76,7 @@ class Dial implements Attempt {
           else if (this.#attempts.size === 0) this.#fail(mostUseful(this.#failures));
         },
       },
+      end ?? undefined,
     );
     this.#attempts.add(attempt);
     if (this.#next < this.#addresses.length) {
@@ -86,12 +92,13 @@ class Dial implements Attempt {
   }
 }
 
-/** IPv6 and IPv4 in turn, IPv6 first, each family in its given order (RFC 8305 §4). */
-export function interleaveFamilies(addresses: readonly string[]): readonly string[] {
+/** Both families in turn, IPv6 first unless `prefersIpv4`, each in its given order (RFC 8305 §4). */
+export function interleaveFamilies(addresses: readonly string[], prefersIpv4 = false): readonly string[] {
   if (addresses.length < 2) return addresses;
-  const v6 = addresses.filter((address) => address.includes(':'));
-  const v4 = addresses.filter((address) => !address.includes(':'));
-  const rounds = Array.from({ length: Math.max(v6.length, v4.length) }, (_, i) => [v6[i], v4[i]]);
+  const first = addresses.filter((address) => address.includes(':') !== prefersIpv4);
+  const second = addresses.filter((address) => address.includes(':') === prefersIpv4);
+  const length = Math.max(first.length, second.length);
+  const rounds = Array.from({ length }, (_, i) => [first[i], second[i]]);
   return rounds.flat().filter((address) => address !== undefined);
 }
 

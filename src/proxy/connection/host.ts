@@ -8,6 +8,7 @@ import type { Handshakes } from '../memory/handshakes.js';
 import type { ProxySettings } from '../plane-settings.js';
 import type { FragmentMemory } from '../protocols/fragments.js';
 import type { ProxySources } from '../protocols/proxy-header.js';
+import type { WorkerExits } from '../upstreams/exits.js';
 import type { Upstreams } from '../upstreams/rules.js';
 import type { WorkerAccounts } from '../worker/accounts.js';
 import type { Guards } from '../worker/guards.js';
@@ -34,6 +35,7 @@ export interface ConnectionHost extends RelayedHost {
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly resolve: Resolve;
   readonly upstreams: Upstreams;
+  readonly exits: Pick<WorkerExits, 'use' | 'setAlive'>;
   /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
   isLocalAddress(ip: IpBytes): boolean;
   readonly fragmentMemory: FragmentMemory;

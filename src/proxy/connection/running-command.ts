@@ -8,6 +8,7 @@ import type { ClientProtocol } from '../protocols/client-protocol.js';
 import type { ClientRequest } from '../protocols/client-request.js';
 import type { ForwardedRequest } from '../protocols/http/forward.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
+import type { ExitUse } from '../upstreams/exits.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
@@ -25,6 +26,8 @@ const MAX_EARLY_BYTES = 64 * 1024;
 export interface AuthorizedRequest {
   readonly account: WorkerAccount;
   readonly egress: EgressPolicy;
+  /** The exit of the account, or the default; null: none. */
+  readonly exit: ExitUse | null;
   readonly request: ClientRequest;
   /** For its session; null: none is needed. */
   readonly permit: Permit | null;
@@ -228,18 +231,25 @@ export class RunningCommand implements SessionTransfer {
     this.refuseWith(Reply.notAllowedByRuleset);
   }
 
-  logRefusal({ account, destination }: WorkerSession, reason: string): void {
-    this.#logDestination(account, destination.host, destination.port, reason);
+  logRefusal({ account, destination, exit }: WorkerSession, reason: string): void {
+    this.#logDestination(account, destination.host, destination.port, reason, exit);
   }
 
   /** Logs why a destination could not be reached. */
-  #logDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
+  #logDestination(
+    account: WorkerAccount,
+    host: string,
+    port: number,
+    reason: string,
+    exit: string | null = null,
+  ): void {
     this.host.log.info(
       {
         account: account.record.username,
         client: this.client.address,
         destination: formatHostPort(host, port),
         reason,
+        ...(exit === null ? {} : { exit }),
       },
       'destination refused',
     );

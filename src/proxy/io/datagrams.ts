@@ -6,6 +6,7 @@
 import type { PortRange } from '../../core/endpoints.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OwnPorts } from '../memory/own-ports.js';
+import type { LocalEnd, LocalEnds } from './local-end.js';
 import type { AccountRates, QuotaHolder } from './rates.js';
 
 export interface DatagramRelayOptions {
@@ -13,6 +14,8 @@ export interface DatagramRelayOptions {
   readonly bindAddress: string;
   /** First and last port to which sockets are bound, on both sides; null: the system chooses. */
   readonly portRange: PortRange | null;
+  /** Of the sockets towards destinations; null: as the system chooses. */
+  readonly outside: LocalEnds | null;
   /**
    * A datagram to the client's side that matches no route. Its sender and content are unchecked. Never called before `onOpen` has
    * returned. The buffer belongs to the relay and is overwritten after the call: copy what must last.
@@ -71,6 +74,8 @@ export interface DatagramRelay {
 
 export interface UpstreamSocketOptions {
   readonly bindAddress: string;
+  /** Its address is `bindAddress`; null: as the system chooses. */
+  readonly end: LocalEnd | null;
   /** The upstream proxy's relay; of the family of `bindAddress`. */
   readonly to: Endpoint;
   /** A datagram to this socket. Its sender and content are unchecked. For the buffer see `onClientDatagram`. */

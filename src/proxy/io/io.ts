@@ -3,6 +3,7 @@
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { Endpoint } from '../../core/ip.js';
 import type { OpenDatagrams } from './datagrams.js';
+import type { LocalEnd } from './local-end.js';
 import type { AccountRates, EngineClock, QuotaHolder } from './rates.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
@@ -98,6 +99,8 @@ export interface ListenOptions {
   /** 0: the system chooses. */
   readonly port: number;
   readonly onConnection: (stream: Stream) => void;
+  /** Its address is `address`. Left out: as the system chooses. */
+  readonly end?: LocalEnd | undefined;
 }
 
 export type ListenResult =
@@ -108,7 +111,7 @@ export type ListenResult =
 export interface Io extends EngineClock {
   readonly name: 'native' | 'node';
   /** Connects to an IP address (a link-local one with its zone). The callback comes later, never before the return. */
-  connect(to: Endpoint, listener: ConnectListener): Attempt;
+  connect(to: Endpoint, listener: ConnectListener, end?: LocalEnd): Attempt;
   relay(options: RelayOptions): Relay;
   /** Opens a listening socket for one address family (IPv6 alone for an IPv6 address); the result may come later. */
   listen(options: ListenOptions, done: (result: ListenResult) => void): void;

@@ -2,6 +2,8 @@
 // workers, and restarts workers that have died.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Penalty } from '../../core/auth/penalties.js';
+import type { Exit } from '../../core/exits/exit.js';
+import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-trial.js';
 import type { GameRule } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
@@ -34,6 +36,7 @@ export interface PlaneOptions {
   readonly settings: ProxySettings;
   readonly resolver: ResolverSettings;
   readonly games: readonly GameRule[];
+  readonly exits: readonly Exit[];
   readonly accounts: Iterable<AccountRecord>;
   /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
   readonly libc: Libc | null;
@@ -67,6 +70,7 @@ export class ProxyPlane {
   readonly #resolver: PlaneResolver;
   readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
+  #exits: readonly Exit[];
   #token = 0;
   #isRefusing = false;
   #drained: Promise<void> = Promise.resolve();
@@ -75,6 +79,7 @@ export class ProxyPlane {
   constructor(options: PlaneOptions) {
     this.#options = options;
     this.#games = options.games;
+    this.#exits = options.exits;
     this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
     this.#gauges = this.#memory.gauges;
     this.ownPorts = this.#memory.ownPorts;
@@ -164,7 +169,7 @@ export class ProxyPlane {
     const { settings, workers, observer, log } = this.#options;
     const shared = this.#memory.allocateFor(index);
     const worker = new PlaneWorker({
-      start: { index, workers, engine, settings, games: this.#games, shared },
+      start: { index, workers, engine, settings, games: this.#games, exits: this.#exits, shared },
       threadUrl: this.#options.threadUrl ?? threadUrl('proxy/worker/thread'),
       gauges: this.#gauges,
       observer,
@@ -219,6 +224,11 @@ export class ProxyPlane {
   setGames(games: readonly GameRule[]): void {
     this.#games = games;
     for (const worker of this.#workers) worker.send({ kind: 'games', games });
+  }
+
+  setExits(exits: readonly Exit[]): void {
+    this.#exits = exits;
+    for (const worker of this.#workers) worker.send({ kind: 'exits', exits });
   }
 
   endAccount(accountId: string, reason: SessionEnd): void {
@@ -292,6 +302,13 @@ export class ProxyPlane {
       }),
     );
     return answers.flat();
+  }
+
+  /** Connects out through an exit, in the first worker. Null: the worker has died. */
+  async tryExit(attempt: ExitTrialRequest): Promise<ExitTrial | null> {
+    const token = this.nextToken();
+    const event = await this.#workers[0]?.ask(token, { kind: 'try-exit', token, ...attempt });
+    return event?.kind === 'exit-tried' ? event.trial : null;
   }
 
   async #sync(worker: PlaneWorker): Promise<WorkerEvent | null> {

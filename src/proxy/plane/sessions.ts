@@ -29,6 +29,7 @@ export class PlaneSession implements Session {
   destination: SessionFacts['destination'];
   gameId: string | null;
   via: string | null;
+  exit: string | null;
   outgoing: SessionFacts['outgoing'];
   readonly connectMs: number | null;
   readonly #worker: SessionWorker;
@@ -50,6 +51,7 @@ export class PlaneSession implements Session {
     this.destination = { host: intern(host), address: intern(address), port };
     this.gameId = facts.gameId;
     this.via = facts.via;
+    this.exit = facts.exit;
     const { outgoing } = facts;
     this.outgoing = outgoing && { address: intern(outgoing.address), port: outgoing.port };
     this.connectMs = facts.connectMs;

@@ -180,6 +180,7 @@ export class PlaneWorker implements SessionWorker {
         return this.#waiting.has(event.id) ? this.#answered(event.id, event) : onListened(this, event);
       case 'synced':
       case 'outbound':
+      case 'exit-tried':
         return this.#answered(event.token, event);
       case 'session-opened': {
         const session = this.#sessionOf(event.session);
@@ -197,6 +198,7 @@ export class PlaneWorker implements SessionWorker {
         session.destination = event.destination;
         session.outgoing = event.destination.outgoing;
         session.via = event.destination.via;
+        session.exit = event.destination.exit;
         return observer.sessions.destinationChanged(session);
       }
       case 'session-game': {
@@ -210,6 +212,7 @@ export class PlaneWorker implements SessionWorker {
         if (!session) return;
         session.destination = event.destination;
         session.via = event.via;
+        session.exit = event.exit;
         session.gameId = event.summary.gameId;
         return this.#closeSession(session, event.summary);
       }

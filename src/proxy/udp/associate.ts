@@ -41,6 +41,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     permit: request.permit,
   });
   if (typeof session === 'string') return refuseFor(session, replyForRefusal(session));
+  session.exit = request.exit?.name ?? null;
   // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
   const releaseSecond = context.connections.tryAcquire();
   if (releaseSecond === null) {
@@ -73,6 +74,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     {
       bindAddress,
       portRange: udp.portRange,
+      outside: request.exit,
       onClientDatagram: association.onClientDatagram,
       onOutsideDatagram: association.onOutsideDatagram,
       ports: context.ownPorts,

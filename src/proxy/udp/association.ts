@@ -9,6 +9,7 @@ import type { AccountRates } from '../io/rates.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';
 import type { ReplyCode } from '../protocols/socks5.js';
+import type { ExitUse } from '../upstreams/exits.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
@@ -50,6 +51,8 @@ export interface AssociateRequest {
   /** For its session; null: none is needed. */
   readonly permit: Permit | null;
   readonly egress: EgressPolicy;
+  /** The exit of the account, or the default; null: none. */
+  readonly exit: ExitUse | null;
   /** DST.ADDR and DST.PORT: the address from which the client will send, if it knows it. */
   readonly addressType: number;
   readonly address: Uint8Array;
@@ -66,6 +69,7 @@ export type AssociationContext = Pick<
   | 'settings'
   | 'resolve'
   | 'upstreams'
+  | 'exits'
   | 'accounts'
   | 'guards'
   | 'sessions'
@@ -108,17 +112,21 @@ export class Association implements SessionTransfer, StreamListener {
   start(session: WorkerSession, relay: DatagramRelay): void {
     const { context, request } = this.#options;
     const { io, settings } = context;
-    const { account, client, egress, stream } = request;
+    const { account, client, egress, exit, stream } = request;
     const destinations = new Destinations({
       context,
       egress,
+      exit,
       client: { accountId: account.record.id, source: sourceOf(client.address) },
       relay,
       decisions: this.#decisions,
-      onNew: (host, { address, port }, via, isNew) => {
+      onNew: (host, { address, port }, upstream, isNew) => {
         if (port !== DNS_PORT) this.#isOnlyDns = false;
-        const outgoing = via === null ? { address: '', port: relay.outsidePort(address) } : null;
-        const destination = { host, address, port, outgoing, via };
+        const end = address.includes(':') ? exit?.ipv6 : exit?.ipv4;
+        const outgoing = upstream ? null : { address: end?.address ?? '', port: relay.outsidePort(address) };
+        const via = upstream && formatHostPort(upstream.host, upstream.port);
+        const leaves = upstream?.exit ?? exit?.name ?? null;
+        const destination = { host, address, port, outgoing, via, exit: leaves };
         if (this.#destinations.length <= settings.udp.recordedDestinations)
           this.#destinations.push(destination);
         return session.newDestination(destination, isNew);

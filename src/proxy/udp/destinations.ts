@@ -6,6 +6,7 @@ import type { ConnectionHost } from '../connection/host.js';
 import { permittedAddresses, readTarget } from '../connection/target.js';
 import type { ResolveResult } from '../dns/messages.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
+import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { PayloadInspector } from '../worker/session-games.js';
 import { Backlog } from './backlog.js';
@@ -25,13 +26,21 @@ const UNRESOLVED_FOR_MS = 1_000;
 const MAX_WAITING_FOR_NAMES = 64;
 
 export interface DestinationsOptions
-  extends Pick<UpstreamAssociationOptions, 'egress' | 'client' | 'relay' | 'decisions' | 'onIgnored'> {
+  extends Pick<
+    UpstreamAssociationOptions,
+    'egress' | 'exit' | 'client' | 'relay' | 'decisions' | 'onIgnored'
+  > {
   readonly context: UpstreamAssociationContext & Pick<ConnectionHost, 'upstreams'>;
   /**
-   * Called for the first datagram to a destination, and when its name has another address. The address is empty when only the
-   * upstream proxy `via` knows it. Returns an inspector for the first data of a new one.
+   * Called for the first datagram to a destination, and when its name has another address. The address is empty when only
+   * `upstream` knows it. Returns an inspector for the first data of a new one.
    */
-  readonly onNew: (host: string, to: Endpoint, via: string | null, isNew: boolean) => PayloadInspector | null;
+  readonly onNew: (
+    host: string,
+    to: Endpoint,
+    upstream: Upstream | null,
+    isNew: boolean,
+  ) => PayloadInspector | null;
   /** Whether the guard admits a destination that is new to the association. */
   readonly mayAdd: (to: DatagramHeader) => boolean;
   /** `reason` as in the log; `host` as the client wrote it. Called for every dropped datagram. */
@@ -155,13 +164,14 @@ export class Destinations {
   }
 
   #check(destination: Destination, now: number): void {
-    const { context, client, egress } = this.#options;
+    const { context, client, egress, exit } = this.#options;
     const { host, port } = destination;
     destination.checkedAt = now;
     destination.validForMs = JUDGED_FOR_MS;
     if (!destination.isName) return this.#choose(destination, [host]);
-    const upstream = context.upstreams.selectForName(host, port);
-    if (upstream !== null) return this.#judgeName(destination, upstream);
+    const rule = context.upstreams.isEmpty ? undefined : context.upstreams.selectForName(host, port);
+    const proxies = proxiesOf(rule, exit);
+    if (proxies[0]?.names === 'proxy') return this.#judgeName(destination, proxies, rule ? null : exit);
     // A name that a rule denies is not looked up. Otherwise its addresses decide.
     const verdict = egress.judgeName({ host, port });
     if (!verdict.ok && verdict.reason === 'denied-by-rule') {
@@ -174,11 +184,11 @@ export class Destinations {
   }
 
   /** The upstream proxy resolves the name: only rules for names and ports apply. */
-  #judgeName(destination: Destination, upstream: Upstream): void {
+  #judgeName(destination: Destination, proxies: readonly Upstream[], exit: ExitUse | null): void {
     const { host, port } = destination;
     const verdict = this.#options.egress.judgeName({ host, port });
     if (!verdict.ok) return this.#setHop(destination, null, verdict.reason);
-    const hop = this.#upstreams.hopTo(upstream, host, port);
+    const hop = this.#upstreams.hopTo(proxies, exit, host, port);
     this.#setHop(destination, { to: { address: '', port }, upstream: hop }, null);
   }
 
@@ -202,16 +212,24 @@ export class Destinations {
   /** Selects a permitted one of `addresses`: the present one if it is still permitted. */
   #choose(destination: Destination, addresses: readonly string[]): void {
     const { host, isName, port } = destination;
-    const { egress, context } = this.#options;
+    const { egress, exit, context } = this.#options;
     const { upstreams } = context;
     const { permitted, refusal } = permittedAddresses(egress, addresses, isName ? host : null, port, 'udp');
     const inUse = permitted.find((address) => address === destination.hop?.to.address);
     // UDP reports no failed delivery, so there is no second attempt; IPv4 works on every host.
-    const address = inUse ?? permitted.find((each) => !each.includes(':')) ?? permitted[0];
+    const first = exit?.prefersIpv6 ? ':' : '.';
+    const choose = (from: readonly string[]) => inUse ?? from.find((each) => each.includes(first)) ?? from[0];
+    const address = choose(permitted);
     if (address === undefined) return this.#setHop(destination, null, refusal);
     const ip = upstreams.isEmpty ? null : parseIp(address);
-    const proxy = ip === null ? null : upstreams.select(host, ip, port);
-    const upstream = proxy === null ? null : this.#upstreams.hopTo(proxy, address, port);
+    const rule = ip === null ? undefined : upstreams.select(host, ip, port);
+    const proxies = proxiesOf(rule, exit);
+    if (proxies.length === 0) {
+      const direct = choose(leavingBy(exit, permitted));
+      if (direct === undefined) return this.#setHop(destination, null, 'exit-without-family');
+      return this.#setHop(destination, { to: { address: direct, port }, upstream: null }, null);
+    }
+    const upstream = this.#upstreams.hopTo(proxies, rule ? null : exit, address, port);
     this.#setHop(destination, { to: { address, port }, upstream }, null);
   }
 
@@ -228,7 +246,7 @@ export class Destinations {
     if (hop.upstream) hop.upstream.association.sources.add(hop.upstream.destination);
     else this.#peers.add(hop.to);
     const { host, isNew } = destination;
-    const inspect = this.#options.onNew(host, hop.to, via?.name ?? null, isNew);
+    const inspect = this.#options.onNew(host, hop.to, via?.upstream ?? null, isNew);
     if (isNew) destination.inspect = inspect;
     destination.isNew = false;
   }

@@ -2,14 +2,15 @@
 // datagram that needs it, closed when the proxy ends its control connection, and then opened again by the next one.
 import { isIPv6 } from 'node:net';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
+import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import type { ConnectionHost } from '../connection/host.js';
 import type { ResolveClient } from '../dns/messages.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
 import type { Attempt, Stream } from '../io/io.js';
 import { readDatagramHeader } from '../protocols/datagram-header.js';
 import { destinationFields } from '../protocols/socks5-client.js';
-import { askUpstream } from '../upstreams/ask.js';
+import { askUpstreams } from '../upstreams/ask.js';
+import type { ExitUse } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import { Backlog } from './backlog.js';
 import type { AccountDecisions } from './decisions.js';
@@ -21,10 +22,16 @@ const LONGEST_PAUSE_MS = 30_000;
 /** The address of a client that does not know it yet (RFC 1928 §4); NAT may change it anyway. */
 const UNKNOWN_SOURCE = { host: '0.0.0.0', port: 0 };
 
-export type UpstreamAssociationContext = Pick<ConnectionHost, 'io' | 'resolve' | 'settings' | 'connections'>;
+export type UpstreamAssociationContext = Pick<
+  ConnectionHost,
+  'io' | 'resolve' | 'exits' | 'settings' | 'connections'
+>;
 
 export interface UpstreamAssociationOptions {
-  readonly upstream: Upstream;
+  /** In their order; at least one. */
+  readonly upstreams: readonly Upstream[];
+  /** Where connections and datagrams to them leave from; null: as the system chooses. */
+  readonly exit: ExitUse | null;
   readonly context: UpstreamAssociationContext;
   readonly egress: EgressPolicy;
   readonly client: ResolveClient;
@@ -44,8 +51,8 @@ interface Waiting {
 }
 
 class UpstreamAssociation {
-  /** `host:port` of the upstream proxy. */
-  readonly name: string;
+  /** The upstream proxy; before one has answered, the first. */
+  upstream: Upstream | null;
   readonly sources: UpstreamSources;
   readonly #options: UpstreamAssociationOptions;
   #open: { readonly control: Stream; readonly socket: UpstreamSocket } | null = null;
@@ -59,9 +66,9 @@ class UpstreamAssociation {
   #failure = '';
 
   constructor(options: UpstreamAssociationOptions) {
-    const { upstream, egress, context } = options;
+    const { upstreams, egress, context } = options;
     this.#options = options;
-    this.name = formatHostPort(upstream.host, upstream.port);
+    this.upstream = upstreams[0] ?? null;
     this.sources = new UpstreamSources(egress, context.settings.udp.fullCone);
   }
 
@@ -91,20 +98,24 @@ class UpstreamAssociation {
   }
 
   #ask(): void {
-    const { upstream, context, egress, client } = this.#options;
+    const { upstreams, exit, context, egress, client } = this.#options;
     this.#askedAt = context.io.now();
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.#pauseMs * 2));
     this.#waiting = [];
     // A control connection and a socket: as many descriptors as a CONNECT.
     this.#releaseConnection = context.connections.tryAcquire();
     if (this.#releaseConnection === null) return this.#failed('max-connections');
-    const attempt = askUpstream(
+    const attempt = askUpstreams(
       {
-        upstream,
+        upstreams,
+        exit,
         command: 'associate',
         destination: UNKNOWN_SOURCE,
         client,
-        onConnected: (control, bound) => this.#accepted(control, bound),
+        onConnected: (control, bound, _ahead, upstream) => {
+          this.upstream = upstream;
+          this.#accepted(control, bound);
+        },
         onFailed: (_reply, reason) => this.#failed(reason),
       },
       { ...context, egress, connectTimeoutMs: context.settings.connectTimeoutMs },
@@ -136,7 +147,9 @@ class UpstreamAssociation {
     // Many proxies accept datagrams only from the address of the control connection.
     const bindAddress = isOfFamily ? local : isIPv6(to.address) ? '::' : '0.0.0.0';
     const onDatagram = (datagram: Buffer, from: Endpoint): void => this.#onDatagram(datagram, from, to);
-    return this.#options.relay.openUpstream({ bindAddress, to, onDatagram }) ?? 'no-port';
+    const { exit, relay } = this.#options;
+    const end = (isIPv6(to.address) ? exit?.ipv6 : exit?.ipv4) ?? null;
+    return relay.openUpstream({ bindAddress, end, to, onDatagram }) ?? 'no-port';
   }
 
   /** A proxy may have its relay at another address, but a malicious one could name a target that it wants us to reach. */
@@ -216,7 +229,7 @@ export interface UpstreamHop {
   readonly destination: UpstreamDestination;
 }
 
-type SharedOptions = Omit<UpstreamAssociationOptions, 'upstream' | 'backlog'>;
+type SharedOptions = Omit<UpstreamAssociationOptions, 'upstreams' | 'backlog'>;
 
 export class UpstreamAssociations {
   readonly #options: SharedOptions;
@@ -230,11 +243,11 @@ export class UpstreamAssociations {
   }
 
   /** The way to a destination: `host` is an address, or a name that the upstream proxy resolves. */
-  hopTo(upstream: Upstream, host: string, port: number): UpstreamHop {
-    const key = JSON.stringify([upstream.host, upstream.port, upstream.login]);
+  hopTo(upstreams: readonly Upstream[], exit: ExitUse | null, host: string, port: number): UpstreamHop {
+    const key = JSON.stringify(upstreams.map(({ host, port, login }) => [host, port, login]));
     const association =
       this.#associations.get(key) ??
-      new UpstreamAssociation({ ...this.#options, upstream, backlog: this.#backlog });
+      new UpstreamAssociation({ ...this.#options, upstreams, exit, backlog: this.#backlog });
     this.#associations.set(key, association);
     // RSV and FRAG are zero; the rest is as in a request.
     const header = Buffer.concat([Buffer.alloc(3), destinationFields(host, port)]);

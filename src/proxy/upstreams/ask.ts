@@ -9,16 +9,19 @@ import type { UpstreamExchange } from '../protocols/client-step.js';
 import { HttpConnectClient } from '../protocols/http-connect-client.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import { type ClientCommand, Socks5Client } from '../protocols/socks5-client.js';
+import { type ExitUse, leavingBy, type WorkerExits } from './exits.js';
 import type { Upstream } from './rules.js';
 
 export interface UpstreamRequest {
   readonly upstream: Upstream;
+  /** Where the connection to the proxy leaves from; null: as the system chooses. */
+  readonly exit: ExitUse | null;
   readonly command: ClientCommand;
   /** A name that the upstream proxy resolves, or an address. */
   readonly destination: { readonly host: string; readonly port: number };
   readonly client: ResolveClient;
   /** The proxy has connected. `ahead` is what followed its reply. The stream is paused; set its listener. */
-  readonly onConnected: (stream: Stream, bound: Endpoint, ahead: Buffer | null) => void;
+  readonly onConnected: (stream: Stream, bound: Endpoint, ahead: Buffer | null, upstream: Upstream) => void;
   /** `reason` is for the log: a system error code, or the failure of the upstream proxy. */
   readonly onFailed: (reply: ReplyCode, reason: string) => void;
 }
@@ -27,15 +30,50 @@ export interface UpstreamContext {
   readonly io: Io;
   readonly resolve: Resolve;
   readonly egress: EgressPolicy;
+  readonly exits: Pick<WorkerExits, 'setAlive'>;
   /** Time limit for connecting and the handshake together, in ms. */
   readonly connectTimeoutMs: number;
 }
 
-/** Starts the request. `onFailed` may be called before it returns. No callback follows `cancel`. */
-export function askUpstream(request: UpstreamRequest, context: UpstreamContext): Attempt {
-  const ask = new Ask(request, context);
-  ask.start();
-  return ask;
+const WITHOUT_UDP = 'upstream-without-udp';
+/** Failures that say nothing about the proxy. */
+const NOT_OF_PROXY = /^upstream-(?:without-udp|resolve-)/;
+/** Failures by which the proxy says that it cannot reach the destination. */
+const ANSWER = /^upstream-(?:reply|status)-/;
+
+/**
+ * Asks the proxies in their order, until one connects or says that the destination cannot be reached. `onFailed` may be called before
+ * it returns. No callback follows `cancel`.
+ */
+export function askUpstreams(
+  request: Omit<UpstreamRequest, 'upstream'> & { readonly upstreams: readonly Upstream[] },
+  context: UpstreamContext,
+): Attempt {
+  let running: Ask | null = null;
+  const ask = (upstream: Upstream, others: readonly Upstream[]): void => {
+    running = new Ask(
+      {
+        ...request,
+        upstream,
+        onConnected: (...connected) => {
+          context.exits.setAlive(upstream, true);
+          request.onConnected(...connected);
+        },
+        onFailed: (reply, reason) => {
+          if (!NOT_OF_PROXY.test(reason) && !ANSWER.test(reason)) context.exits.setAlive(upstream, false);
+          const [next, ...rest] = others;
+          if (next === undefined || ANSWER.test(reason)) request.onFailed(reply, reason);
+          else ask(next, rest);
+        },
+      },
+      context,
+    );
+    running.start();
+  };
+  const [first, ...others] = request.upstreams;
+  if (first === undefined) request.onFailed(Reply.generalFailure, 'upstream-none');
+  else ask(first, others);
+  return { cancel: () => running?.cancel() };
 }
 
 class Ask implements Attempt, StreamListener {
@@ -61,7 +99,7 @@ class Ask implements Attempt, StreamListener {
   start(): void {
     const { upstream, client, command } = this.#request;
     if (command === 'associate' && upstream.protocol === 'http') {
-      return this.#fail(Reply.commandNotSupported, 'upstream-without-udp');
+      return this.#fail(Reply.commandNotSupported, WITHOUT_UDP);
     }
     if (parseIp(upstream.host) !== null) return this.#connect([upstream.host]);
     this.#context.resolve(upstream.host, client, (result) => {
@@ -80,14 +118,16 @@ class Ask implements Attempt, StreamListener {
 
   #connect(addresses: readonly string[]): void {
     const { io, egress, connectTimeoutMs } = this.#context;
-    const { port } = this.#request.upstream;
-    const others = addresses.filter((address) => !isOwnListener(address, port, egress));
+    const { exit, upstream } = this.#request;
+    const { port } = upstream;
+    const others = leavingBy(exit, addresses).filter((address) => !isOwnListener(address, port, egress));
     // A rule that names this proxy as its own upstream would cause a loop.
     if (others.length === 0) return this.#fail(Reply.generalFailure, 'upstream-is-this-proxy');
     this.#timer = io.timer(connectTimeoutMs, () => this.#fail(Reply.ttlExpired, 'upstream-timeout'));
     this.#attempt = dial(io, {
       addresses: others,
       port,
+      exit,
       timeoutMs: connectTimeoutMs,
       // A failure to reach the upstream proxy says nothing about the destination.
       onFailed: (code) => this.#fail(Reply.generalFailure, `upstream-${code}`),
@@ -124,7 +164,7 @@ class Ask implements Attempt, StreamListener {
         this.#isOver = true;
         this.#timer?.clear();
         stream.pause();
-        this.#request.onConnected(stream, step.bound, step.rest);
+        this.#request.onConnected(stream, step.bound, step.rest, this.#request.upstream);
       }
     }
   }

@@ -12,6 +12,8 @@ export interface Upstream {
   readonly login: { readonly username: string; readonly password: string } | null;
   /** Where names of destinations are resolved. */
   readonly names: 'here' | 'proxy';
+  /** The name of the exit that it belongs to. */
+  readonly exit: string;
 }
 
 export interface UpstreamRule {
@@ -27,10 +29,10 @@ export interface UpstreamRule {
 export interface Upstreams {
   /** There are no rules: all connections are direct. */
   readonly isEmpty: boolean;
-  /** The upstream proxy that resolves this name itself; null: resolve it here. */
-  selectForName(host: string, port: number): Upstream | null;
-  /** The upstream proxy of a destination with a known address; null: direct. `host` is the name or the address. */
-  select(host: string, ip: IpBytes, port: number): Upstream | null;
+  /** What the first rule that matches says about a name; null: connect directly; undefined: no rule matches. */
+  selectForName(host: string, port: number): Upstream | null | undefined;
+  /** The same for a destination with a known address. `host` is the name or the address. */
+  select(host: string, ip: IpBytes, port: number): Upstream | null | undefined;
 }
 
 /**
@@ -42,14 +44,11 @@ export function createUpstreams(rules: readonly UpstreamRule[]): Upstreams {
     matches: readDestination(match, `[${i}].match`),
     upstream,
   }));
-  const first = (host: string, ip: IpBytes | null, port: number): Upstream | null =>
-    read.find(({ matches }) => matches({ host, ip, port, protocol: 'tcp' }))?.upstream ?? null;
+  const first = (host: string, ip: IpBytes | null, port: number): Upstream | null | undefined =>
+    read.find(({ matches }) => matches({ host, ip, port, protocol: 'tcp' }))?.upstream;
   return {
     isEmpty: rules.length === 0,
-    selectForName(host, port) {
-      const upstream = first(host, null, port);
-      return upstream?.names === 'proxy' ? upstream : null;
-    },
+    selectForName: (host, port) => first(host, null, port),
     select: first,
   };
 }

@@ -4,7 +4,7 @@
 
 import type { LoginOutcome } from '../../core/accounts/access/login-log.js';
 import type { Log } from '../../core/log.js';
-import type { Destination, SessionSummary } from '../../core/sessions/session.js';
+import type { SessionSummary } from '../../core/sessions/session.js';
 import type { LoginsEvent, SessionFacts, WorkerEvent } from '../messages.js';
 
 /** Maximum delay of an event, in ms. Batching pays because a message costs more than its content. */
@@ -102,18 +102,22 @@ export class Events {
     this.push({ kind: 'session-opened', session });
   }
 
-  sessionClosed(slot: number, destination: Destination, via: string | null, summary: SessionSummary): void {
+  sessionClosed(
+    slot: number,
+    { destination, via, exit }: Pick<SessionFacts, 'destination' | 'via' | 'exit'>,
+    summary: SessionSummary,
+  ): void {
     const at = this.#opened.get(slot);
     const opened = at === undefined ? undefined : this.#batch[at];
     if (at === undefined || opened?.kind !== 'session-opened') {
-      this.push({ kind: 'session-closed', slot, destination, via, summary });
+      this.push({ kind: 'session-closed', slot, destination, via, exit, summary });
       return;
     }
     this.#opened.delete(slot);
     // Later events of the session stay behind this one: the control plane ignores events of sessions that it does not know.
     this.#batch[at] = {
       kind: 'session-passed',
-      session: { ...opened.session, destination, via, gameId: summary.gameId },
+      session: { ...opened.session, destination, via, exit, gameId: summary.gameId },
       summary,
     };
   }

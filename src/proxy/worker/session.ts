@@ -82,6 +82,8 @@ export class WorkerSession implements AccountSession {
   gameId: string | null = null;
   /** The upstream proxy as `host:port`; null: direct. */
   via: string | null = null;
+  /** The name of its exit; null: none. */
+  exit: string | null = null;
   /** `started`: reported to the control plane. */
   #state: 'new' | 'started' | 'ended' = 'new';
   /** Null until a game rule matches. */
@@ -188,6 +190,7 @@ export class WorkerSession implements AccountSession {
     if (this.isEnded) return null;
     this.destination = destination;
     this.via = destination.via;
+    this.exit = destination.exit;
     const { events } = this.#context;
     events.sessionChanged({ kind: 'session-destination', slot: this.slot, destination });
     return isNew ? this.#askGames(destination) : null;
@@ -208,7 +211,7 @@ export class WorkerSession implements AccountSession {
       gameId: this.gameId,
       ...datagrams,
     };
-    events.sessionClosed(this.slot, this.destination, this.via, summary);
+    events.sessionClosed(this.slot, this, summary);
     this.#context.onEnded(this);
   }
 
@@ -251,6 +254,7 @@ export class WorkerSession implements AccountSession {
       openedAt: Math.round(date() - connectMs),
       gameId: this.gameId,
       via: this.via,
+      exit: this.exit,
       outgoing,
       connectMs: this.command === 'udp-associate' ? null : Math.round(connectMs),
       slot: this.slot,

@@ -10,6 +10,7 @@ import { compilePattern } from '../../games-pattern.js';
 import { AuthorizedClients } from '../connection/authorized-clients.js';
 import { Connection } from '../connection/connection.js';
 import { Connections } from '../connection/connections.js';
+import { tryExit } from '../connection/exit-trial.js';
 import type { ConnectionHost } from '../connection/host.js';
 import { createLoginGuard, type LoginGuard } from '../connection/login-guard.js';
 import { Logins } from '../connection/logins.js';
@@ -27,6 +28,7 @@ import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '
 import type { ProxySettings } from '../plane-settings.js';
 import { createFragmentMemory, type FragmentMemory } from '../protocols/fragments.js';
 import { createProxySources, type ProxySources } from '../protocols/proxy-header.js';
+import { WorkerExits } from '../upstreams/exits.js';
 import { createUpstreams, type Upstreams } from '../upstreams/rules.js';
 import { WorkerAccounts } from './accounts.js';
 import { createEventLog, Events } from './events.js';
@@ -64,6 +66,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly io: Io;
   readonly settings: ProxySettings;
   readonly upstreams: Upstreams;
+  readonly exits: WorkerExits;
   readonly ownPorts: OwnPorts;
   readonly isLocalAddress: (ip: IpBytes) => boolean;
   readonly fragmentMemory: FragmentMemory;
@@ -95,7 +98,9 @@ export class ProxyWorker implements ConnectionHost {
     this.io = io;
     this.settings = settings;
     this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
-    this.isLocalAddress = createIsLocalAddress(() => io.now());
+    this.exits = new WorkerExits(settings.upstreams, start.exits, () => io.now());
+    const isOfInterface = createIsLocalAddress(() => io.now());
+    this.isLocalAddress = (ip) => isOfInterface(ip) || this.exits.hasAddress(ip);
     this.upstreams = createUpstreams(settings.upstreams);
     this.#gauges = viewGauges(shared.gauges);
     this.fragmentMemory = createFragmentMemory(settings.udp.fragmentMemoryBytes, (bytes) =>
@@ -214,6 +219,13 @@ export class ProxyWorker implements ConnectionHost {
       case 'games':
         this.#games = createGameRules(message.games, compilePattern);
         return;
+      case 'exits':
+        return this.exits.set(message.exits);
+      case 'try-exit':
+        return tryExit(this, message, (trial) => {
+          this.events.push({ kind: 'exit-tried', token: message.token, trial });
+          this.events.send();
+        });
       case 'end-session':
         return this.sessions.get(message.slot, message.generation)?.end(message.reason);
       case 'end-account':

@@ -35,6 +35,7 @@ import * as noticeChannels from './0028_notice_channels.js';
 import * as sessionConfirmation from './0029_session_confirmation.js';
 import * as sellerMessages from './0030_seller_messages.js';
 import * as sessionRecords from './0031_session_records.js';
+import * as accountExit from './0032_account_exit.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   { name: '0029_session_confirmation', ...sessionConfirmation },
   { name: '0030_seller_messages', ...sellerMessages },
   { name: '0031_session_records', ...sessionRecords },
+  { name: '0032_account_exit', ...accountExit },
 ];

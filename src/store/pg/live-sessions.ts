@@ -28,6 +28,7 @@ interface Facts {
   readonly clientPort: number;
   readonly port: number;
   readonly via?: string | null;
+  readonly exit?: string | null;
   /** Undefined: a node of an earlier version has written them. */
   readonly outgoing?: LiveSessionView['outgoing'];
   readonly connectMs?: number | null;
@@ -121,7 +122,7 @@ async function upsert(
   now: readonly Omit<LiveSessionView, 'node'>[],
 ): Promise<void> {
   const rows = now.map(
-    ({ client, destination, command, clientProtocol, via, outgoing, connectMs, ...session }) => ({
+    ({ client, destination, command, clientProtocol, via, exit, outgoing, connectMs, ...session }) => ({
       ...toRow(session),
       client: client.address,
       host: destination.host,
@@ -153,7 +154,16 @@ async function upsert(
 
 function toView(row: object): LiveSessionView {
   const { client, host, address, facts, process: _, ...session } = fromRow<Columns>(row);
-  const { command, clientProtocol, clientPort, port, via = null, outgoing = null, connectMs = null } = facts;
+  const {
+    command,
+    clientProtocol,
+    clientPort,
+    port,
+    via = null,
+    exit = null,
+    outgoing = null,
+    connectMs = null,
+  } = facts;
   return {
     ...session,
     command,
@@ -161,6 +171,7 @@ function toView(row: object): LiveSessionView {
     client: { address: client, port: clientPort },
     destination: { host, address, port },
     via,
+    exit,
     outgoing,
     connectMs,
   };

@@ -83,6 +83,7 @@ function setUp() {
   const egressClasses = ['friends'];
   const accounts = createAccounts({
     ...{ store, directory, usage, pool, egressClasses, calendar, now: () => NOW, newId },
+    hasExit: (name) => name === 'jp',
     maxAuthorizedAddresses: 3,
     maxAllowedClients: 3,
   });
@@ -139,6 +140,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     authorizedAddresses: [],
     allowedClients: [],
     schedule: null,
+    exit: null,
     owner: null,
     passwordVersion: 0,
   });

@@ -65,7 +65,7 @@ test('an association has a record for each destination, up to the limit and a no
   const to = (port: number, via: string | null = null) => {
     session.destination = { host: 'game.test', address: '192.0.2.1', port };
     session.outgoing = { address: '', port: 4_000 };
-    return { ...session.destination, outgoing: session.outgoing, via };
+    return { ...session.destination, outgoing: session.outgoing, via, exit: via };
   };
   const destinations = [to(1), to(2), to(3)];
   for (const port of [1, 1]) {
@@ -91,13 +91,15 @@ test('the outgoing end of a session behind an upstream proxy is not that of the 
   const { made, flushed } = recorder();
   const session = Object.assign(new FakeSession(), {
     via: 'p:1',
+    exit: 'p',
     outgoing: { address: '192.0.2.7', port: 9 },
   });
   session.via = 'p:1';
+  session.exit = 'p';
   session.outgoing = { address: '192.0.2.7', port: 9 };
   made.passed(session, session.summary);
   const [record] = (await flushed())[0]?.records ?? [];
-  assert.deepEqual([record?.exit, record?.outgoing], ['p:1', { address: '', port: 0 }]);
+  assert.deepEqual([record?.exit, record?.outgoing], ['p', { address: '', port: 0 }]);
 });
 
 test('while the database is away a batch keeps its number, and records beyond the limit are counted', async () => {

@@ -65,7 +65,7 @@ describe('tags, names and plans of accounts', () => {
       { tag: '月付', accounts: 4 },
     ]);
     const csv = await daemon.api('GET', `${ACCOUNTS}/export?format=csv&tag=shop%202`);
-    assert.match(csv.text, /^"tag-one",.*"shop 2, vip, 月付",,,"","",,,,\r?$/m);
+    assert.match(csv.text, /^"tag-one",.*"shop 2, vip, 月付",,,"","",,,,,\r?$/m);
     assert.doesNotMatch(csv.text, /tag-1/);
     const log = (await get(`/api/v1/audit?objectId=${one.id}`))['items'] as Json[];
     assert.deepEqual(
@@ -169,10 +169,12 @@ describe('tags, names and plans of accounts', () => {
       ...{ maxSessions: null, maxClientAddresses: 2, bytesPerSecondUp: null, bytesPerSecondDown: 3_000_000 },
       ...{ quotaBytes: 50e9, quotaPeriod: 'month' },
     },
+    exit: null,
   };
   const PACK = {
     ...{ name: 'pack', days: 10, startsAtFirstLogin: true },
     limits: { ...MONTH.limits, maxClientAddresses: 1, quotaBytes: 10e9, quotaPeriod: 'never' },
+    exit: null,
   };
   const PLANS = '/api/v1/settings/plans';
   const days = (account: Json) => (Date.parse(String(account['expiresAt'])) - Date.now()) / 86_400_000;
@@ -255,7 +257,7 @@ describe('tags, names and plans of accounts', () => {
     const shown = async () => (await get(`${ACCOUNTS}?search=trier`))['items'] as (Json & { limits: Json })[];
     await eventually(async () => assert.equal((await shown())[0]?.['daysFromFirstLogin'], 6));
     const csv = await daemon.api('GET', `${ACCOUNTS}/export?format=csv&search=trier`);
-    assert.match(csv.text, /"trial",6,"","",,,,\r?$/m);
+    assert.match(csv.text, /"trial",6,"","",,,,,\r?$/m);
     const target = await startTarget(t, echo);
     const login = { port: daemon.socks.port, username: 'trier', password };
     (await connectThrough(login, '127.0.0.1', target.port)).destroy();

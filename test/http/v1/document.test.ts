@@ -73,6 +73,7 @@ test('responses match the schemas of the document', async (t) => {
   const { runId } = sent.json as { runId: string };
   const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
   await connectThrough(account, '127.0.0.1', target.port);
+  await daemon.api('POST', '/api/v1/exits', { name: 'jp', addresses: ['127.0.0.7'] });
   // The lists have something to check.
   for (const list of ['sessions', 'logins', 'heartbeats']) {
     await eventually(async () => {
@@ -89,7 +90,11 @@ test('responses match the schemas of the document', async (t) => {
   for (const { method, path, responses } of routes) {
     const schema = responses[200]?.schema;
     if (method !== 'GET' || !schema || responses[200]?.contentType) continue;
-    const url = path.replace('/runs/{id}', `/runs/${runId}`).replace('{id}', id).replace('{key}', 'key');
+    const url = path
+      .replace('/runs/{id}', `/runs/${runId}`)
+      .replace('{id}', id)
+      .replace('{key}', 'key')
+      .replace('{name}', 'jp');
     const search = `?destination=127.0.0.1&at=${new Date().toISOString()}`;
     const answer = await daemon.api('GET', path === '/api/v1/trace' ? url + search : url);
     assert.equal(answer.status, 200, `${url}: ${answer.text}`);

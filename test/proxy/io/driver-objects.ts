@@ -164,6 +164,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       io.openDatagrams(
         {
           ...settings,
+          outside: null,
           rates: rates(settings.rates),
           account: { quota: null },
           counts,
@@ -204,6 +205,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
         const object = add(null);
         const socket = relay.openUpstream({
           bindAddress,
+          end: null,
           to,
           onDatagram: (data, { address, port }) =>
             report({

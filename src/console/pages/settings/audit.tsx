@@ -109,6 +109,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'settings.retention': 'audit.settings.retention',
   'settings.plans': 'audit.settings.plans',
   'settings.pac': 'audit.settings.pac',
+  'settings.exits': 'audit.settings.exits',
   'settings.notices': 'audit.settings.notices',
   'settings.time-zone': 'audit.settings.time-zone',
   'backup.download': 'audit.backup.download',

@@ -144,9 +144,9 @@ interface Fields extends FieldTexts {
 
 function fieldsOf(plan: Plan | null): Fields {
   if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...NO_FIELD_TEXTS };
-  const { name, days, startsAtFirstLogin, limits } = plan;
+  const { name, days, startsAtFirstLogin, limits, exit } = plan;
   return {
-    ...textsOf({ limits }),
+    ...textsOf({ limits, exit }),
     name,
     days: numberText(days),
     startsAtFirstLogin,
@@ -209,7 +209,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       </Checkbox>
       <h3>{t('limits.title')}</h3>
       <div class="grid-2">
-        <AccountFields names={LIMITS} texts={values} onChange={set} />
+        <AccountFields names={[...LIMITS, 'exit']} texts={values} onChange={set} />
       </div>
     </FormDialog>
   );
@@ -220,5 +220,5 @@ function planOf(fields: Fields, days: number | null | undefined): Plan | null {
   const limits = readFields(fields, LIMITS)?.limits as Plan['limits'] | undefined;
   const name = fields.name.trim();
   if (days === undefined || !limits || name === '') return null;
-  return { name, days, startsAtFirstLogin: fields.startsAtFirstLogin, limits };
+  return { name, days, startsAtFirstLogin: fields.startsAtFirstLogin, limits, exit: fields.exit || null };
 }

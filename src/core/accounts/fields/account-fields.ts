@@ -1,5 +1,7 @@
 // One description of each field of an account that callers set. Changes, rows, audit records, files and answers are made from it.
 // User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
+
+import { EXIT_NAME } from '../../exits/exit.js';
 import { isWireDate, WIRE_DATE_RANGE } from '../../wire-date.js';
 import type { AddressRules } from '../access/address-list.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';
@@ -88,6 +90,14 @@ export const ACCOUNT_FIELDS = {
     isAccess: true,
     fault: 'schedule',
     headings: '使用时段 时间安排 可用时段',
+  },
+  exit: {
+    ...TEXT,
+    isValid: (name) => name === null || EXIT_NAME.test(name),
+    reason: 'unknown-exit',
+    error: ['exit'],
+    fault: 'exit',
+    headings: '出口 出口名称',
   },
 } as const satisfies { readonly [K in keyof Account]?: AccountField<Account[K]> };
 

@@ -19,6 +19,8 @@ export interface Plan {
   /** The days of an account that has never logged in are counted from its first login. */
   readonly startsAtFirstLogin: boolean;
   readonly limits: PlanLimits;
+  /** Name of the exit that accounts of the plan get; null: theirs stays. */
+  readonly exit: string | null;
 }
 
 export const MAX_PLANS = 100;
@@ -52,6 +54,7 @@ export function createPlansSetting({ settings }: { settings: SettingStore }): Pl
     parse: (text) =>
       (JSON.parse(text || '[]') as Plan[]).map((plan) => ({
         ...plan,
+        exit: plan.exit ?? null,
         limits: { ...NO_PLAN_LIMITS, ...plan.limits },
       })),
     // The log shows each save, also of a new order.
@@ -79,7 +82,8 @@ export function isPlanName(name: string): boolean {
 export function planForNew(
   plan: Plan,
   now: number,
-): Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin'> & { readonly limits: PlanLimits } {
+): Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin'> &
+  Pick<AccountChange, 'exit'> & { readonly limits: PlanLimits } {
   const { name, days, startsAtFirstLogin, limits } = plan;
   const waits = startsAtFirstLogin && days !== null;
   return {
@@ -87,8 +91,12 @@ export function planForNew(
     expiresAt: days === null || waits ? null : now + days * DAY_MS,
     daysFromFirstLogin: waits ? days : null,
     limits,
+    ...exitOf(plan),
   };
 }
+
+/** A plan without an exit leaves that of the account. */
+const exitOf = ({ exit }: Plan): Pick<AccountChange, 'exit'> => (exit === null ? {} : { exit });
 
 type Planned = Pick<Account, 'limits' | 'quotaReset' | 'expiresAt' | 'daysFromFirstLogin' | 'lastLoginAt'>;
 
@@ -101,8 +109,8 @@ export function planFor(
   now: number,
 ): AccountChange {
   const limits = { ...plan.limits, quotaBytes: quotaFor(account, plan, use, usage) };
-  if (use === 'upgrade') return { plan: plan.name, limits };
-  return { plan: plan.name, limits, ...expiryFor(account, plan, now) };
+  if (use === 'upgrade') return { plan: plan.name, limits, ...exitOf(plan) };
+  return { plan: plan.name, limits, ...exitOf(plan), ...expiryFor(account, plan, now) };
 }
 
 function expiryFor(

@@ -19,6 +19,7 @@ import {
   accountSortKeys,
   changeOf,
   egressClassProblem,
+  exitProblem,
   NO_ACCOUNT,
   ownerOf,
   ownerProblem,
@@ -65,7 +66,8 @@ export const accountRoutes = [
     },
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
-      const wrongClass = egressClassProblem(deps, body.limits, caller, null);
+      const wrongClass =
+        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller);
       if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
       const { username, plan, ...fields } = body;
@@ -109,12 +111,10 @@ export const accountRoutes = [
     async handle({ params, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
-      const wrongClass = egressClassProblem(
-        deps,
-        body.limits,
-        caller,
-        accounts.get(id)?.account.limits.egressClass,
-      );
+      const present = accounts.get(id)?.account;
+      const wrongClass =
+        egressClassProblem(deps, body.limits, caller, present?.limits.egressClass) ??
+        exitProblem(deps, body.exit, caller, present?.exit);
       if (wrongClass) return wrongClass;
       const wrongOwner = ownerProblem(deps, body.owner, caller, 'body.owner');
       if (wrongOwner) return wrongOwner;

@@ -17,7 +17,7 @@ import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, NewAccountFields, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, SkippedAccount } from './schemas.js';
-import { changeOf, egressClassProblem, problemOf, withTerms } from './shared.js';
+import { changeOf, egressClassProblem, exitProblem, problemOf, withTerms } from './shared.js';
 import { inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
@@ -77,7 +77,8 @@ export const accountBatchRoutes = [
       const { accounts } = deps;
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
-      const wrong = egressClassProblem(deps, body.limits, caller, null);
+      const wrong =
+        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller);
       if (wrong) return wrong;
       const { pattern: _, list: __, dryRun, plan, remarks: sameRemarks, ...fields } = body;
       const change = withTerms(deps, changeOf(fields), plan);

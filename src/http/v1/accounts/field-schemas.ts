@@ -4,6 +4,7 @@ import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
 import { ACCESS_FIELDS, type FieldsWith } from '../../../core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/fields/contacts.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
+import { EXIT_NAME } from '../../../core/exits/exit.js';
 import { Bytes, Count, Guid, Time, TimeIn } from '../../api/schemas.js';
 
 export const AccountLimits = z
@@ -96,6 +97,8 @@ const Fields = z.object({
   allowedClients: AllowedClients,
   /** Sessions end when it does not allow the present time. */
   schedule: Schedule,
+  /** Name of the exit by which its new sessions leave; null: the default one, or none. Needs egress:write. */
+  exit: z.string().regex(EXIT_NAME).nullable(),
 });
 
 /** The fields that answers give as requests do; the others have their own form there. */

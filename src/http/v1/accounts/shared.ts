@@ -130,6 +130,19 @@ export function egressClassProblem(
   return invalid(`${path}.egressClass`, 'egress-class');
 }
 
+/** The same for the exit of an account. */
+export function exitProblem(
+  { accounts }: { readonly accounts: Pick<Accounts, 'hasExit'> },
+  exit: string | null | undefined,
+  caller: Caller,
+  present: string | null = null,
+): ProblemAnswer | null {
+  if (exit === undefined || exit === present) return null;
+  return (
+    callerProblem(caller, 'egress:write') ?? (accounts.hasExit(exit) ? null : invalid('body.exit', 'exit'))
+  );
+}
+
 /** Returns the seller that owns an account, with the name; null: the administrator. */
 export function ownerOf(
   { operators }: { readonly operators: Pick<Operators, 'get'> },
@@ -165,5 +178,10 @@ export function withTerms(
   const terms = planForNew(plan, now());
   const { expiresAt = null } = change;
   const dated = expiresAt === null ? terms : { ...terms, expiresAt, daysFromFirstLogin: null };
-  return { ...change, ...dated, limits: { ...terms.limits, ...change.limits } };
+  return {
+    ...change,
+    ...dated,
+    exit: change.exit ?? dated.exit,
+    limits: { ...terms.limits, ...change.limits },
+  };
 }

@@ -27,7 +27,9 @@ export const LiveSession = z
     gameId: z.string().nullable(),
     /** Our end of the connection to the destination, or to the upstream proxy. Of UDP: the port alone. */
     outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
-    /** The upstream proxy; null: direct. */
+    /** The upstream proxy, as host:port; null: direct. */
+    via: z.string().nullable(),
+    /** The name of the exit; null: none. */
     exit: z.string().nullable(),
     /** From the request to the connection, with the lookup of the name. Null for UDP. */
     connectMs: z.int().min(0).nullable(),
@@ -152,22 +154,12 @@ const SORT_KEYS: SortKeys<LiveSessionView> = {
   bytesPerSecond: ({ rateUp, rateDown }) => rateUp + rateDown,
 };
 
-function present({
-  client,
-  destination,
-  openedAt,
-  via,
-  outgoing,
-  rateUp,
-  rateDown,
-  ...session
-}: LiveSessionView) {
+function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ...session }: LiveSessionView) {
   return {
     ...session,
     client: { address: client.address, port: client.port },
     destination: { host: destination.host, address: destination.address, port: destination.port },
     outgoing: outgoing && { address: outgoing.address, port: outgoing.port },
-    exit: via,
     openedAt: iso(openedAt),
     bytesPerSecondUp: rateUp,
     bytesPerSecondDown: rateDown,

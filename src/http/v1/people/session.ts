@@ -82,6 +82,8 @@ const Me = z
     maxAuthorizedAddresses: Count,
     /** Names of the configured egress classes (`egress.classes`). */
     egressClasses: z.array(z.string()),
+    /** Names of the exits. */
+    exits: z.array(z.string()),
     /** The time zone of the accounts' schedules (`timeZone`). */
     timeZone: z.string(),
   })
@@ -208,6 +210,7 @@ async function me(deps: Services, caller: Caller, hostname: string): Promise<Rec
     maxImportBytes: about.maxImportBytes,
     maxAuthorizedAddresses: accounts.maxAuthorizedAddresses,
     egressClasses: about.egressClasses,
+    exits: about.exits,
     timeZone: about.timeZone,
   };
 }

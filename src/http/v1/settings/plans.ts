@@ -1,6 +1,7 @@
 // /api/v1/settings/plans: the plans by which accounts are created, renewed and upgraded.
 import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans/plans.js';
+import { EXIT_NAME } from '../../../core/exits/exit.js';
 import { fault } from '../../api/field-errors.js';
 import { invalid } from '../../api/problem.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
@@ -16,6 +17,8 @@ const Plan = z
     /** The days of an account that has never logged in start at its first login. */
     startsAtFirstLogin: z.boolean(),
     limits: PlanLimits,
+    /** Name of the exit that accounts of the plan get; null: theirs stays. */
+    exit: z.string().regex(EXIT_NAME).nullable().default(null),
   })
   .meta({ id: 'Plan' });
 
@@ -38,7 +41,9 @@ export const planRoutes = settingRoutes({
     bulkBody: true,
   },
   present: ({ plans }) => ({ body: { plans: plans.list() }, version: plans.list() }),
-  async save({ body, by }, { plans }, otherVersion) {
+  async save({ body, by }, { accounts, plans }, otherVersion) {
+    const unknown = body.plans.findIndex(({ exit }) => !accounts.hasExit(exit));
+    if (unknown >= 0) return invalid(`body.plans.${unknown}.exit`, 'exit');
     const names = body.plans.map(({ name }) => name);
     const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
     if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'plan-twice');

@@ -4,6 +4,7 @@
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
 import { candidatePorts } from '../candidate-ports.js';
+import type { LocalEnd } from '../local-end.js';
 import type { BatchSocket } from './batch.js';
 import {
   AF_INET,
@@ -17,6 +18,7 @@ import {
   SOCKADDR_BYTES,
   SOL_SOCKET,
 } from './libc.js';
+import { setWayOut } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
 
@@ -43,19 +45,21 @@ export class DatagramSocket implements BatchSocket {
   /**
    * A bound socket that calls `onReady` while datagrams wait, or a system error code.
    * @param range first and last port to choose from; null: the system chooses
+   * @param end its address is `address`
    */
   static open(
     loop: Loop,
     address: string,
     range: PortRange | null,
     onReady: (socket: DatagramSocket) => void,
+    end: LocalEnd | null = null,
   ): DatagramSocket | string {
     const { libc } = loop;
     const fd = libc.socket(address.includes(':') ? AF_INET6 : AF_INET, SOCK_DGRAM);
     if (fd < 0) return codeOf(libc.errno());
     if (address.includes(':')) libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
     libc.setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
-    const code = bindTo(loop, fd, address, range);
+    const code = (end && setWayOut(libc, fd, end)) ?? bindTo(loop, fd, address, range);
     if (code !== null) {
       libc.close(fd);
       return code;

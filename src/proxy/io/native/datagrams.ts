@@ -134,13 +134,12 @@ class NativeDatagramRelay implements DatagramRelay {
     return (words === null ? null : this.#outerFor(words))?.port ?? 0;
   }
 
-  openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
+  openUpstream({ bindAddress, end, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
     const { portRange, ports } = this.#options;
     const words = toWords(to);
     if (this.#isClosed || words === null) return null;
-    const socket = DatagramSocket.open(this.#shared.loop, bindAddress, portRange, (each) =>
-      this.#fromUpstream(each, onDatagram),
-    );
+    const onReady = (each: DatagramSocket): void => this.#fromUpstream(each, onDatagram);
+    const socket = DatagramSocket.open(this.#shared.loop, bindAddress, portRange, onReady, end);
     if (typeof socket === 'string') return null;
     ports.add('udp-outside', socket.port);
     return {
@@ -264,11 +263,11 @@ class NativeDatagramRelay implements DatagramRelay {
     const family = isIpv6(to) ? 'ipv6' : 'ipv4';
     const open = this.#outer[family];
     if (open !== null || this.#isClosed) return open;
-    const { portRange, ports } = this.#options;
-    const address = family === 'ipv6' ? '::' : '0.0.0.0';
-    const opened = DatagramSocket.open(this.#shared.loop, address, portRange, (each) =>
-      this.#fromOutside(each),
-    );
+    const { outside, portRange, ports } = this.#options;
+    const end = outside?.[family] ?? null;
+    const address = end?.address ?? (family === 'ipv6' ? '::' : '0.0.0.0');
+    const onReady = (each: DatagramSocket): void => this.#fromOutside(each);
+    const opened = DatagramSocket.open(this.#shared.loop, address, portRange, onReady, end);
     if (typeof opened === 'string') return null;
     ports.add('udp-outside', opened.port);
     this.#outer[family] = opened;

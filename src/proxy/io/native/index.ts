@@ -1,6 +1,7 @@
 // The native engine of Io: Linux, direct system calls, one synchronous loop.
 import type { Endpoint } from '../../../core/ip.js';
 import type { Attempt, ConnectListener, Io } from '../io.js';
+import type { LocalEnd } from '../local-end.js';
 import { createNativeDatagrams } from './datagrams.js';
 import {
   AF_INET,
@@ -18,6 +19,7 @@ import {
   TCP_NODELAY,
 } from './libc.js';
 import { Acceptor, listenHere } from './listen.js';
+import { setLocalEnd } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { createPipes } from './pipes.js';
 import { NativeRelay, type RelayShared } from './relay.js';
@@ -33,7 +35,7 @@ export function createNativeIo(loop: Loop): Io {
     name: 'native',
     now: () => loop.now(),
     timer: (delayMs, callback) => loop.timer(delayMs, callback),
-    connect: (to, listener) => new NativeAttempt(loop, to, listener),
+    connect: (to, listener, end) => new NativeAttempt(loop, to, listener, end),
     relay(options) {
       const { client, destination } = options;
       if (!(client instanceof NativeStream) || !(destination instanceof NativeStream)) {
@@ -41,8 +43,7 @@ export function createNativeIo(loop: Loop): Io {
       }
       return new NativeRelay(shared, client, destination, options);
     },
-    listen: ({ address, port, onConnection }, done) =>
-      done(listenHere(loop, { address, port }, onConnection)),
+    listen: (options, done) => done(listenHere(loop, options)),
     acceptFrom: (fd, onConnection) => new Acceptor(loop, fd, onConnection),
     adopt(fd) {
       loop.own(fd);
@@ -78,11 +79,11 @@ class NativeAttempt implements Attempt, Watcher {
   #registration: Registration = NOT_WATCHED;
   #isOver = false;
 
-  constructor(loop: Loop, to: Endpoint, listener: ConnectListener) {
+  constructor(loop: Loop, to: Endpoint, listener: ConnectListener, end: LocalEnd | undefined) {
     this.#loop = loop;
     this.#to = to;
     this.#listener = listener;
-    const code = this.#start();
+    const code = this.#start(end);
     if (code !== null) loop.later({ run: () => this.#fail(code) });
   }
 
@@ -110,7 +111,7 @@ class NativeAttempt implements Attempt, Watcher {
     this.#listener.onConnected(stream);
   }
 
-  #start(): string | null {
+  #start(end: LocalEnd | undefined): string | null {
     const { libc } = this.#loop;
     const bytes = writeSockaddr(sockaddr, this.#to);
     if (bytes === 0) return 'EADDRNOTAVAIL';
@@ -118,6 +119,8 @@ class NativeAttempt implements Attempt, Watcher {
     if (this.#fd < 0) return codeOf(libc.errno());
     this.#loop.own(this.#fd);
     libc.setOption(this.#fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    const code = end === undefined ? null : setLocalEnd(libc, this.#fd, end);
+    if (code !== null) return code;
     if (libc.connect(this.#fd, sockaddr, bytes) !== 0 && libc.errno() !== EINPROGRESS) {
       return codeOf(libc.errno());
     }

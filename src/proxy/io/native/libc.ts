@@ -55,14 +55,19 @@ export const SO_ERROR = 4;
 export const SO_RCVBUF = 8;
 export const SO_KEEPALIVE = 9;
 const SO_LINGER = 13;
+const SO_BINDTODEVICE = 25;
+export const SO_MARK = 36;
 export const SO_ACCEPTCONN = 30;
 export const IPPROTO_TCP = 6;
 export const TCP_NODELAY = 1;
 export const TCP_KEEPIDLE = 4;
 export const TCP_KEEPINTVL = 5;
 export const TCP_KEEPCNT = 6;
+export const IPPROTO_IP = 0;
+export const IP_BIND_ADDRESS_NO_PORT = 24;
 export const IPPROTO_IPV6 = 41;
 export const IPV6_V6ONLY = 26;
+export const IPV6_FREEBIND = 78;
 export const SOL_UDP = 17;
 export const UDP_SEGMENT = 103;
 
@@ -105,6 +110,8 @@ export interface Libc {
   getsockname(fd: number, into: Uint8Array): number;
   getpeername(fd: number, into: Uint8Array): number;
   setOption(fd: number, level: number, option: number, value: number): number;
+  /** Binds a socket to a network interface (SO_BINDTODEVICE). ENODEV: there is none of this name. */
+  bindToDevice(fd: number, name: string): number;
   /** How long `close` may wait for unsent bytes, in seconds; 0: it sends RST and drops them (SO_LINGER). */
   setLinger(fd: number, seconds: number): number;
   /** The value of an integer option; -1 when it cannot be read. */
@@ -225,6 +232,10 @@ export function loadLibc(): Libc {
     setOption(fd, level, option, to) {
       value[0] = to;
       return setsockopt(fd, level, option, value, 4);
+    },
+    bindToDevice(fd, name) {
+      const bytes = Buffer.from(`${name}\0`);
+      return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, bytes, bytes.length);
     },
     setLinger(fd, seconds) {
       linger.set([1, seconds]);

@@ -1,7 +1,8 @@
 // Listening sockets in the native loop: accepts a bounded number in a turn, and handles a lack of descriptors.
 import { closeSync, openSync } from 'node:fs';
 import type { Endpoint } from '../../../core/ip.js';
-import type { ListenResult, Stream } from '../io.js';
+import type { ListenOptions, ListenResult, Stream } from '../io.js';
+import type { LocalEnd } from '../local-end.js';
 import {
   AF_INET,
   AF_INET6,
@@ -25,6 +26,7 @@ import {
   SOL_SOCKET,
   TCP_NODELAY,
 } from './libc.js';
+import { setWayOut } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
 import { NativeStream, setKeepAlive } from './stream.js';
@@ -122,7 +124,7 @@ function openSpare(): number {
 export function openListener(
   libc: Libc,
   { address, port }: Endpoint,
-  options: { readonly isDualStack?: boolean } = {},
+  options: { readonly isDualStack?: boolean; readonly end?: LocalEnd | undefined } = {},
 ): { readonly fd: number; readonly local: Endpoint } | { readonly code: string } {
   const sockaddr = new Uint8Array(SOCKADDR_BYTES);
   const bytes = writeSockaddr(sockaddr, { address, port });
@@ -133,6 +135,11 @@ export function openListener(
   libc.setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (isIpv6) libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, options.isDualStack === true ? 0 : 1);
   setInherited(libc, fd);
+  const refused = options.end === undefined ? null : setWayOut(libc, fd, options.end);
+  if (refused !== null) {
+    libc.close(fd);
+    return { code: refused };
+  }
   if (libc.bind(fd, sockaddr, bytes) !== 0 || libc.listen(fd, BACKLOG) !== 0) {
     const code = codeOf(libc.errno());
     libc.close(fd);
@@ -184,12 +191,8 @@ export function openUnixListener(
 }
 
 /** Opens a listening socket and accepts its connections in this loop; for BIND. */
-export function listenHere(
-  loop: Loop,
-  where: Endpoint,
-  onConnection: (stream: Stream) => void,
-): ListenResult {
-  const opened = openListener(loop.libc, where);
+export function listenHere(loop: Loop, { onConnection, end, ...where }: ListenOptions): ListenResult {
+  const opened = openListener(loop.libc, where, { end });
   if ('code' in opened) return { ok: false, code: opened.code };
   const { fd, local } = opened;
   loop.own(fd);

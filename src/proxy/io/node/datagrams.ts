@@ -12,7 +12,9 @@ import type {
   UpstreamSocket,
   UpstreamSocketOptions,
 } from '../datagrams.js';
+import type { LocalEnd } from '../local-end.js';
 import type { AccountRates } from '../rates.js';
+import { unsupported } from './listen.js';
 import { codeOf } from './stream.js';
 
 export const openDatagrams: OpenDatagrams = (options, onOpen) => {
@@ -101,8 +103,8 @@ class NodeDatagramRelay implements DatagramRelay {
     return this.#outerFor(address)?.address().port ?? 0;
   }
 
-  openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
-    const socket = this.#isClosed ? null : openSocket(bindAddress, this.#options.portRange);
+  openUpstream({ bindAddress, end, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
+    const socket = this.#isClosed ? null : openSocket(bindAddress, this.#options.portRange, end);
     if (socket === null || typeof socket === 'string') return null;
     const { port } = socket.address();
     this.#options.ports.add('udp-outside', port);
@@ -166,7 +168,9 @@ class NodeDatagramRelay implements DatagramRelay {
     const family = address.includes(':') ? 'ipv6' : 'ipv4';
     const open = this.#outer[family];
     if (open !== null) return open;
-    const opened = openSocket(family === 'ipv6' ? '::' : '0.0.0.0', this.#options.portRange);
+    const { outside, portRange } = this.#options;
+    const end = outside?.[family] ?? null;
+    const opened = openSocket(end?.address ?? (family === 'ipv6' ? '::' : '0.0.0.0'), portRange, end);
     if (typeof opened === 'string') return null;
     opened.on('message', this.#onOutsideDatagram);
     this.#options.ports.add('udp-outside', opened.address().port);
@@ -181,8 +185,11 @@ const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 /**
  * A bound socket, or a system error code.
  * @param range first and last port to choose from; null: the system chooses
+ * @param end its address is `address`
  */
-function openSocket(address: string, range: PortRange | null): Socket | string {
+function openSocket(address: string, range: PortRange | null, end: LocalEnd | null = null): Socket | string {
+  const code = unsupported(end);
+  if (code !== null) return code;
   for (const port of candidatePorts(range)) {
     const result = bindSocket(address, port);
     if (result !== 'EADDRINUSE') return result;

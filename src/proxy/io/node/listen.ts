@@ -10,13 +10,30 @@ import {
 import { type Endpoint, withoutMapping } from '../../../core/ip.js';
 import type { ListenerSpec } from '../../messages.js';
 import type { Attempt, ConnectListener, ListenOptions, ListenResult, Stream } from '../io.js';
+import type { LocalEnd } from '../local-end.js';
 import { codeOf, NodeStream, remoteEndpoint } from './stream.js';
 
 /** Maximum number of connections that wait to be accepted; the system may allow fewer (net.core.somaxconn). */
 const BACKLOG = 4096;
 
-export function connect(to: Endpoint, listener: ConnectListener): Attempt {
-  const socket = dial({ host: to.address, port: to.port, allowHalfOpen: true, noDelay: true });
+/** The code for what Node cannot set on a socket, of the ends of exits; null: it can. */
+export function unsupported(end: LocalEnd | null | undefined): string | null {
+  return end && (end.isFree || end.interface !== null || end.mark !== null) ? 'EOPNOTSUPP' : null;
+}
+
+export function connect(to: Endpoint, listener: ConnectListener, end?: LocalEnd): Attempt {
+  const code = unsupported(end);
+  if (code !== null) {
+    const failing = setImmediate(() => listener.onFailed(code));
+    return { cancel: () => clearImmediate(failing) };
+  }
+  const socket = dial({
+    host: to.address,
+    port: to.port,
+    allowHalfOpen: true,
+    noDelay: true,
+    ...(end?.address ? { localAddress: end.address } : {}),
+  });
   // The stream begins paused.
   socket.pause();
   let isPending = true;
@@ -40,9 +57,11 @@ export function connect(to: Endpoint, listener: ConnectListener): Attempt {
 }
 
 export function listen(
-  { address, port, onConnection }: ListenOptions,
+  { address, port, onConnection, end }: ListenOptions,
   done: (result: ListenResult) => void,
 ): void {
+  const refused = unsupported(end);
+  if (refused !== null) return done({ ok: false, code: refused });
   const server = createListener((socket) => {
     const peer = remoteEndpoint(socket);
     // The connection is closed already, so its address is unknown.

@@ -200,7 +200,7 @@ function shopWith(budget: Budget, calendar: Calendar) {
       const { quotaBytes, quotaPeriod, days, waits } = plan;
       const limits = { ...NO_LIMITS, quotaBytes, quotaPeriod };
       const usage = { totalBytesUp: sumsOf(held).bytesUp, totalBytesDown: 0 };
-      const sold = { name: 'p', days, startsAtFirstLogin: waits, limits };
+      const sold = { name: 'p', days, startsAtFirstLogin: waits, limits, exit: null };
       shop.patch(held, planFor(held.account, sold, use, usage, now));
     },
     /** Uses a part of what the quota allows now; a first login begins the days. */

@@ -14,7 +14,7 @@ import { NO_LIMITS } from '../../../../src/core/accounts/usage/limits.js';
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
 const plan = (fields: Partial<Plan> = {}): Plan => ({
-  ...{ name: 'p', days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS },
+  ...{ name: 'p', days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS, exit: null },
   ...fields,
 });
 const account = {

@@ -38,6 +38,7 @@ async function setUp(t: TestContext, sharedStore?: Store) {
     usage,
     pool: new HeartbeatPool({ maxPending: 1, maxPerAccount: 1 }),
     egressClasses: [],
+    hasExit: () => false,
     maxAuthorizedAddresses: 16,
     maxAllowedClients: 16,
     now,

@@ -22,7 +22,8 @@ type Own =
   | 'isEnabled'
   | 'authorizedAddresses'
   | 'allowedClients'
-  | 'schedule';
+  | 'schedule'
+  | 'exit';
 type Values = Pick<Account, Own> & Account['contacts'] & AccountLimits;
 export type FieldName = keyof Values;
 /** The fields as typed. */
@@ -151,6 +152,14 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     words: (schedule) => (schedule ? scheduleWords(schedule) : undefined),
     fact: (schedule) => <Pieces of={scheduleEntries(schedule ?? '')} between={t('schedule.entries')} />,
   },
+  exit: {
+    label: 'account.exit',
+    none: 'account.exit.none',
+    ...choice<string | null>((own) => [
+      { value: '', label: t('account.exit.none') },
+      ...useNamed('exits', own).map((value) => ({ value, label: value })),
+    ]),
+  },
   expiresAt: {
     label: 'account.expiresAt',
     isApart: true,
@@ -202,14 +211,14 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     none: 'limits.egressClass.none',
     ...choice<string | null>((own) => [
       { value: '', label: t('limits.egressClass.none') },
-      ...useEgressClasses(own).map((value) => ({ value, label: value })),
+      ...useNamed('egressClasses', own).map((value) => ({ value, label: value })),
     ]),
   },
 };
 
-/** The egress classes that the user may choose: those of the configuration and the account's own class. */
-function useEgressClasses(own: string): readonly string[] {
-  const known = useUser()?.egressClasses ?? [];
+/** The egress classes or exits that the user may choose: those that there are and the account's own one. */
+function useNamed(what: 'egressClasses' | 'exits', own: string): readonly string[] {
+  const known = useUser()?.[what] ?? [];
   if (!may('egress:write')) return [];
   return own === '' || known.includes(own) ? known : [...known, own];
 }
@@ -282,7 +291,7 @@ interface FieldsProps<Name extends FieldName = FieldName> {
 export function AccountFields({ names, texts, onChange, rows }: FieldsProps & { readonly rows?: number }) {
   return (
     <>
-      {useShown(names, texts.egressClass).map((name) => (
+      {useShown(names, texts).map((name) => (
         <FieldInput key={name} name={name} value={texts[name]} onChange={onChange} rows={rows} />
       ))}
     </>
@@ -298,7 +307,7 @@ interface ChoicesProps extends FieldsProps {
 export function AccountFieldChoices({ names, texts, onChange, chosen, onChoose }: ChoicesProps) {
   return (
     <Choices
-      names={useShown(names, '')}
+      names={useShown(names, {})}
       labelOf={labelOf}
       chosen={chosen}
       onChoose={onChoose}
@@ -307,10 +316,13 @@ export function AccountFieldChoices({ names, texts, onChange, chosen, onChoose }
   );
 }
 
-/** Without egress classes there is nothing to choose. */
-function useShown(names: readonly FieldName[], egressClass: string): readonly FieldName[] {
-  const hasClasses = useEgressClasses(egressClass).length > 0;
-  return names.filter((name) => name !== 'egressClass' || hasClasses);
+/** Without egress classes or exits there is nothing to choose. */
+function useShown(names: readonly FieldName[], texts: Partial<FieldTexts>): readonly FieldName[] {
+  const classes = useNamed('egressClasses', texts.egressClass ?? '');
+  const exits = useNamed('exits', texts.exit ?? '');
+  return names.filter(
+    (name) => (name !== 'egressClass' || classes.length > 0) && (name !== 'exit' || exits.length > 0),
+  );
 }
 
 interface FieldInputProps extends Pick<FieldsProps, 'onChange'> {

@@ -1,0 +1,127 @@
+// An exit: a named way out of this machine, which operators make at run time. The rules of its fields, and the local address that a
+// session gets from it.
+import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
+
+/** `prefer-…`: the other family only where the destination has no address of this one, or does not answer. */
+export const EXIT_FAMILIES = ['ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as const;
+export const MAX_EXITS = 256;
+export const MAX_EXIT_ADDRESSES = 256;
+export const MAX_EXIT_UPSTREAMS = 16;
+export const EXIT_NAME = /^[\w.-]{1,64}$/;
+/** IFNAMSIZ with its final zero is 16. */
+export const INTERFACE_NAME = /^[^\s/]{1,15}$/;
+export const MAX_MARK = 0xffff_ffff;
+
+/** A SOCKS5 or HTTP proxy. */
+export interface ExitUpstream {
+  /** `host:port`, `socks5://host:port` or `http://host:port`. */
+  readonly proxy: string;
+  /** Credentials; null: none. */
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+export interface ExitFields {
+  /** Local addresses, and IPv6 networks of which each account or session gets its own address; none: the system chooses. */
+  readonly addresses: readonly string[];
+  /** `account`: always the same address; `session`: the addresses in turn, or a new one of the network. */
+  readonly choose: 'account' | 'session';
+  /** The network interface that sockets are bound to (SO_BINDTODEVICE); null: none. */
+  readonly interface: string | null;
+  /** The mark of their packets (SO_MARK), for routes by policy; null: none. */
+  readonly mark: number | null;
+  /** null: both families, IPv6 first. */
+  readonly family: (typeof EXIT_FAMILIES)[number] | null;
+  /** In their order: the first that answers connects to the destination; none: directly. */
+  readonly upstreams: readonly ExitUpstream[];
+  /** Where names of destinations are resolved, with `upstreams`. */
+  readonly names: 'here' | 'proxy';
+  /** For accounts without an exit. At most one is. */
+  readonly isDefault: boolean;
+}
+
+export interface Exit extends ExitFields {
+  readonly name: string;
+}
+
+/** The fields of a new exit that the request leaves out. */
+export const NEW_EXIT: ExitFields = {
+  addresses: [],
+  choose: 'account',
+  interface: null,
+  mark: null,
+  family: null,
+  upstreams: [],
+  names: 'here',
+  isDefault: false,
+};
+
+/** Reads the proxy of an upstream: `host:port`, with `socks5://` or `http://` before it. Null: another form. */
+export function parseProxy(
+  text: string,
+): { readonly protocol: 'socks5' | 'http'; readonly host: string; readonly port: number } | null {
+  const parts = /^(?:(socks5|http):\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([1-9]\d{0,4})$/i.exec(text);
+  if (parts === null || Number(parts[3]) > 65_535) return null;
+  const [, protocol = 'socks5', host = '', port] = parts;
+  return {
+    protocol: protocol.toLowerCase() === 'http' ? 'http' : 'socks5',
+    host: host.replace(/^\[|\]$/g, '').toLowerCase(),
+    port: Number(port),
+  };
+}
+
+/** Whether `text` may be one of the addresses: an address without a zone, or an IPv6 network. */
+export function isExitAddress(text: string): boolean {
+  if (!text.includes('/')) return parseIp(text) !== null && !text.includes('%');
+  return parseCidr(text)?.bytes.length === 16;
+}
+
+/** Returns whether an unmapped address is one of the exits, or in one of their networks: then it is this machine. */
+export function addressesOf(exits: readonly Pick<Exit, 'addresses'>[]): (ip: IpBytes) => boolean {
+  const single = new Set(
+    exits.flatMap(({ addresses }) => addresses.flatMap((each) => parseIp(each) ?? [])).map(formatIp),
+  );
+  const networks = exits.flatMap(({ addresses }) =>
+    addresses.flatMap((each) => (each.includes('/') ? (parseCidr(each) ?? []) : [])),
+  );
+  if (single.size === 0 && networks.length === 0) return () => false;
+  return (ip) => single.has(formatIp(ip)) || networks.some((network) => inCidr(ip, network));
+}
+
+/** No address is in it. */
+const NO_BLOCK: Cidr = { bytes: new Uint8Array(1), length: 0 };
+
+/** `isOfNetwork`: it need not be an address of an interface. */
+export interface ExitAddress {
+  readonly address: string;
+  readonly isOfNetwork: boolean;
+}
+
+/**
+ * The address of a session among those of one family.
+ * @param turn a whole number of 0 or more that chooses one of several: a hash of the account, or one more each time
+ * @param host 16 bytes that fill a network's host part: a hash of the account, or random
+ * @returns undefined: the exit has no address of the family
+ */
+export function chooseAddress(
+  { addresses }: Pick<Exit, 'addresses'>,
+  isIpv6: boolean,
+  turn: number,
+  host: Uint8Array,
+): ExitAddress | undefined {
+  const ofFamily = addresses.filter((address) => address.includes(':') === isIpv6);
+  const chosen = ofFamily[turn % ofFamily.length];
+  if (chosen === undefined) return undefined;
+  if (!chosen.includes('/')) return { address: chosen, isOfNetwork: false };
+  const { bytes, length } = parseCidr(chosen) ?? NO_BLOCK;
+  const filled = bytes.map((byte, i) => byte | ((host[i] ?? 0) & hostMask(length - 8 * i)));
+  return { address: formatIp(filled), isOfNetwork: true };
+}
+
+/** The mask of the bits of one byte after the first `bits`. */
+function hostMask(bits: number): number {
+  return bits <= 0 ? 0xff : 0xff >> Math.min(8, bits);
+}
+
+/** Why a machine cannot use an exit. */
+export type ExitProblem = 'exit-needs-native' | 'exit-needs-net-admin' | 'exit-no-interface';

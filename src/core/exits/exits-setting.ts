@@ -1,0 +1,117 @@
+// The operator's exits as one setting, together with those of the configuration, which cannot be changed here.
+import { type Actor, differences } from '../audit/audit.js';
+import { type AuditedSetting, createAuditedSetting } from '../settings/setting.js';
+import type { SettingStore } from '../settings/setting-store.js';
+import { type Exit, type ExitFields, type ExitUpstream, MAX_EXITS, NEW_EXIT } from './exit.js';
+
+export type ExitRefusal = 'exit-exists' | 'exit-fixed' | 'no-exit' | 'exit-in-use' | 'too-many-exits';
+
+/** Fields of a change. A password that is left out stays, where proxy and user name are the same. */
+export type ExitChange = {
+  readonly [Field in Exclude<keyof ExitFields, 'upstreams'>]?: ExitFields[Field] | undefined;
+} & {
+  readonly upstreams?:
+    | readonly (Omit<ExitUpstream, 'password'> & { readonly password?: string | null | undefined })[]
+    | undefined;
+};
+
+export interface ExitsSetting extends AuditedSetting<readonly Exit[]> {
+  /** Those of the configuration (without passwords), then the operator's by name. */
+  list(): readonly Exit[];
+  byName(name: string): Exit | null;
+  isFixed(name: string): boolean;
+  add(name: string, fields: ExitChange, by: Actor): Promise<ExitRefusal | null>;
+  set(name: string, change: ExitChange, by: Actor): Promise<ExitRefusal | null>;
+  /** @param isUsed whether an account, a plan or a seller names the exit */
+  remove(name: string, isUsed: (name: string) => boolean, by: Actor): Promise<ExitRefusal | null>;
+}
+
+/** @param ofFile the exits of the configuration */
+export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit[]): ExitsSetting {
+  const setting = createAuditedSetting<readonly Exit[]>({
+    store: settings,
+    key: 'egress.exits',
+    name: 'exits',
+    initial: [],
+    // Also a new password, which the log does not show, is a change.
+    audited: (before, after) => ({ ...differences(shown(before), shown(after)), differs: true }),
+  });
+  const isFixed = (name: string): boolean => ofFile.some((exit) => exit.name === name);
+  const list = (): readonly Exit[] => [...ofFile, ...setting.current().filter(({ name }) => !isFixed(name))];
+  const find = (exits: readonly Exit[], name: string): Exit | undefined =>
+    exits.find((exit) => exit.name === name);
+
+  /** Writes `exit` in the place of the one with its name; of several defaults, it is the one that stays. */
+  const put = (exits: readonly Exit[], exit: Exit): readonly Exit[] =>
+    [
+      ...exits
+        .filter(({ name }) => name !== exit.name)
+        .map((other) => (exit.isDefault ? { ...other, isDefault: false } : other)),
+      exit,
+    ].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+  return {
+    ...setting,
+    list,
+    isFixed,
+    byName: (name) => find(list(), name) ?? null,
+
+    add: (name, fields, by) =>
+      setting.save(
+        (stored) => put(stored, changed({ name, ...NEW_EXIT }, fields)),
+        by,
+        (stored) => {
+          if (isFixed(name) || find(stored, name)) return 'exit-exists';
+          return stored.length >= MAX_EXITS ? 'too-many-exits' : null;
+        },
+      ),
+
+    async set(name, change, by) {
+      if (isFixed(name)) return 'exit-fixed';
+      return setting.save(
+        (stored) => put(stored, changed(find(stored, name) ?? { name, ...NEW_EXIT }, change)),
+        by,
+        (stored) => (find(stored, name) ? null : 'no-exit'),
+      );
+    },
+
+    async remove(name, isUsed, by) {
+      if (isFixed(name)) return 'exit-fixed';
+      return setting.save(
+        (stored) => stored.filter((exit) => exit.name !== name),
+        by,
+        (stored) => {
+          if (!find(stored, name)) return 'no-exit';
+          return isUsed(name) ? 'exit-in-use' : null;
+        },
+      );
+    },
+  };
+}
+
+/** The exit with the changed fields. */
+function changed(exit: Exit, { upstreams, ...change }: ExitChange): Exit {
+  const known = (proxy: string, username: string | null): string | null =>
+    exit.upstreams.find((each) => each.proxy === proxy && each.username === username)?.password ?? null;
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return {
+    ...exit,
+    ...(Object.fromEntries(given) as Partial<ExitFields>),
+    upstreams:
+      upstreams?.map(({ proxy, username, password }) => ({
+        proxy,
+        username,
+        password: password === undefined ? known(proxy, username) : password,
+      })) ?? exit.upstreams,
+  };
+}
+
+/** The exits as the audit log shows them: without passwords. */
+function shown(exits: readonly Exit[]): Record<string, object> {
+  return Object.fromEntries(
+    exits.map(({ name, upstreams, ...fields }) => [
+      name,
+      { ...fields, upstreams: upstreams.map(({ proxy, username }) => ({ proxy, username })) },
+    ]),
+  );
+}

@@ -1,0 +1,232 @@
+// /api/v1/exits: the named ways out that accounts and plans may use, and those of the configuration.
+import { z } from 'zod';
+import {
+  EXIT_FAMILIES,
+  EXIT_NAME,
+  type Exit,
+  INTERFACE_NAME,
+  isExitAddress,
+  MAX_EXIT_ADDRESSES,
+  MAX_EXIT_UPSTREAMS,
+  MAX_MARK,
+  parseProxy,
+} from '../../core/exits/exit.js';
+import type { ExitRefusal } from '../../core/exits/exits-setting.js';
+import { fault } from '../api/field-errors.js';
+import type { ProblemAnswer } from '../api/problem.js';
+import { because } from '../api/problem-reasons.js';
+import { routesOf } from '../api/route.js';
+import { Bytes } from '../api/schemas.js';
+import { actorOf } from '../caller.js';
+import type { Services } from '../services.js';
+
+const Name = z.string().regex(EXIT_NAME);
+const Login = z.string().min(1).max(255).nullable().default(null);
+
+const Upstream = z.object({
+  /** `host:port`, `socks5://host:port` or `http://host:port`. */
+  proxy: z
+    .string()
+    .max(300)
+    .refine((text) => parseProxy(text) !== null, fault('proxy')),
+  username: Login,
+  /** Left out: the stored one of the same proxy and user name. */
+  password: z.string().min(1).max(255).nullable().optional(),
+});
+
+const Fields = z.object({
+  /** Addresses of this machine, and IPv6 networks of which each account or session gets an address of its own. */
+  addresses: z.array(z.string().max(64).refine(isExitAddress, fault('exit-address'))).max(MAX_EXIT_ADDRESSES),
+  /** `account`: always the same address; `session`: the addresses in turn, or a new one of the network. */
+  choose: z.enum(['account', 'session']),
+  /** SO_BINDTODEVICE, for routes by policy. */
+  interface: z.string().regex(INTERFACE_NAME).nullable(),
+  /** SO_MARK, for routes by policy; the daemon needs CAP_NET_ADMIN. */
+  mark: z.int().min(1).max(MAX_MARK).nullable(),
+  /** Null: both, IPv6 first. */
+  family: z.enum(EXIT_FAMILIES).nullable(),
+  /** Proxies in their order; the first that answers is used. None: directly. */
+  upstreams: z.array(Upstream).max(MAX_EXIT_UPSTREAMS),
+  /** Where names are resolved, with upstreams. */
+  names: z.enum(['here', 'proxy']),
+  /** For accounts without an exit. At most one is. */
+  isDefault: z.boolean(),
+});
+
+const NewExit = Fields.partial().extend({ name: Name }).meta({ id: 'NewExit' });
+const ExitChange = Fields.partial().meta({ id: 'ExitChange' });
+
+const Milliseconds = z.int().min(0).nullable();
+
+const ShownExit = Fields.extend({
+  name: Name,
+  upstreams: z.array(
+    z.object({ proxy: z.string(), username: z.string().nullable(), hasPassword: z.boolean() }),
+  ),
+  /** It is in the configuration (`socks.upstreams`) and cannot be changed here. */
+  isFixed: z.boolean(),
+  accounts: z.int().min(0),
+  /** Live sessions of this daemon. */
+  sessions: z.int().min(0),
+  /** Since the start of this daemon. */
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+  /** Connect time in the last hour. */
+  connectMs: z.object({ p50: Milliseconds, p95: Milliseconds }),
+}).meta({ id: 'Exit' });
+
+const TestResult = z
+  .object({
+    ok: z.boolean(),
+    /** Why it failed, as in the log; null: it did not. */
+    reason: z.string().nullable(),
+    /** The local address of the connection. */
+    local: z.string().nullable(),
+    /** The address that the other side sees; null: the answer contains none. */
+    seen: z.string().nullable(),
+    connectMs: Milliseconds,
+  })
+  .meta({ id: 'ExitTest' });
+
+const { route } = routesOf('Exits');
+const request = { params: z.object({ name: Name }) };
+
+export const exitRoutes = [
+  route({
+    endpoint: 'GET /api/v1/exits',
+    operationId: 'listExits',
+    summary: 'The exits of the configuration, and those that operators have made, by name.',
+    access: 'settings:read',
+    request: {},
+    responses: {
+      200: {
+        description: 'All of them.',
+        schema: z.object({ items: z.array(ShownExit) }).meta({ id: 'Exits' }),
+      },
+    },
+    handle: async (_, services) => ({
+      status: 200,
+      body: { items: services.exits.list().map((exit) => present(services, exit)) },
+    }),
+  }),
+  route({
+    endpoint: 'POST /api/v1/exits',
+    operationId: 'addExit',
+    summary: 'Adds an exit, for sessions that begin from now on.',
+    access: 'settings:write',
+    request: { body: NewExit },
+    responses: { 201: { description: 'Added.', schema: ShownExit } },
+    problems: [409],
+    async handle({ body: { name, ...fields }, caller }, services) {
+      const unusable = problemOfMachine(services, fields);
+      if (unusable) return unusable;
+      const refusal = await services.exits.add(name, fields, actorOf(caller));
+      return refusal ? problemOf(refusal) : { status: 201, body: changed(services, name) };
+    },
+  }),
+  route({
+    endpoint: 'GET /api/v1/exits/{name}',
+    operationId: 'getExit',
+    summary: 'One exit.',
+    access: 'settings:read',
+    request,
+    responses: { 200: { description: 'The exit.', schema: ShownExit } },
+    problems: [404],
+    async handle({ params: { name } }, services) {
+      const exit = services.exits.byName(name);
+      return exit ? { status: 200, body: present(services, exit) } : problemOf('no-exit');
+    },
+  }),
+  route({
+    endpoint: 'PATCH /api/v1/exits/{name}',
+    operationId: 'changeExit',
+    summary: 'Changes the given fields; live sessions keep what they have.',
+    access: 'settings:write',
+    request: { ...request, body: ExitChange },
+    responses: { 200: { description: 'Changed.', schema: ShownExit } },
+    problems: [404, 409],
+    async handle({ params: { name }, body, caller }, services) {
+      const unusable = problemOfMachine(services, body);
+      if (unusable) return unusable;
+      const refusal = await services.exits.set(name, body, actorOf(caller));
+      return refusal ? problemOf(refusal) : { status: 200, body: changed(services, name) };
+    },
+  }),
+  route({
+    endpoint: 'DELETE /api/v1/exits/{name}',
+    operationId: 'removeExit',
+    summary: 'Removes an exit that no account uses; its live sessions go on.',
+    access: 'settings:write',
+    request,
+    responses: { 204: { description: 'Removed.' } },
+    problems: [404, 409],
+    async handle({ params: { name }, caller }, services) {
+      const isUsed = (exit: string): boolean =>
+        accountsOf(services, exit) > 0 || services.plans.list().some((plan) => plan.exit === exit);
+      const refusal = await services.exits.remove(name, isUsed, actorOf(caller));
+      if (refusal) return problemOf(refusal);
+      services.onSettingChanged();
+      return { status: 204 };
+    },
+  }),
+  route({
+    endpoint: 'POST /api/v1/exits/{name}/test',
+    operationId: 'testExit',
+    summary:
+      'Connects out through the exit, to the server of egress.exitTest, and says which address that sees.',
+    access: 'settings:write',
+    request,
+    responses: { 200: { description: 'How it went.', schema: TestResult } },
+    problems: [404],
+    async handle({ params: { name } }, { exits, testExit }) {
+      if (exits.byName(name) === null) return problemOf('no-exit');
+      const trial = await testExit(name);
+      const { local, seen, connectMs } = trial.ok ? trial : { local: null, seen: null, connectMs: null };
+      return {
+        status: 200,
+        body: { ok: trial.ok, reason: trial.ok ? null : trial.reason, local, seen, connectMs },
+      };
+    },
+  }),
+];
+
+function changed(services: Services, name: string) {
+  services.onSettingChanged();
+  const exit = services.exits.byName(name);
+  if (exit === null) throw new Error(`the exit ${name} has just been written`);
+  return present(services, exit);
+}
+
+function present(services: Services, { upstreams, ...exit }: Exit) {
+  const { exits, exitFigures, sessions } = services;
+  const isFixed = exits.isFixed(exit.name);
+  return {
+    ...exit,
+    upstreams: upstreams.map(({ proxy, username, password }) => ({
+      proxy,
+      username,
+      hasPassword: isFixed ? username !== null : password !== null,
+    })),
+    isFixed,
+    accounts: accountsOf(services, exit.name),
+    sessions: [...sessions.all()].filter((session) => session.exit === exit.name).length,
+    ...exitFigures.of(exit.name),
+  };
+}
+
+function accountsOf({ accounts }: Services, name: string): number {
+  return accounts.list().filter(({ account }) => account.exit === name).length;
+}
+
+function problemOfMachine(
+  { exitProblem }: Services,
+  { addresses = [], interface: device = null, mark = null }: z.output<typeof ExitChange>,
+): ProblemAnswer | null {
+  const problem = exitProblem({ addresses, interface: device, mark });
+  return problem && { problem: 'conflict', ...because(problem) };
+}
+
+const problemOf = (refusal: ExitRefusal): ProblemAnswer => ({
+  problem: refusal === 'no-exit' ? 'not-found' : 'conflict',
+  ...because(refusal),
+});

@@ -1,0 +1,49 @@
+// Exits on this machine: what it cannot do for one, the trial of one, and what sessions use of each.
+
+import type { Config } from '../../config.js';
+import { ExitFigures } from '../../core/exits/exit-figures.js';
+import type { ExitTrial } from '../../core/exits/exit-trial.js';
+import type { Services } from '../../http/services.js';
+import { AF_INET, type Libc, SOCK_DGRAM } from '../../proxy/io/native/libc.js';
+import { setWayOut } from '../../proxy/io/native/local-end.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
+import type { Core } from '../core.js';
+
+/** @param libc null with the node engine */
+export function createExits(
+  {
+    core,
+    config,
+    now,
+  }: { readonly core: Pick<Core, 'exits' | 'sessions'>; readonly config: Config; readonly now: () => number },
+  plane: ProxyPlane,
+  libc: Libc | null,
+): Pick<Services, 'exitProblem' | 'testExit' | 'exitFigures'> {
+  const exitFigures = new ExitFigures(now);
+  core.sessions.subscribe(exitFigures);
+  core.exits.onChanged(() => exitFigures.keepOnly(new Set(core.exits.list().map(({ name }) => name))));
+  const server = new URL(config.egress.exitTest);
+  return {
+    exitFigures,
+
+    exitProblem({ addresses, interface: device, mark }) {
+      const isSpecial =
+        device !== null || mark !== null || addresses.some((address) => address.includes('/'));
+      if (!isSpecial) return null;
+      if (libc === null) return 'exit-needs-native';
+      const fd = libc.socket(AF_INET, SOCK_DGRAM);
+      if (fd < 0) return null;
+      const code = setWayOut(libc, fd, { address: null, isFree: false, interface: device, mark });
+      libc.close(fd);
+      if (code === 'ENODEV') return 'exit-no-interface';
+      return code === 'EPERM' ? 'exit-needs-net-admin' : null;
+    },
+
+    async testExit(exit): Promise<ExitTrial> {
+      const { hostname, host, port, pathname, search } = server;
+      const request = `GET ${pathname}${search} HTTP/1.0\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
+      return (await plane.tryExit({ exit, ...to, request })) ?? { ok: false, reason: 'worker-ended' };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// The exits as one worker knows them: what a session gets of its exit, and which proxies of an exit do not answer.
+import { createHash, randomBytes } from 'node:crypto';
+import { addressesOf, chooseAddress, type Exit, NEW_EXIT, parseProxy } from '../../core/exits/exit.js';
+import { formatHostPort, type IpBytes } from '../../core/ip.js';
+import type { LocalEnd, LocalEnds } from '../io/local-end.js';
+import type { Upstream, UpstreamRule } from './rules.js';
+
+/** How long a proxy that did not answer comes after the others, in ms. */
+const DEAD_FOR_MS = 10_000;
+
+/** What one session uses of an exit. */
+export interface ExitUse extends LocalEnds {
+  readonly name: string;
+  readonly prefersIpv4: boolean;
+  /** Says the exit's preference; without one, IPv4 is taken where only one address can be tried. */
+  readonly prefersIpv6: boolean;
+  /** None: directly. */
+  readonly upstreams: readonly Upstream[];
+}
+
+/** Those of `addresses` whose family leaves by the exit. */
+export function leavingBy(exit: ExitUse | null, addresses: readonly string[]): readonly string[] {
+  if (exit === null) return addresses;
+  return addresses.filter((address) => (address.includes(':') ? exit.ipv6 : exit.ipv4) !== null);
+}
+
+/** The proxies for a destination, in their order; none: directly. A rule of the configuration comes before the exit. */
+export function proxiesOf(rule: Upstream | null | undefined, exit: ExitUse | null): readonly Upstream[] {
+  if (rule === undefined) return exit?.upstreams ?? [];
+  return rule === null ? [] : [rule];
+}
+
+interface Known {
+  readonly exit: Exit;
+  readonly upstreams: readonly Upstream[];
+}
+
+export class WorkerExits {
+  readonly #fixed: readonly Known[];
+  readonly #now: () => number;
+  readonly #deadUntil = new Map<string, number>();
+  #known = new Map<string, Known>();
+  /** Whether an address is one of an exit: it leads to this machine, also where no interface has it. */
+  hasAddress: (ip: IpBytes) => boolean = () => false;
+  #default: string | null = null;
+  #turn = 0;
+
+  /**
+   * @param rules of the configuration: their proxies are exits too
+   * @param now monotonic, in ms
+   */
+  constructor(rules: readonly UpstreamRule[], exits: readonly Exit[], now: () => number) {
+    this.#fixed = rules.flatMap(({ upstream }) =>
+      upstream === null ? [] : [{ exit: { ...NEW_EXIT, name: upstream.exit }, upstreams: [upstream] }],
+    );
+    this.#now = now;
+    this.set(exits);
+  }
+
+  /** Replaces the operator's exits. Live sessions keep what they have. */
+  set(exits: readonly Exit[]): void {
+    const known = [...exits.map((exit) => ({ exit, upstreams: upstreamsOf(exit) })), ...this.#fixed];
+    this.#known = new Map(known.map((each) => [each.exit.name, each]));
+    this.#default = exits.find(({ isDefault }) => isDefault)?.name ?? null;
+    this.hasAddress = addressesOf(exits);
+    this.#deadUntil.clear();
+  }
+
+  /**
+   * What a session of the account gets of an exit.
+   * @param name null: the default exit, or none
+   * @returns undefined: there is no exit of this name
+   */
+  use(name: string | null, accountId: string): ExitUse | null | undefined {
+    const chosen = name ?? this.#default;
+    if (chosen === null) return null;
+    const known = this.#known.get(chosen);
+    if (known === undefined) return undefined;
+    const { exit, upstreams } = known;
+    const isOfAccount = exit.choose === 'account';
+    const host = isOfAccount ? createHash('sha256').update(accountId).digest() : randomBytes(16);
+    if (!isOfAccount) this.#turn += 1;
+    const turn = isOfAccount ? host.readUInt32LE(16) : this.#turn;
+    const endOf = (isIpv6: boolean): LocalEnd | null => {
+      const chosenAddress = chooseAddress(exit, isIpv6, turn, host);
+      const isOther = exit.family === (isIpv6 ? 'ipv4' : 'ipv6');
+      if (isOther || (chosenAddress === undefined && exit.addresses.length > 0)) return null;
+      return {
+        address: chosenAddress?.address ?? null,
+        isFree: chosenAddress?.isOfNetwork ?? false,
+        interface: exit.interface,
+        mark: exit.mark,
+      };
+    };
+    return {
+      name: chosen,
+      ipv4: endOf(false),
+      ipv6: endOf(true),
+      prefersIpv4: exit.family === 'prefer-ipv4',
+      prefersIpv6: exit.family === 'prefer-ipv6',
+      upstreams: upstreams.length < 2 ? upstreams : this.#living(upstreams),
+    };
+  }
+
+  /** A proxy did not answer, or does again. */
+  setAlive({ host, port }: Upstream, isAlive: boolean): void {
+    const key = formatHostPort(host, port);
+    if (isAlive) this.#deadUntil.delete(key);
+    else this.#deadUntil.set(key, this.#now() + DEAD_FOR_MS);
+  }
+
+  /** In their order, but those that did not answer lately last. */
+  #living(upstreams: readonly Upstream[]): readonly Upstream[] {
+    const isDead = ({ host, port }: Upstream): boolean =>
+      (this.#deadUntil.get(formatHostPort(host, port)) ?? 0) > this.#now();
+    return [...upstreams].sort((a, b) => Number(isDead(a)) - Number(isDead(b)));
+  }
+}
+
+function upstreamsOf({ name, names, upstreams }: Exit): readonly Upstream[] {
+  return upstreams.flatMap(({ proxy, username, password }) => {
+    const where = parseProxy(proxy);
+    const login = username === null || password === null ? null : { username, password };
+    return where === null ? [] : [{ ...where, login, names, exit: name }];
+  });
+}

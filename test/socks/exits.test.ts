@@ -1,0 +1,267 @@
+// Exits: by which address, family or proxy the sessions of accounts leave, over every command and protocol, on both engines.
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { describe, it, test } from 'node:test';
+import {
+  addressesOf,
+  chooseAddress,
+  isExitAddress,
+  NEW_EXIT,
+  parseProxy,
+} from '../../src/core/exits/exit.js';
+import { ExitFigures } from '../../src/core/exits/exit-figures.js';
+import { seenAddress } from '../../src/core/exits/exit-trial.js';
+import { parseIp } from '../../src/core/ip.js';
+import { startTestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { FakeSession } from '../helpers/fake-session.js';
+import { connectThrough, loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { startTarget } from '../helpers/targets.js';
+import { associateThrough, UdpEnd } from '../helpers/udp-client.js';
+
+const EXITS = '/api/v1/exits';
+
+/** Answers what it sees of a client, as the servers do that people ask for their address. */
+function tellAddress(socket: Socket): void {
+  socket.once('data', () => socket.end(`HTTP/1.0 200 OK\r\n\r\n${socket.remoteAddress}\n`));
+}
+
+for (const engine of ['native', 'node'] as const) {
+  describe(`exits with the ${engine} engine`, async () => {
+    const scope = suiteScope();
+    const target = await startTarget(scope, tellAddress);
+    const daemon = await startTestDaemon(scope, {
+      config: {
+        socks: { engine, bind: { enabled: true }, udp: { enabled: true } },
+        egress: { private: 'allow', exitTest: `http://127.0.0.1:${target.port}/ip` },
+      },
+    });
+    const api = async (method: string, path: string, body?: object, status = 200) => {
+      const answer = await daemon.api(method, path, body);
+      assert.equal(answer.status, status, answer.text);
+      return answer.json as Record<string, unknown>;
+    };
+    const idOf = new Map<string, string>();
+    /** An account of its own for each use, so that no session of another is seen. */
+    async function accountWith(exit: string | null, username: string) {
+      idOf.set(username, await daemon.addAccount(username, 'secret'));
+      await api('PATCH', `/api/v1/accounts/${idOf.get(username)}`, { exit });
+      return { port: daemon.socks.port, username, password: 'secret' };
+    }
+    const seenBy = async (account: { port: number; username: string; password: string }) => {
+      const client = await connectThrough(account, '127.0.0.1', target.port);
+      client.send('GET / HTTP/1.0\r\n\r\n');
+      const answer = (await client.readToEnd()).toString();
+      client.destroy();
+      return seenAddress(answer);
+    };
+
+    it('CONNECT leaves from the address of the exit, and the session says so', async () => {
+      await api('POST', EXITS, { name: 'jp', addresses: ['127.0.0.7'] }, 201);
+      const account = await accountWith('jp', 'tcp');
+      assert.equal(await seenBy(account), '127.0.0.7');
+      const { items } = (await api('GET', EXITS)) as {
+        items: { accounts: number; connectMs: { p50: number } }[];
+      };
+      assert.equal(items[0]?.accounts, 1);
+      await eventually(async () => assert.notEqual((await api('GET', `${EXITS}/jp`))['bytesUp'], 0));
+      const held = await startTarget(scope, () => undefined);
+      await connectThrough(account, '127.0.0.1', held.port);
+      await eventually(async () => {
+        const { items: live } = (await api('GET', '/api/v1/sessions')) as {
+          items: { username: string; exit: string; via: string | null; outgoing: { address: string } }[];
+        };
+        const session = live.find(({ username }) => username === 'tcp');
+        assert.deepEqual([session?.exit, session?.via], ['jp', null]);
+        assert.equal(session?.outgoing.address, '127.0.0.7');
+      });
+      await eventually(async () => assert.equal((await api('GET', `${EXITS}/jp`))['sessions'], 1));
+    });
+
+    it('several addresses: one for each account, or in turn', async () => {
+      const addresses = ['127.0.1.1', '127.0.1.2', '127.0.1.3'];
+      await api('POST', EXITS, { name: 'many', addresses }, 201);
+      const account = await accountWith('many', 'many');
+      const same = [await seenBy(account), await seenBy(account), await seenBy(account)];
+      assert.equal(new Set(same).size, 1, String(same));
+      await api('PATCH', `${EXITS}/many`, { choose: 'session' });
+      const each = [await seenBy(account), await seenBy(account), await seenBy(account)];
+      assert.deepEqual([...each].sort(), addresses);
+    });
+
+    it('UDP leaves from the address of the exit', async () => {
+      await api('POST', EXITS, { name: 'udp', addresses: ['127.0.0.8'] }, 201);
+      const account = await accountWith('udp', 'udp');
+      const end = await UdpEnd.open(scope);
+      const association = await associateThrough(scope, account);
+      association.send('127.0.0.1', end.port, 'hello');
+      const { from } = await end.receive();
+      assert.equal(from.address, '127.0.0.8');
+    });
+
+    it('BIND listens on the address of the exit, and says so', async () => {
+      await api('POST', EXITS, { name: 'bind', addresses: ['127.0.0.12'] }, 201);
+      const client = await loggedInClient(await accountWith('bind', 'bind'));
+      client.send(request('0.0.0.0', 0, 2));
+      const { code, address, port } = await readReply(client);
+      assert.deepEqual([code, address], [0, '127.0.0.12']);
+      const peer = await RawClient.connect(port, '127.0.0.12');
+      assert.equal((await readReply(client)).code, 0);
+      peer.send('hello');
+      assert.equal((await client.read(5)).toString(), 'hello');
+    });
+
+    it('the HTTP proxy leaves from the address of the exit', async () => {
+      await api('POST', EXITS, { name: 'http', addresses: ['127.0.0.13'] }, 201);
+      await accountWith('http', 'http');
+      const client = await RawClient.connect(daemon.socks.port);
+      const credentials = Buffer.from('http:secret').toString('base64');
+      client.send(
+        `GET http://127.0.0.1:${target.port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nProxy-Authorization: Basic ${credentials}\r\n\r\n`,
+      );
+      assert.match((await client.readToEnd()).toString(), /127\.0\.0\.13/);
+    });
+
+    it('the default exit is for accounts without one; a change reaches the next session, and no restart is needed', async () => {
+      const account = await accountWith(null, 'default');
+      assert.equal(await seenBy(account), '127.0.0.1');
+      await api('POST', EXITS, { name: 'usual', addresses: ['127.0.0.9'], isDefault: true }, 201);
+      assert.equal(await seenBy(account), '127.0.0.9');
+      await api('PATCH', `${EXITS}/usual`, { addresses: ['127.0.0.10'] });
+      assert.equal(await seenBy(account), '127.0.0.10');
+      await api('DELETE', `${EXITS}/usual`, undefined, 204);
+      assert.equal(await seenBy(account), '127.0.0.1');
+    });
+
+    it('an address that this machine does not have refuses sessions at once, and the log names the exit', async () => {
+      await api('POST', EXITS, { name: 'absent', addresses: ['192.0.2.77'] }, 201);
+      const client = await loggedInClient(await accountWith('absent', 'absent'));
+      client.send(request('127.0.0.1', target.port));
+      assert.notEqual((await readReply(client)).code, 0);
+      const line = await daemon.waitForLine(
+        (each) => each.msg === 'destination refused' && each['exit'] === 'absent',
+      );
+      assert.equal(line['reason'], 'EADDRNOTAVAIL');
+    });
+
+    it('an exit of the other family refuses the destination', async () => {
+      await api('POST', EXITS, { name: 'six', family: 'ipv6' }, 201);
+      const client = await loggedInClient(await accountWith('six', 'six'));
+      client.send(request('127.0.0.1', target.port));
+      assert.equal((await readReply(client)).code, 3);
+    });
+
+    it('the test says which address the other side sees, or why it failed', async () => {
+      const tested = await api('POST', `${EXITS}/jp/test`);
+      assert.deepEqual(
+        [tested['ok'], tested['local'], tested['seen'], tested['reason']],
+        [true, '127.0.0.7', '127.0.0.7', null],
+      );
+      const failed = await api('POST', `${EXITS}/absent/test`);
+      assert.deepEqual([failed['ok'], failed['reason']], [false, 'EADDRNOTAVAIL']);
+    });
+
+    it('proxies in their order: the next one is used when one is dead', async () => {
+      const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
+      await other.addAccount('child', 'child-secret');
+      const dead = createServer();
+      await new Promise<void>((resolve) => dead.listen(0, '127.0.0.1', resolve));
+      const { port } = dead.address() as { port: number };
+      await new Promise((resolve) => dead.close(resolve));
+      const login = { username: 'child', password: 'child-secret' };
+      const living = { proxy: `127.0.0.1:${other.socks.port}`, ...login };
+      const upstreams = [{ proxy: `socks5://127.0.0.1:${port}`, username: null, password: null }, living];
+      const made = await api('POST', EXITS, { name: 'proxies', upstreams, addresses: ['127.0.0.11'] }, 201);
+      assert.ok(!JSON.stringify(made).includes('child-secret'));
+      const account = await accountWith('proxies', 'proxied');
+      assert.equal(await seenBy(account), '127.0.0.1');
+      // The connection to the proxy leaves from the exit's address.
+      const line = await other.waitForLine((each) => each.msg === 'session ended');
+      assert.equal(line['client'], '127.0.0.11');
+      // A change without a password keeps it.
+      const { password: _, ...kept } = living;
+      await api('PATCH', `${EXITS}/proxies`, { upstreams: [kept] });
+      assert.equal(await seenBy(account), '127.0.0.1');
+    });
+
+    it('what cannot be: named with what is wrong, and nothing is changed', async () => {
+      await api('POST', EXITS, { name: 'jp' }, 409);
+      await api('POST', EXITS, { name: 'no name' }, 400);
+      await api('POST', EXITS, { name: 'x', addresses: ['192.0.2.0/24'] }, 400);
+      await api('POST', EXITS, { name: 'x', upstreams: [{ proxy: 'ftp://x:1' }] }, 400);
+      await api('PATCH', `${EXITS}/none`, {}, 404);
+      await api('DELETE', `${EXITS}/jp`, undefined, 409);
+      await api('PATCH', `/api/v1/accounts/${idOf.get('tcp')}`, { exit: 'none' }, 400);
+      const special = await daemon.api('POST', EXITS, { name: 'x', interface: 'nowhere0' });
+      assert.equal(special.status, 409);
+      const { reason } = special.json as { reason: { code: string } };
+      assert.equal(reason.code, engine === 'native' ? 'exit-no-interface' : 'exit-needs-native');
+    });
+
+    it('a plan sets the exit of its accounts', async () => {
+      const limits = { maxSessions: null, maxClientAddresses: null, bytesPerSecondUp: null };
+      const more = { bytesPerSecondDown: null, quotaBytes: null, quotaPeriod: 'month' };
+      const plans = [
+        {
+          name: 'jp',
+          days: 30,
+          startsAtFirstLogin: false,
+          limits: await limitsOf({ ...limits, ...more }),
+          exit: 'jp',
+        },
+      ];
+      await api('PUT', '/api/v1/settings/plans', { plans });
+      const { account } = (await api('POST', '/api/v1/accounts', { username: 'sold', plan: 'jp' }, 201)) as {
+        account: { exit: string };
+      };
+      assert.equal(account.exit, 'jp');
+    });
+
+    /** The limits of plans of this version, with these values. */
+    async function limitsOf(given: object): Promise<object> {
+      const { account } = (await api('POST', '/api/v1/accounts', { username: 'any' }, 201)) as {
+        account: { limits: Record<string, unknown> };
+      };
+      const { egressClass: _, ...limits } = account.limits;
+      return { ...limits, ...given };
+    }
+  });
+}
+
+test('the addresses of an exit: by account or in turn, and of a network the host part is filled', () => {
+  const exit = { addresses: ['192.0.2.1', '192.0.2.2', '2001:db8:1::/48'] };
+  const host = new Uint8Array(16).fill(0xab);
+  assert.equal(chooseAddress(exit, false, 3, host)?.address, '192.0.2.2');
+  const of = chooseAddress(exit, true, 0, host);
+  assert.deepEqual(of, { address: '2001:db8:1:abab:abab:abab:abab:abab', isOfNetwork: true });
+  assert.equal(chooseAddress({ addresses: ['192.0.2.1'] }, true, 0, host), undefined);
+  const ip = (text: string) => parseIp(text) ?? new Uint8Array(4);
+  const isOurs = addressesOf([exit]);
+  assert.ok(isOurs(ip('2001:db8:1::7')) && isOurs(ip('192.0.2.2')));
+  assert.ok(!isOurs(ip('2001:db8:2::7')) && !isOurs(ip('192.0.2.3')));
+  const forms = ['192.0.2.1', '2001:db8::/64', '192.0.2.0/24', 'fe80::1%eth0', 'x'];
+  assert.deepEqual(forms.map(isExitAddress), [true, true, false, false, false]);
+  assert.deepEqual(parseProxy('http://[2001:db8::1]:3128'), {
+    protocol: 'http',
+    host: '2001:db8::1',
+    port: 3128,
+  });
+  for (const wrong of ['x', 'x:0', 'x:65536', 'ftp://x:1', 'a b:1'])
+    assert.equal(parseProxy(wrong), null, wrong);
+});
+
+test('connect times of an exit: percentiles of the last hour only, in bounded memory', () => {
+  let now = 0;
+  const figures = new ExitFigures(() => now);
+  const session = (connectMs: number) =>
+    Object.assign(new FakeSession(), { exit: NEW_EXIT.names, connectMs });
+  for (let ms = 1; ms <= 100; ms += 1) figures.passed(session(ms));
+  assert.deepEqual(figures.of('here').connectMs, { p50: 50, p95: 95 });
+  now = 3_600_001;
+  assert.deepEqual(figures.of('here').connectMs, { p50: null, p95: null });
+  for (let i = 0; i < 5_000; i += 1) figures.passed(session(7));
+  assert.deepEqual(figures.of('here').connectMs, { p50: 7, p95: 7 });
+  figures.keepOnly(new Set());
+  assert.deepEqual(figures.of('here').bytesUp, 0);
+});
