@@ -76,7 +76,10 @@ test('every text is used', () => {
   const prefixes = [...code.matchAll(/t\(`([\w.]+)\$\{/g)].map(([, prefix = '']) => prefix);
   assert.ok(prefixes.length > 5, 'the keys with a computed end were not found');
   const unused = [...chinese.keys()].filter(
-    (key) => !code.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
+    (key) =>
+      !code.includes(`'${key}'`) &&
+      !prefixes.some((prefix) => key.startsWith(prefix)) &&
+      !AUDIT_ACTIONS.some((action) => key === `audit.${action}`),
   );
   assert.deepEqual(unused, []);
 });
@@ -91,12 +94,9 @@ test('every used key exists', () => {
 });
 
 test('every action of the audit log has a text', () => {
+  assert.ok(code.includes('const key = `audit.${action}`'), 'the page of the audit log makes the key');
   for (const action of AUDIT_ACTIONS) {
     assert.ok(chinese.has(`audit.${action}`), action);
-    assert.ok(
-      code.includes(`'${action}': 'audit.${action}'`),
-      `the page of the audit log does not use the text of ${action}`,
-    );
   }
 });
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../../api-types.js';
-import { type TextKey, t } from '../../lib/i18n.js';
+import { isTextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
@@ -90,51 +90,10 @@ function Entries({ items }: { items: readonly AuditEntry[] }) {
   );
 }
 
-const ACTIONS: Readonly<Record<string, TextKey>> = {
-  'account.create': 'audit.account.create',
-  'account.update': 'audit.account.update',
-  'account.delete': 'audit.account.delete',
-  'account.password': 'audit.account.password',
-  'account.limits': 'audit.account.limits',
-  'account.reset-usage': 'audit.account.reset-usage',
-  'account.player-link': 'audit.account.player-link',
-  'account.player-link-revoke': 'audit.account.player-link-revoke',
-  'account.import': 'audit.account.import',
-  'account.bulk': 'audit.account.bulk',
-  'session.end': 'audit.session.end',
-  'trace.search': 'audit.trace.search',
-  'settings.whitelist': 'audit.settings.whitelist',
-  'settings.games': 'audit.settings.games',
-  'settings.public-address': 'audit.settings.public-address',
-  'settings.retention': 'audit.settings.retention',
-  'settings.plans': 'audit.settings.plans',
-  'settings.pac': 'audit.settings.pac',
-  'settings.exits': 'audit.settings.exits',
-  'settings.notices': 'audit.settings.notices',
-  'settings.time-zone': 'audit.settings.time-zone',
-  'backup.download': 'audit.backup.download',
-  'admin.password': 'audit.admin.password',
-  'admin.username': 'audit.admin.username',
-  'admin.totp-on': 'audit.admin.totp-on',
-  'admin.totp-off': 'audit.admin.totp-off',
-  'operator.create': 'audit.operator.create',
-  'operator.update': 'audit.operator.update',
-  'operator.delete': 'audit.operator.delete',
-  'admin.recovery-codes': 'audit.admin.recovery-codes',
-  'admin.recovery-code-used': 'audit.admin.recovery-code-used',
-  'token.create': 'audit.token.create',
-  'token.revoke': 'audit.token.revoke',
-  'run.cancel': 'audit.run.cancel',
-  'run.again': 'audit.run.again',
-  'agent.message': 'audit.agent.message',
-  'agent.forget-session': 'audit.agent.forget-session',
-  'node.drain': 'audit.node.drain',
-  'node.undrain': 'audit.node.undrain',
-};
-
+/** An action of a later version has no text. */
 function actionText(action: string): string {
-  const known = ACTIONS[action];
-  return known ? t(known) : action;
+  const key = `audit.${action}`;
+  return isTextKey(key) ? t(key) : action;
 }
 
 function ObjectName({ entry }: { entry: AuditEntry }) {
