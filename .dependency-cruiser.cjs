@@ -63,10 +63,10 @@ module.exports = {
       severity: 'error',
       comment: `Adapters never meet: parts/ hands ${folder}/ what it needs, so that any one of them can be replaced or tested alone.`,
       from: { path: `^src/${folder}/` },
-      // Game patterns and templates of messages are compiled by packages, and where the program is installed is read from the file system: core/ may use neither.
+      // Game patterns, templates of messages and addresses' countries are read by packages, and where the program is installed is read from the file system: core/ may use neither.
       to: {
         path: '^src/',
-        pathNot: `^src/(core|${folder})/|^src/(games-pattern|message-template|program)\\.ts$`,
+        pathNot: `^src/(core|${folder})/|^src/(games-pattern|geo|message-template|program)\\.ts$`,
       },
     })),
     {
@@ -111,6 +111,12 @@ module.exports = {
       'koa|@koa|koa-bodyparser|koa-compress',
       '^src/http/',
       'HTTP is shaped in one place.',
+    ),
+    onlyUser(
+      'mmdb-in-geo',
+      'mmdb-lib',
+      '^src/geo\\.ts$',
+      'Files of countries and networks are read in one place.',
     ),
     onlyUser('p-queue-in-agents', 'p-queue', '^src/agents/', 'Runs are queued in one place.'),
     onlyUser('commander-in-cli', 'commander', '^src/cli', 'The command line is parsed in one place.'),

@@ -17,6 +17,7 @@ import { createDatabasePart, createStoragePart, storeOptions } from './parts/dat
 import { createNodePart } from './parts/database/node.js';
 import { createPenaltiesPart } from './parts/database/penalties.js';
 import { createSessionsPart } from './parts/database/sessions.js';
+import { createGeoPart } from './parts/geo.js';
 import { createHeartbeatsPart } from './parts/heartbeats.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
 import { createLogTrimmingPart } from './parts/log-trimming.js';
@@ -58,7 +59,7 @@ export interface Daemon {
    * @returns whether every part stopped without errors and in time; the log names the others
    */
   stop(): Promise<boolean>;
-  /** Reloads webhook secrets, API keys of agents, and certificates. Throws StartError or ConfigError and keeps the old ones on failure. */
+  /** Reloads webhook secrets, API keys of agents, certificates, countries and networks. Throws StartError or ConfigError and keeps the old ones on failure. */
   reload(config: Config): void;
   /** Whether every worker of the data plane responds. */
   isAlive(): boolean;
@@ -82,6 +83,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { config, source, log, recentLog, given, sockets } = options;
   const startedAt = Date.now();
   const tls = readCertificate(config.admin.tls, log, startedAt);
+  const geo = await use(createGeoPart(config, log));
   const priority = createPriorityPart(config, log);
   const tlsListeners = createTlsListenersPart(config, log);
   const { store } = await use(await createDatabasePart(config, log));
@@ -102,7 +104,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const heartbeats = await use(createHeartbeatsPart(shared));
   await use(createActivityPart({ ...shared, heartbeats }));
   const firstLogins = await use(createFirstLoginsPart(base));
-  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices, firstLogins }));
+  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, geo, notices, firstLogins }));
   await use(createChangesPart({ ...shared, plane }));
   const exits = createExits(base, plane, libc);
   const agents = await use(createAgentsPart(shared));
@@ -156,6 +158,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
       const reloads = [tlsListeners.prepareReload(), agents.prepareReload(changed.webhooks)];
       for (const reload of reloads) reload();
       if (pair) http.setTls(pair);
+      geo.reload();
     },
   };
 }

@@ -44,11 +44,13 @@ export const addConfigCommands: AddCommands = (program, io) => {
 async function check(command: Command, io: CommandIo): Promise<Loaded> {
   const loaded = await load(command, io);
   const { readAdminCredentials } = await import('../config/credentials.js');
-  const { agentFileWarnings, certificateProblems, secretFileProblems } = await import(
+  const { agentFileWarnings, certificateProblems, geoFileProblems, secretFileProblems } = await import(
     '../parts/named-files.js'
   );
   await readAdminCredentials(io.env);
-  const problems = [...certificateProblems(loaded.config), ...secretFileProblems(loaded.config)];
+  const problems = [certificateProblems, geoFileProblems, secretFileProblems].flatMap((of) =>
+    of(loaded.config),
+  );
   if (problems.length > 0) throw new ConfigError(problems);
   const warnings = agentFileWarnings(loaded.config).map(({ where, text }) => `${where}: ${text}`);
   return { ...loaded, warnings: [...loaded.warnings, ...warnings] };

@@ -116,6 +116,11 @@ const egress = section({
     .default({}),
 });
 
+const geo = section({
+  country: text('a file path').nullable().default(null),
+  asn: text('a file path').nullable().default(null),
+});
+
 const game = section({
   id: text('the GameID, 1 to 128 visible characters').optional(),
   gameId: text('a linear-time regular expression (RE2 syntax) with a group').optional(),
@@ -200,6 +205,7 @@ export const configSchema = section({
   dns: dns.prefault({}),
   egress: egress.prefault({}),
   guard: guard.prefault({}),
+  geo: geo.prefault({}),
   heartbeats: heartbeats.prefault({}),
   trace: trace.prefault({}),
   admin: adminSchema.prefault({}),
@@ -207,7 +213,32 @@ export const configSchema = section({
   notices: notices.prefault({}),
   webhooks: webhooksSchema.prefault({}),
   agents: agentsSchema,
-}).superRefine(checkWebhookAgents);
+})
+  .superRefine(checkWebhookAgents)
+  .superRefine(checkGeoRules);
+
+/** Refuses entries for countries or networks without a file that knows them: they would never apply. */
+function checkGeoRules(
+  config: { egress: z.output<typeof egress>; geo: z.output<typeof geo> },
+  context: z.RefinementCtx,
+): void {
+  const check = (entries: readonly string[], path: readonly string[]): void => {
+    for (const [i, entry] of entries.entries()) {
+      const { target = null } = parseEgressEntry(entry) ?? {};
+      if (target === null || !('kind' in target) || config.geo[target.kind] !== null) continue;
+      const message = `such an entry once geo.${target.kind} names a file in the MaxMind DB format`;
+      context.addIssue({ code: 'custom', path: [...path, i], message });
+    }
+  };
+  const { classes, ...lists } = config.egress;
+  for (const [at, { allow, deny }] of [
+    [[], lists] as const,
+    ...Object.entries(classes).map(([name, each]) => [['classes', name], each] as const),
+  ]) {
+    check(allow, ['egress', ...at, 'allow']);
+    check(deny, ['egress', ...at, 'deny']);
+  }
+}
 
 /** The configuration as read: keys as in the file, durations and sizes as quantities, secrets wrapped. */
 export type Settings = z.output<typeof configSchema>;

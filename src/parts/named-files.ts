@@ -3,10 +3,16 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
 import { tlsFilesOf } from './certificates.js';
+import { readGeoFiles } from './geo.js';
 
 /** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
 export function certificateProblems(config: Config): Problem[] {
   return tlsFilesOf(config).flatMap(([where, tls]) => problemsOf(() => readTlsFiles(tls, where)));
+}
+
+/** Returns the problems of the files of countries and networks. Any of them prevents the start of the daemon. */
+export function geoFileProblems({ geo }: Config): readonly Problem[] {
+  return problemsOf(() => readGeoFiles(geo));
 }
 
 /** Returns the problems of secret files that the daemon reads. Any of them prevents the start of the daemon. */

@@ -15,6 +15,7 @@ import type {
   SessionEnd,
   SessionSummary,
 } from '../core/sessions/session.js';
+import type { GeoFiles } from '../geo.js';
 import type { AuthorizedAccount } from './connection/authorized-clients.js';
 import type { AccountRecord, ProxySettings } from './plane-settings.js';
 
@@ -26,6 +27,7 @@ export interface WorkerStart {
   readonly settings: ProxySettings;
   readonly games: readonly GameRule[];
   readonly exits: readonly Exit[];
+  readonly geo: GeoFiles;
   /** See shared.ts. */
   readonly shared: SharedMemory;
 }
@@ -81,6 +83,7 @@ export type WorkerMessage =
   | { readonly kind: 'exits'; readonly exits: readonly Exit[] }
   /** Connects out through an exit and sends `request`; answered by `exit-tried`. */
   | ({ readonly kind: 'try-exit'; readonly token: number } & ExitTrialRequest)
+  | { readonly kind: 'geo'; readonly files: GeoFiles }
   /** Identifies a session by its slot (session-counts.ts) and generation. */
   | {
       readonly kind: 'end-session';

@@ -152,6 +152,7 @@ export async function startPlane(
     resolver: RESOLVER,
     games: [],
     exits: [],
+    geo: { country: null, asn: null },
     accounts: usernames.map(accountRecord),
     libc,
     maxDescriptors: 65_536,

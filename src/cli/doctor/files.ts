@@ -1,14 +1,14 @@
-// `pulsegate doctor`: checks the configured files of secrets and agents, and who can read the secrets.
+// `pulsegate doctor`: checks the configured files of secrets, countries and agents, and who can read the secrets.
 import { stat } from 'node:fs/promises';
 import { isPlainObject } from '../../config/units.js';
 import { type Loaded, Secret } from '../../config.js';
-import { agentFileWarnings, secretFileProblems } from '../../parts/named-files.js';
+import { agentFileWarnings, geoFileProblems, secretFileProblems } from '../../parts/named-files.js';
 import type { Finding } from './finding.js';
 
 export async function checkFiles(loaded: Loaded): Promise<Finding[]> {
   const check = 'files';
   return [
-    ...secretFileProblems(loaded.config).map(
+    ...[...secretFileProblems(loaded.config), ...geoFileProblems(loaded.config)].map(
       ({ where, text }): Finding => ({ check, state: 'stop', text: `${where}: ${text}` }),
     ),
     ...agentFileWarnings(loaded.config).map(

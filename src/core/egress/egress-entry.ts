@@ -1,6 +1,7 @@
 // An entry of the egress lists (hosts and ports), and the domain names of requests (RFC 1928 §5, ATYP 3): only names that every
 // resolver interprets in the same way, and none that some resolver would parse as an IP address.
 import { type PortRange, parsePortRange } from '../endpoints.js';
+import { type Geo, type GeoRule, matchesGeo, parseGeoRule } from '../geo.js';
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** A destination to compare with an entry. `host` is a validated name; null when the client requested an address. */
@@ -12,7 +13,7 @@ export interface Candidate {
 
 /** A parsed entry. `target` null: any host. `ports` null: any port. */
 export interface EgressEntry {
-  readonly target: Cidr | HostPattern | null;
+  readonly target: Cidr | HostPattern | GeoRule | null;
   readonly ports: PortRange | null;
 }
 
@@ -24,15 +25,16 @@ interface HostPattern {
 
 /** The accepted formats, for error messages. */
 export const ENTRY_FORMS =
-  'an address or block (10.1.2.0/24, 2001:db8::/32), a name (db.example, *.example.com), or any host (*), ' +
-  'with or without :port or :first-last (IPv6 then in brackets: [2001:db8::/32]:443); any host needs a port';
+  'an address or block (10.1.2.0/24, 2001:db8::/32), a name (db.example, *.example.com), a country (country:de), a network ' +
+  '(asn:64500), or any host (*), with or without :port or :first-last (IPv6 then in brackets: [2001:db8::/32]:443); any host needs a port';
 
 /** Parses an entry; null when it has none of the formats. */
 export function parseEgressEntry(text: string): EgressEntry | null {
   // More than one colon outside brackets can only be an IPv6 address, which then has no port.
   const unbracketed = parseCidr(text);
   if (unbracketed) return { target: unbracketed, ports: null };
-  const [, targetText = '', portText] = /^(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/.exec(text) ?? [];
+  const [, targetText = '', portText] =
+    /^(\[[^\]]*\]|(?:country|asn):[^:]*|[^:[\]]*)(?::(.*))?$/i.exec(text) ?? [];
   const ports = portText === undefined ? null : parsePortRange(portText);
   if (portText !== undefined && !ports) return null;
   if (targetText === '' || targetText === '*') return ports && { target: null, ports };
@@ -40,9 +42,9 @@ export function parseEgressEntry(text: string): EgressEntry | null {
   return target && { target, ports };
 }
 
-function parseTarget(text: string): Cidr | HostPattern | null {
+function parseTarget(text: string): EgressEntry['target'] {
   if (text.startsWith('[')) return text.includes(':') ? parseCidr(text.slice(1, -1)) : null;
-  return parseCidr(text) ?? parseHostPattern(text);
+  return parseGeoRule(text) ?? parseCidr(text) ?? parseHostPattern(text);
 }
 
 function parseHostPattern(text: string): HostPattern | null {
@@ -52,10 +54,15 @@ function parseHostPattern(text: string): HostPattern | null {
 }
 
 /** Whether the entry matches the destination. */
-export function matchesEntry({ target, ports }: EgressEntry, { host, ip, port }: Candidate): boolean {
+export function matchesEntry(
+  { target, ports }: EgressEntry,
+  { host, ip, port }: Candidate,
+  geo: Geo,
+): boolean {
   if (ports && (port < ports[0] || port > ports[1])) return false;
   if (target === null) return true;
   if ('bytes' in target) return inCidr(ip, target);
+  if (!('host' in target)) return matchesGeo(target, ip, geo);
   if (host === null) return false;
   return target.under ? host.endsWith(`.${target.host}`) : host === target.host;
 }

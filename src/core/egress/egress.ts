@@ -1,4 +1,5 @@
 // The egress policy: decides for each resolved address whether the proxy may connect to it.
+import { type Geo, NO_GEO } from '../geo.js';
 import { type IpBytes, unmap } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
 import {
@@ -25,6 +26,8 @@ export interface EgressOptions {
   readonly isThisMachine?: (ip: IpBytes) => boolean;
   /** Whether this process listens on the unmapped address and port. */
   readonly isOwnListener: (ip: IpBytes, port: number, protocol: Protocol) => boolean;
+  /** Of entries for countries and networks. Default: knows no address. */
+  readonly geo?: Geo;
 }
 
 export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' | 'private';
@@ -77,11 +80,14 @@ const NO_ADDRESS: IpBytes = new Uint8Array(0);
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   const allow = readList('allow', options.allow);
   const deny = readList('deny', options.deny);
-  const isThisMachine = options.isThisMachine ?? (() => false);
-  const mayBeReached = (candidate: Candidate) =>
-    options.private === 'allow' ||
-    !(isPrivate(candidate.ip) || isThisMachine(candidate.ip)) ||
-    matchesAny(allow, candidate);
+  const { isThisMachine = () => false, geo = NO_GEO } = options;
+  function mayBeReached(candidate: Candidate): boolean {
+    if (options.private === 'allow') return true;
+    const isHere = isThisMachine(candidate.ip);
+    if (!isHere && !isPrivate(candidate.ip)) return true;
+    // A country is allowed for its hosts, and not for the services of this machine, which stands in one.
+    return matchesAny(allow, candidate, isHere ? NO_GEO : geo);
+  }
 
   return {
     judge({ host, ip, port, protocol = 'tcp' }) {
@@ -91,16 +97,16 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
       if (candidates.some((each) => options.isOwnListener(each.ip, port, protocol)))
         return denied('own-listener');
       if (candidates.some((each) => isNeverAllowed(each.ip))) return denied('always-denied');
-      if (candidates.some((each) => matchesAny(deny, each))) return denied('denied-by-rule');
+      if (candidates.some((each) => matchesAny(deny, each, geo))) return denied('denied-by-rule');
       return candidates.every(mayBeReached) ? ALLOWED : denied('private');
     },
 
     judgeName({ host, port }) {
       const name = host.toLowerCase().replace(/\.$/, '');
       const candidate = { host: name, ip: NO_ADDRESS, port };
-      if (matchesAny(deny, candidate)) return denied('denied-by-rule');
+      if (matchesAny(deny, candidate, NO_GEO)) return denied('denied-by-rule');
       const isLocalName = name === 'localhost' || name.endsWith('.localhost');
-      const isAllowed = options.private === 'allow' || !isLocalName || matchesAny(allow, candidate);
+      const isAllowed = options.private === 'allow' || !isLocalName || matchesAny(allow, candidate, NO_GEO);
       return isAllowed ? ALLOWED : denied('private');
     },
   };
@@ -114,8 +120,8 @@ function readList(list: 'allow' | 'deny', texts: readonly string[]): readonly Eg
   });
 }
 
-function matchesAny(entries: readonly EgressEntry[], candidate: Candidate): boolean {
-  return entries.some((entry) => matchesEntry(entry, candidate));
+function matchesAny(entries: readonly EgressEntry[], candidate: Candidate, geo: Geo): boolean {
+  return entries.some((entry) => matchesEntry(entry, candidate, geo));
 }
 
 function denied(reason: EgressRefusal): EgressVerdict {

@@ -20,7 +20,7 @@ export interface ConnectTimes {
   readonly p95: number | null;
 }
 
-export class ExitFigures implements SessionObserver {
+export class ExitFigures implements Partial<SessionObserver> {
   readonly #now: Clock;
   readonly #used = new Map<string, Used>();
 
@@ -63,11 +63,6 @@ export class ExitFigures implements SessionObserver {
     used.bytesUp += bytesUp;
     used.bytesDown += bytesDown;
   }
-
-  destinationChanged(): void {}
-  gameChanged(): void {}
-  closed(): void {}
-  counted(): void {}
 
   #of(name: string): Used {
     const known = this.#used.get(name) ?? { bytesUp: 0, bytesDown: 0, samples: [], next: 0 };

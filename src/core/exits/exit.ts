@@ -91,24 +91,18 @@ export function addressesOf(exits: readonly Pick<Exit, 'addresses'>[]): (ip: IpB
 /** No address is in it. */
 const NO_BLOCK: Cidr = { bytes: new Uint8Array(1), length: 0 };
 
-/** `isOfNetwork`: it need not be an address of an interface. */
-export interface ExitAddress {
-  readonly address: string;
-  readonly isOfNetwork: boolean;
-}
-
 /**
  * The address of a session among those of one family.
  * @param turn a whole number of 0 or more that chooses one of several: a hash of the account, or one more each time
  * @param host 16 bytes that fill a network's host part: a hash of the account, or random
- * @returns undefined: the exit has no address of the family
+ * @returns undefined: the exit has no address of the family; `isOfNetwork`: it need not be an address of an interface
  */
 export function chooseAddress(
   { addresses }: Pick<Exit, 'addresses'>,
   isIpv6: boolean,
   turn: number,
   host: Uint8Array,
-): ExitAddress | undefined {
+): { readonly address: string; readonly isOfNetwork: boolean } | undefined {
   const ofFamily = addresses.filter((address) => address.includes(':') === isIpv6);
   const chosen = ofFamily[turn % ofFamily.length];
   if (chosen === undefined) return undefined;

@@ -18,6 +18,7 @@ import { descriptorLimit } from '../capacity.js';
 import type { Core } from '../core.js';
 import type { PenaltiesPart } from '../database/penalties.js';
 import type { SessionsPart } from '../database/sessions.js';
+import type { GeoPart } from '../geo.js';
 import type { Grace, Part } from '../lifecycle.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
@@ -40,6 +41,7 @@ export interface ProxyDeps {
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'guessed' | 'guarded'>;
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
+  readonly geo: Pick<GeoPart, 'files' | 'onLoaded'>;
   readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
   readonly log: Log;
 }
@@ -93,6 +95,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     resolver: config.dns,
     games: gameRules.inForce().rules,
     exits: exits.current(),
+    geo: deps.geo.files,
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),
@@ -109,6 +112,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
   gameRules.onChanged((games) => plane.setGames(games));
   exits.onChanged((changed) => plane.setExits(changed));
+  deps.geo.onLoaded((files) => plane.setGeo(files));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
   let counting: NodeJS.Timeout | undefined;

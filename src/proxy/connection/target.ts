@@ -1,6 +1,7 @@
 // The destination of a request: DST.ADDR as an address or as a name to resolve, and which of its addresses the egress rules of the
 // account permit.
 import { checkDestinationName, createEgressPolicy, type EgressPolicy } from '../../core/egress/egress.js';
+import type { Geo } from '../../core/geo.js';
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { Protocol } from '../../core/sessions/session.js';
 import { intern } from '../interned-strings.js';
@@ -37,10 +38,12 @@ export function createEgressPolicies(
   { egress, egressClasses }: Pick<ProxySettings, 'egress' | 'egressClasses'>,
   ownPorts: OwnPorts,
   isLocalAddress: (ip: IpBytes) => boolean,
+  geo: Geo,
 ): (egressClass: string | null) => EgressPolicy | null {
   const policyOf = (lists: EgressLists): EgressPolicy =>
     createEgressPolicy({
       ...lists,
+      geo,
       isThisMachine: isLocalAddress,
       // Only the client side of an association is denied: players may reach the outbound sockets of others, as behind any NAT.
       isOwnListener: (ip, port, protocol) =>

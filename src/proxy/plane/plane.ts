@@ -9,6 +9,7 @@ import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import { within } from '../../core/timers.js';
+import type { GeoFiles } from '../../geo.js';
 import { threadUrl } from '../../program.js';
 import type { ResolverSettings } from '../dns/messages.js';
 import type { Libc } from '../io/native/libc.js';
@@ -37,6 +38,7 @@ export interface PlaneOptions {
   readonly resolver: ResolverSettings;
   readonly games: readonly GameRule[];
   readonly exits: readonly Exit[];
+  readonly geo: GeoFiles;
   readonly accounts: Iterable<AccountRecord>;
   /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
   readonly libc: Libc | null;
@@ -71,6 +73,7 @@ export class ProxyPlane {
   readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
   #exits: readonly Exit[];
+  #geo: GeoFiles;
   #token = 0;
   #isRefusing = false;
   #drained: Promise<void> = Promise.resolve();
@@ -80,6 +83,7 @@ export class ProxyPlane {
     this.#options = options;
     this.#games = options.games;
     this.#exits = options.exits;
+    this.#geo = options.geo;
     this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
     this.#gauges = this.#memory.gauges;
     this.ownPorts = this.#memory.ownPorts;
@@ -169,7 +173,16 @@ export class ProxyPlane {
     const { settings, workers, observer, log } = this.#options;
     const shared = this.#memory.allocateFor(index);
     const worker = new PlaneWorker({
-      start: { index, workers, engine, settings, games: this.#games, exits: this.#exits, shared },
+      start: {
+        index,
+        workers,
+        engine,
+        settings,
+        games: this.#games,
+        exits: this.#exits,
+        geo: this.#geo,
+        shared,
+      },
       threadUrl: this.#options.threadUrl ?? threadUrl('proxy/worker/thread'),
       gauges: this.#gauges,
       observer,
@@ -229,6 +242,11 @@ export class ProxyPlane {
   setExits(exits: readonly Exit[]): void {
     this.#exits = exits;
     for (const worker of this.#workers) worker.send({ kind: 'exits', exits });
+  }
+
+  setGeo(files: GeoFiles): void {
+    this.#geo = files;
+    for (const worker of this.#workers) worker.send({ kind: 'geo', files });
   }
 
   endAccount(accountId: string, reason: SessionEnd): void {

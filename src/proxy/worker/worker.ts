@@ -3,10 +3,12 @@
 
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
+import type { Geo } from '../../core/geo.js';
 import { createGameRules, type GameRules } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint, IpBytes } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { compilePattern } from '../../games-pattern.js';
+import { openGeo } from '../../geo.js';
 import { AuthorizedClients } from '../connection/authorized-clients.js';
 import { Connection } from '../connection/connection.js';
 import { Connections } from '../connection/connections.js';
@@ -90,6 +92,8 @@ export class ProxyWorker implements ConnectionHost {
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly #listeners: WorkerListeners;
   #games: GameRules;
+  /** From the present files. */
+  #geo: Geo;
 
   constructor(deps: WorkerDeps) {
     const { io, start } = deps;
@@ -107,7 +111,9 @@ export class ProxyWorker implements ConnectionHost {
       this.#gauges.add(index, 'fragmentBytes', bytes),
     );
     this.#games = createGameRules(start.games, compilePattern);
-    this.egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress);
+    this.#geo = openGeo(start.geo);
+    const geo: Geo = { country: (ip) => this.#geo.country(ip), asn: (ip) => this.#geo.asn(ip) };
+    this.egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress, geo);
     this.events = new Events({
       post: deps.post,
       setWaiting: (isWaiting) => {
@@ -226,6 +232,9 @@ export class ProxyWorker implements ConnectionHost {
           this.events.push({ kind: 'exit-tried', token: message.token, trial });
           this.events.send();
         });
+      case 'geo':
+        this.#geo = openGeo(message.files);
+        return;
       case 'end-session':
         return this.sessions.get(message.slot, message.generation)?.end(message.reason);
       case 'end-account':

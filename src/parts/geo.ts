@@ -1,0 +1,83 @@
+// The operator's files of countries and networks (`geo`): reads them at the start, when they have changed, and on SIGHUP.
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { type Config, ConfigError, type Problem } from '../config.js';
+import { codeOf } from '../core/errors.js';
+import type { Geo } from '../core/geo.js';
+import type { Log } from '../core/log.js';
+import { type GeoFiles, geoFault, openGeo } from '../geo.js';
+import type { Part } from './lifecycle.js';
+
+/** How often to look whether a file has changed, in ms. */
+const LOOK_MS = 2_000;
+
+export interface GeoPart extends Part {
+  readonly files: GeoFiles;
+  readonly geo: Geo;
+  onLoaded(listener: (files: GeoFiles) => void): void;
+  /** Reads the files again. When one cannot be used, logs why, and what was read before stays in use. */
+  reload(): void;
+}
+
+/** Throws ConfigError when a file cannot be used. */
+export function createGeoPart({ geo: paths }: Pick<Config, 'geo'>, log: Log): GeoPart {
+  let files = readGeoFiles(paths);
+  let present = openGeo(files);
+  const listeners: ((files: GeoFiles) => void)[] = [];
+  const watched = Object.values(paths).filter((path) => path !== null);
+
+  function reload(): void {
+    if (watched.length === 0) return;
+    try {
+      files = readGeoFiles(paths);
+    } catch (error) {
+      const reasons = error instanceof ConfigError ? error.problems.map(({ text }) => text) : [String(error)];
+      return log.warn({ reasons }, 'countries and networks not reloaded; keeping those read before');
+    }
+    present = openGeo(files);
+    for (const listener of listeners) listener(files);
+    log.info({ files: watched }, 'countries and networks reloaded');
+  }
+
+  return {
+    name: 'countries and networks',
+    get files() {
+      return files;
+    },
+    geo: { country: (ip) => present.country(ip), asn: (ip) => present.asn(ip) },
+    onLoaded: (listener) => void listeners.push(listener),
+    reload,
+    start() {
+      for (const path of watched) watchFile(path, { interval: LOOK_MS, persistent: false }, reload);
+    },
+    stop() {
+      for (const path of watched) unwatchFile(path, reload);
+    },
+  };
+}
+
+/** Reads the files into memory that threads can share. Throws ConfigError. */
+export function readGeoFiles(paths: Config['geo']): GeoFiles {
+  const problems: Problem[] = [];
+  const read = (kind: keyof GeoFiles): SharedArrayBuffer | null => {
+    const path = paths[kind];
+    const found = path === null ? null : contents(path, kind);
+    if (typeof found !== 'string') return found;
+    problems.push({ where: `geo.${kind}`, text: `the file ${path} ${found}` });
+    return null;
+  };
+  const files = { country: read('country'), asn: read('asn') };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return files;
+}
+
+/** The contents of a file, or why it cannot be used. */
+function contents(path: string, kind: keyof GeoFiles): SharedArrayBuffer | string {
+  try {
+    const bytes = readFileSync(path);
+    const file = new SharedArrayBuffer(bytes.length);
+    new Uint8Array(file).set(bytes);
+    return geoFault(file, kind) ?? file;
+  } catch (error) {
+    return `cannot be read (${codeOf(error) ?? 'unknown error'})`;
+  }
+}
