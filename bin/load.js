@@ -10,6 +10,7 @@ const {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -19,8 +20,8 @@ const { threadId } = require('node:worker_threads');
 const { crc32 } = require('node:zlib');
 
 const PROGRAM = join(__dirname, '../dist/program');
-/** Where only those may write who may replace the program too, or where the service manager gives the daemon a folder of its own. */
-const KEPT = process.env.CACHE_DIRECTORY || join(__dirname, '../dist/kept-code');
+/** Where only those may write who may replace the program too: what is kept is executed. An agent of the daemon must not. */
+const KEPT = join(__dirname, '../dist/kept-code');
 /** The code is kept when the daemon has started, so that it includes the functions that a start calls. Commands end before. */
 const KEEP_AFTER_MS = 5000;
 
@@ -48,13 +49,25 @@ module.exports = function load(name) {
   }
   const requireOutside = createRequire(filename);
   const require = (wanted) => (wanted.startsWith('./') ? load(wanted.slice(2)) : requireOutside(wanted));
-  script.runInThisContext()(module.exports, require, module, filename, PROGRAM);
+  try {
+    script.runInThisContext()(module.exports, require, module, filename, PROGRAM);
+  } catch (error) {
+    loaded.delete(name);
+    throw error;
+  }
   return module.exports;
 };
+
+/** Whether nobody but root and this user may write it. */
+function isOurs(path) {
+  const { uid, mode } = statSync(path);
+  return process.geteuid === undefined || ((uid === 0 || uid === process.geteuid()) && (mode & 0o022) === 0);
+}
 
 /** Returns kept code, which follows its checksum: V8 trusts it without one. */
 function read(file) {
   try {
+    if (!isOurs(KEPT) || !isOurs(file)) return undefined;
     const content = readFileSync(file);
     const code = content.subarray(4);
     return content.readUInt32LE() === crc32(code) ? code : undefined;
@@ -66,15 +79,20 @@ function read(file) {
 /** Does nothing where the folder is read-only: then each start compiles. */
 function keep() {
   try {
-    mkdirSync(KEPT, { recursive: true });
+    mkdirSync(KEPT, { recursive: true, mode: 0o755 });
+    if (!isOurs(KEPT)) return;
     for (const [name, script] of compiled) {
       const code = script.createCachedData();
       const checksum = Buffer.alloc(4);
       checksum.writeUInt32LE(crc32(code));
       // Renamed, so that no start reads half a file.
       const written = join(KEPT, `${name}.${process.pid}-${threadId}`);
-      writeFileSync(written, Buffer.concat([checksum, code]));
-      renameSync(written, join(KEPT, name));
+      try {
+        writeFileSync(written, Buffer.concat([checksum, code]), { mode: 0o644, flag: 'wx' });
+        renameSync(written, join(KEPT, name));
+      } finally {
+        rmSync(written, { force: true });
+      }
     }
     for (const name of readdirSync(KEPT))
       if (name.endsWith('.js') && !existsSync(join(PROGRAM, name))) rmSync(join(KEPT, name));

@@ -89,7 +89,8 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
     if (names.has(username)) return because('twice');
     names.add(username);
     if (exit !== undefined && !deps.accounts.hasExit(exit)) return because('no-exit');
-    if (exit != null && exit !== existing?.exit && !deps.mayChooseEgress) return because('egress-scope');
+    if (exit !== undefined && exit !== (existing?.exit ?? null) && !deps.mayChooseEgress)
+      return because('egress-scope');
     if (egressClass === undefined) return null;
     if (!deps.accounts.hasEgressClass(egressClass)) return because('no-egress-class');
     const present = existing ? existing.limits.egressClass : null;

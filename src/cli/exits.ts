@@ -1,9 +1,9 @@
 // `pulsegate exit`: manages the named ways out of this machine.
 import { type Command, Option } from 'commander';
 import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
-import { type Answer, withApi, worded } from './shared/api.js';
+import { type Answer, worded } from './shared/api.js';
 import { apiCommand } from './shared/api-command.js';
-import { type AddCommands, CommandError, load, printJson, printLine } from './shared/command.js';
+import { type AddCommands, CommandError, printJson, printLine } from './shared/command.js';
 import { NONE } from './shared/limit-options.js';
 import { confirm } from './shared/prompt.js';
 import { formatBytes } from './shared/table.js';
@@ -23,27 +23,19 @@ interface FieldOptions {
 const withFields = <Of extends Command>(command: Of): Of =>
   command
     .option('--address <address...>', 'source addresses, or IPv6 networks such as 2001:db8::/64')
-    .addOption(
-      new Option('--choose <by>', 'an address by account (always the same) or by session (in turn)').choices([
-        'account',
-        'session',
-      ]),
-    )
+    .addOption(new Option('--choose <by>', 'each has one address').choices(['account', 'session']))
     .option('--interface <name>', 'network interface that sockets are bound to; none removes it')
     .option('--mark <n>', 'mark of packets, for routes by policy (CAP_NET_ADMIN); 0 removes it', readMark)
     .addOption(new Option('--family <family>', 'address family').choices([...EXIT_FAMILIES, NONE]))
-    .option(
-      '--upstream <proxy...>',
-      'proxies in their order: [socks5://|http://][USER:PASSWORD@]host:port; none removes them',
-    )
-    .addOption(
-      new Option('--names <where>', 'where names are resolved, with --upstream').choices(['here', 'proxy']),
-    )
+    .option('--upstream <proxy...>', '[socks5://|http://][USER[:PASSWORD]@]host:port in order; none: no')
+    .addOption(new Option('--names <where>', 'where --upstream resolves names').choices(['here', 'proxy']))
     .option('--default', 'for accounts without an exit')
     .option('--no-default', 'not for accounts without an exit')
     .option('--json', 'print JSON');
 
 export const addExitCommands: AddCommands = (program, io) => {
+  const print = ({ json }: { readonly json?: true }, shown: Exit): void =>
+    json ? printJson(io, shown) : printLine(io.stdout, `${shown.name}: ${leavesBy(shown)}.`);
   const exit = apiCommand(program, io, 'exit')
     .description('manage exits: the source addresses or proxies by which sessions leave')
     .addHelpText(
@@ -71,23 +63,15 @@ export const addExitCommands: AddCommands = (program, io) => {
   withFields(exit.command('add').argument('<name>', 'name of the exit'))
     .description('add an exit, for sessions that begin from now on')
     .calls(async ({ call }, name: string, options: FieldOptions) => {
-      const body = { name, ...fieldsOf(options) };
-      const added = await worded(call('POST /exits', { body }), REFUSALS);
-      if (options.json) printJson(io, added);
-      else printLine(io.stdout, `Added ${name}: ${leavesBy(added)}.`);
+      const added = call('POST /exits', { body: { name, ...fieldsOf(options) } });
+      print(options, await worded(added, REFUSALS));
     });
 
   withFields(exit.command('set').argument('<name>', 'name of the exit'))
     .description('change an exit; values you do not give stay as they are')
-    .action(async (name: string, options: FieldOptions, command: Command) => {
-      const body = fieldsOf(options);
-      if (Object.values(body).every((value) => value === undefined))
-        throw new CommandError('No change given. See: pulsegate exit set --help', 2);
-      await withApi(await load(command, io), async ({ call }) => {
-        const changed = await worded(call('PATCH /exits/{name}', { params: { name }, body }), REFUSALS);
-        if (options.json) printJson(io, changed);
-        else printLine(io.stdout, `${name}: ${leavesBy(changed)}.`);
-      });
+    .calls(async ({ call }, name: string, options: FieldOptions) => {
+      const changed = call('PATCH /exits/{name}', { params: { name }, body: fieldsOf(options) });
+      print(options, await worded(changed, REFUSALS));
     });
 
   exit
@@ -133,13 +117,16 @@ function fieldsOf(options: FieldOptions) {
   };
 }
 
+/** Without a password: the stored one of the same proxy and user name. */
 function readUpstream(text: string) {
-  const [, scheme = '', username, password, where = ''] =
-    /^(\w+:\/\/)?(?:([^:@]+):(.*)@)?([^@]*)$/.exec(text) ?? [];
+  const parts = /^(\w+:\/\/)?(?:([^:@]+)(?::(.*))?@)?([^@]+)$/.exec(text);
+  if (parts === null)
+    throw new CommandError('--upstream must be [socks5://|http://][USER[:PASSWORD]@]host:port.', 2);
+  const [, scheme = '', username, password, where = ''] = parts;
   return {
     proxy: scheme + where,
-    username: username === undefined ? null : decodeURIComponent(username),
-    password: password === undefined ? null : decodeURIComponent(password),
+    username: username ?? null,
+    password: username === undefined ? null : password,
   };
 }
 
@@ -148,7 +135,9 @@ function readMark(text: string): number {
   throw new CommandError(`--mark must be a whole number from 0 to ${MAX_MARK}.`, 2);
 }
 
-function leavesBy(exit: Answer<'GET /exits/{name}'>): string {
+type Exit = Answer<'GET /exits/{name}'>;
+
+function leavesBy(exit: Exit): string {
   const { addresses, interface: device, mark, upstreams, family } = exit;
   const parts = [
     upstreams.map(({ proxy }) => proxy).join(', then '),

@@ -10,6 +10,7 @@ const planOf = (name: string, days: number) => ({
   days,
   startsAtFirstLogin: false,
   limits: NO_PLAN_LIMITS,
+  exit: null,
 });
 
 export function sharedFormTests({ daemon, open, api }: FormConsole): void {

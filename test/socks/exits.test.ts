@@ -130,6 +130,9 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal(await seenBy(account), '127.0.0.9');
       await api('PATCH', `${EXITS}/usual`, { addresses: ['127.0.0.10'] });
       assert.equal(await seenBy(account), '127.0.0.10');
+      // Its accounts would leave by the machine's own address, and nobody had said so.
+      await api('DELETE', `${EXITS}/usual`, undefined, 409);
+      await api('PATCH', `${EXITS}/usual`, { isDefault: false });
       await api('DELETE', `${EXITS}/usual`, undefined, 204);
       assert.equal(await seenBy(account), '127.0.0.1');
     });

@@ -70,8 +70,8 @@ function addUse(account: Command, use: PlanUse, io: CommandIo): void {
 
 /** Whether the account still has what its change was computed from. */
 function hasSameTerms(before: Account, stored: Account): boolean {
-  const termsOf = ({ expiresAt, daysFromFirstLogin, plan, limits, quotaReset }: Account) =>
-    JSON.stringify([expiresAt, daysFromFirstLogin, plan, limits, quotaReset]);
+  const termsOf = ({ expiresAt, daysFromFirstLogin, plan, limits, quotaReset, exit }: Account) =>
+    JSON.stringify([expiresAt, daysFromFirstLogin, plan, limits, quotaReset, exit]);
   return termsOf(before) === termsOf(stored);
 }
 

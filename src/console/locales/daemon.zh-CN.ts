@@ -151,7 +151,7 @@ export const REASON_TEXTS: Readonly<Record<ProblemReason['code'], string | Text>
   'no-exit': '没有这个出口',
   'exit-exists': '已有同名出口',
   'exit-fixed': '该出口来自配置文件（socks.upstreams），只能在那里修改',
-  'exit-in-use': '仍有账号或套餐使用该出口，请先改用其他出口',
+  'exit-in-use': '仍有账号或套餐使用该出口，或它是默认出口，请先改用其他出口',
   'too-many-exits': '出口数量已达上限（256）',
   'exit-needs-native': '网卡、标记和网段需要 native 引擎（socks.engine），当前没有使用',
   'exit-needs-net-admin': '标记需要 CAP_NET_ADMIN 权限：见 etc/README.md 的 Exits 一节',

@@ -14,12 +14,6 @@ interface Used {
   next: number;
 }
 
-/** In ms; null: no connection in the last hour. */
-export interface ConnectTimes {
-  readonly p50: number | null;
-  readonly p95: number | null;
-}
-
 export class ExitFigures implements Partial<SessionObserver> {
   readonly #now: Clock;
   readonly #used = new Map<string, Used>();
@@ -28,12 +22,8 @@ export class ExitFigures implements Partial<SessionObserver> {
     this.#now = now;
   }
 
-  /** Bytes and times of an exit; zeros for one that no session has used. */
-  of(name: string): {
-    readonly bytesUp: number;
-    readonly bytesDown: number;
-    readonly connectMs: ConnectTimes;
-  } {
+  /** Bytes of an exit, and its connect times of the last hour in ms (null: none); zeros for one that no session has used. */
+  of(name: string) {
     const { bytesUp = 0, bytesDown = 0, samples = [] } = this.#used.get(name) ?? {};
     const since = this.#now() - HOUR_MS;
     const times = samples.flatMap(({ at, ms }) => (at < since ? [] : [ms])).sort((a, b) => a - b);

@@ -1,6 +1,7 @@
 // An exit: a named way out of this machine, which operators make at run time. The rules of its fields, and the local address that a
 // session gets from it.
-import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
+import { isNeverAllowed } from '../egress/special-addresses.js';
+import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** `prefer-…`: the other family only where the destination has no address of this one, or does not answer. */
 export const EXIT_FAMILIES = ['ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as const;
@@ -70,10 +71,12 @@ export function parseProxy(
   };
 }
 
-/** Whether `text` may be one of the addresses: an address without a zone, or an IPv6 network. */
+/** Whether `text` may be one of the addresses: one that sockets can be bound to, or an IPv6 network of a /32 or less. */
 export function isExitAddress(text: string): boolean {
-  if (!text.includes('/')) return parseIp(text) !== null && !text.includes('%');
-  return parseCidr(text)?.bytes.length === 16;
+  const block = text.includes('%') ? null : parseCidr(text);
+  if (block === null || unmap(block.bytes).length !== block.bytes.length || isNeverAllowed(block.bytes))
+    return false;
+  return !text.includes('/') || (block.bytes.length === 16 && block.length >= 32);
 }
 
 /** Returns whether an unmapped address is one of the exits, or in one of their networks: then it is this machine. */

@@ -82,7 +82,7 @@ export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit
         by,
         (stored) => {
           if (!find(stored, name)) return 'no-exit';
-          return isUsed(name) ? 'exit-in-use' : null;
+          return isUsed(name) || find(stored, name)?.isDefault ? 'exit-in-use' : null;
         },
       );
     },

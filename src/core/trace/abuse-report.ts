@@ -31,11 +31,11 @@ const ADDRESS =
 const PORT =
   /(?<![\da-z])(?<word>(?:src|source|dst|dest|destination|target)[-_ ]?port|[sd]pt|port)["']?[ \t]*[:=][ \t]*["']?(?<port>\d{1,5})(?!\w)/gi;
 const OUTGOING = /(?<![a-z])(?:src|spt|source|from|offend|attacker|attacking|abus|ban|infected|your)/gi;
-const DESTINATION = /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against)|[=-]+>/gi;
+const DESTINATION = /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against)|[=-]>/gi;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})[a-z]*`;
-const CLOCK = '(?<clock>\\d\\d:\\d\\d(?::\\d\\d)?)(?![:\\d])(?:[.,]\\d+)?';
+const CLOCK = '(?<clock>\\d\\d:\\d\\d(?::\\d\\d)?)(?![:\\d])(?:[.,]\\d+)?(?! *[ap]\\.?m\\b)';
 const ZONE = '(?: *(?<zone>Z|[+-]\\d\\d:?\\d\\d|\\(?[A-Z]{3,4}\\)?)(?![\\w:]))?';
 /** ISO 8601 and its relatives; RFC 5322 §3.3 and access logs; ctime; syslog; days and months in the order of a country. */
 const TIMES = [
@@ -47,20 +47,11 @@ const TIMES = [
   `(?<month>\\d{1,2})[/-](?<day>\\d{1,2})[/-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
 ].map((pattern) => new RegExp(`(?<![\\w])${pattern}`, 'gi'));
 /** Hours of the abbreviations with one meaning: CST, IST and others have several. */
-const ZONES: Readonly<Record<string, string>> = {
-  ...{
-    Z: '+00',
-    UTC: '+00',
-    GMT: '+00',
-    CET: '+01',
-    CEST: '+02',
-    EET: '+02',
-    EEST: '+03',
-    MSK: '+03',
-    JST: '+09',
-  },
-  ...{ EST: '-05', EDT: '-04', MDT: '-06', PDT: '-07', PST: '-08' },
-};
+const ZONES: Readonly<Record<string, string>> = Object.fromEntries(
+  'Z+00 UTC+00 GMT+00 CET+01 CEST+02 EET+02 EEST+03 MSK+03 JST+09 EST-05 EDT-04 MDT-06 PDT-07 PST-08'
+    .split(' ')
+    .map((zone) => [zone.slice(0, -3), zone.slice(-3)]),
+);
 
 /** @param now for times without a year, in ms since the epoch */
 export function readReport(text: string, now: number): Report {

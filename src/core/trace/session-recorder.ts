@@ -39,6 +39,8 @@ export class SessionRecorder
   readonly #ends: SessionRecordEnd[] = [];
   /** The recorded destinations of live associations. */
   readonly #destinations = new Map<string, Set<string>>();
+  /** Live sessions with a record. */
+  readonly #recorded = new Set<string>();
   #gap: RecordGap | null = null;
   /** Not yet confirmed as written; the next flush sends it again under the same number. */
   #batch: RecordBatch | null = null;
@@ -49,14 +51,9 @@ export class SessionRecorder
   }
 
   readonly opened = (session: Session): void => {
+    const { destination, outgoing, via, exit } = session;
     if (session.protocol === 'udp') this.#destinations.set(session.id, new Set());
-    else
-      this.#add(session, {
-        ...session.destination,
-        outgoing: session.outgoing,
-        via: session.via,
-        exit: session.exit,
-      });
+    else this.#add(session, { ...destination, outgoing, via, exit });
   };
 
   readonly destinationChanged = (session: Session): void => {
@@ -76,7 +73,7 @@ export class SessionRecorder
     // Those that were replaced in a long batch of events.
     for (const each of destinations ?? []) this.#addDestination(session, each, session.openedAt);
     this.#destinations.delete(session.id);
-    if (!this.#options.isOn()) return;
+    if (!this.#recorded.delete(session.id)) return;
     const end = { endedAt: session.openedAt + durationMs, bytesUp, bytesDown };
     const waiting = this.#waiting.get(session.id);
     for (const record of waiting ?? []) Object.assign(record, end);
@@ -98,7 +95,9 @@ export class SessionRecorder
   #take(): RecordBatch {
     this.#number += 1;
     const records = this.#records.splice(0, BATCH_SIZE);
-    for (const { session } of records) this.#waiting.delete(session);
+    // An association may have more records than one batch takes.
+    for (const record of records)
+      if (this.#waiting.get(record.session)?.at(-1) === record) this.#waiting.delete(record.session);
     const gap = this.#gap;
     this.#gap = null;
     return { records, ends: this.#ends.splice(0, BATCH_SIZE), gap };
@@ -127,6 +126,7 @@ export class SessionRecorder
       this.#gap.count += 1;
       return;
     }
+    this.#recorded.add(session.id);
     const record: Waiting = {
       session: session.id,
       accountId: session.accountId,

@@ -16,7 +16,7 @@ export const REASON_TEXTS = {
   'no-exit': 'there is no such exit',
   'exit-exists': 'there is an exit of this name',
   'exit-fixed': 'the exit is in the configuration (socks.upstreams) and can be changed only there',
-  'exit-in-use': 'accounts or plans use the exit: give them another one first',
+  'exit-in-use': 'accounts or plans use the exit, or it is the default one: give them another one first',
   'too-many-exits': 'the maximum number of exits is reached (256)',
   'exit-needs-native':
     'interface, mark and networks need the native engine (socks.engine), which does not run here',

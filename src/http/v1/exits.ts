@@ -9,6 +9,7 @@ import {
   MAX_EXIT_ADDRESSES,
   MAX_EXIT_UPSTREAMS,
   MAX_MARK,
+  NEW_EXIT,
   parseProxy,
 } from '../../core/exits/exit.js';
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
@@ -19,6 +20,7 @@ import { routesOf } from '../api/route.js';
 import { Bytes } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import type { Services } from '../services.js';
+import { withoutUndefined } from './without-undefined.js';
 
 const Name = z.string().regex(EXIT_NAME);
 const Login = z.string().min(1).max(255).nullable().default(null);
@@ -220,9 +222,9 @@ function accountsOf({ accounts }: Services, name: string): number {
 
 function problemOfMachine(
   { exitProblem }: Services,
-  { addresses = [], interface: device = null, mark = null }: z.output<typeof ExitChange>,
+  body: z.output<typeof ExitChange>,
 ): ProblemAnswer | null {
-  const problem = exitProblem({ addresses, interface: device, mark });
+  const problem = exitProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
   return problem && { problem: 'conflict', ...because(problem) };
 }
 

@@ -1,4 +1,5 @@
 // BIND (RFC 1928 §4, §6): waits for one connection from the host that the client names; two replies, then the relay.
+import { isPrivate } from '../../core/egress/special-addresses.js';
 import { normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import { candidatePorts } from '../io/candidate-ports.js';
@@ -52,6 +53,9 @@ function waitForPeer(
   const { io, settings, ownPorts } = running.host;
   const { portRange, publicAddresses, timeoutMs } = settings.bind;
   const end = (isIpv6 ? exit?.ipv6 : exit?.ipv4) ?? undefined;
+  // Without an address of the exit it is not known where an interface or a mark lets the peer in.
+  if (end && end.address === null && (end.interface !== null || end.mark !== null))
+    return running.fail(session, Reply.commandNotSupported, 'exit-without-address');
   if (exit !== null && end === undefined)
     return running.fail(session, Reply.networkUnreachable, 'exit-without-family');
   let listener: Extract<ListenResult, { ok: true }> | null = null;
@@ -108,16 +112,18 @@ function waitForPeer(
     timer = io.timer(timeoutMs, () => fail(Reply.ttlExpired, 'no-peer-in-time'));
     const isOfFamily = (address: string): boolean => address.includes(':') === isIpv6;
     const publicAddress = publicAddresses.find(isOfFamily);
+    // An exit has a public address of its own, if it is not behind NAT.
+    const own = end?.address ? parseIp(end.address) : null;
+    const isReachable = own !== null && !isPrivate(own);
     // When no better address is known, the reply contains the local one of the client's connection.
     const reply = (address = normalizeAddress(running.stream.local.address)): void => {
       if (isOver) return;
       isListening = true;
-      running.reply(Reply.succeeded, end?.address ?? publicAddress ?? address, port);
+      running.reply(Reply.succeeded, isReachable ? address : (publicAddress ?? address), port);
       running.readWhileBinding();
     };
     const towards = expected?.find(isOfFamily);
-    if (end?.address) reply(end.address);
-    else if (towards === undefined) reply();
+    if (towards === undefined || end?.address) reply(end?.address ?? undefined);
     else io.sourceAddressFor(towards, (source) => reply(source ?? undefined));
   }
 

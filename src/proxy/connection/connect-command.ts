@@ -22,7 +22,7 @@ const REPLY_BY_RESOLVE_FAILURE = {
 } as const;
 
 /** Failures that the guard counts: not those of this machine. */
-const UNREACHED = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET'];
+const UNREACHED = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ECONNRESET'];
 
 export function startConnect(running: RunningCommand, authorized: AuthorizedRequest): void {
   const { account, egress, exit, request } = authorized;

@@ -241,7 +241,7 @@ export class Connection implements StreamListener, ClientConnection {
   }
 
   #admitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount): void {
-    const ways = this.#authorize(account);
+    const ways = this.#authorize(account, !account.record.needsPermit);
     if (typeof ways === 'number') return this.#refuseWith(ways);
     if (!account.record.needsPermit) return this.#run(protocol, step, { account, ...ways, permit: null });
     // Until it is answered, the handshake and its time limit go on.
@@ -257,14 +257,14 @@ export class Connection implements StreamListener, ClientConnection {
 
   #permitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount, permit: Permit): void {
     // The account may have changed meanwhile.
-    const ways = this.#authorize(account);
+    const ways = this.#authorize(account, true);
     if (typeof ways === 'number') this.#refuseWith(ways);
     else this.#run(protocol, step, { account, ...ways, permit });
     permit.releaseUnused();
   }
 
   /** The egress policy and the exit for a session of the account, or the reply that refuses the session. Reports why. */
-  #authorize(account: WorkerAccount): Pick<Authorized, 'egress' | 'exit'> | ReplyCode {
+  #authorize(account: WorkerAccount, isLast: boolean): Pick<Authorized, 'egress' | 'exit'> | ReplyCode {
     const { record } = account;
     // The account may have been changed between its login and its request.
     const isKnown = this.host.accounts.byId(record.id) === account;
@@ -277,7 +277,7 @@ export class Connection implements StreamListener, ClientConnection {
       return Reply.notAllowedByRuleset;
     }
     const egress = this.host.egressOf(record.limits.egressClass);
-    const exit = this.host.exits.use(record.exit, record.id);
+    const exit = this.host.exits.use(record.exit, record.id, isLast);
     if (egress !== null && exit !== undefined) return { egress, exit };
     const fields = {
       account: record.username,

@@ -215,17 +215,21 @@ export class Destinations {
     const { egress, exit, context } = this.#options;
     const { upstreams } = context;
     const { permitted, refusal } = permittedAddresses(egress, addresses, isName ? host : null, port, 'udp');
-    const inUse = permitted.find((address) => address === destination.hop?.to.address);
+    const inUse = destination.hop?.to.address;
     // UDP reports no failed delivery, so there is no second attempt; IPv4 works on every host.
     const first = exit?.prefersIpv6 ? ':' : '.';
-    const choose = (from: readonly string[]) => inUse ?? from.find((each) => each.includes(first)) ?? from[0];
+    const choose = (from: readonly string[]) =>
+      from.find((each) => each === inUse) ?? from.find((each) => each.includes(first)) ?? from[0];
     const address = choose(permitted);
     if (address === undefined) return this.#setHop(destination, null, refusal);
-    const ip = upstreams.isEmpty ? null : parseIp(address);
-    const rule = ip === null ? undefined : upstreams.select(host, ip, port);
+    const ruleOf = (each: string): Upstream | null | undefined => {
+      const ip = upstreams.isEmpty ? null : parseIp(each);
+      return ip === null ? undefined : upstreams.select(host, ip, port);
+    };
+    const rule = ruleOf(address);
     const proxies = proxiesOf(rule, exit);
     if (proxies.length === 0) {
-      const direct = choose(leavingBy(exit, permitted));
+      const direct = choose(leavingBy(exit, permitted).filter((each) => ruleOf(each) === rule));
       if (direct === undefined) return this.#setHop(destination, null, 'exit-without-family');
       return this.#setHop(destination, { to: { address: direct, port }, upstream: null }, null);
     }

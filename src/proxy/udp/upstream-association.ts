@@ -144,11 +144,13 @@ class UpstreamAssociation {
   #openSocket(control: Stream, to: Endpoint): UpstreamSocket | string {
     const local = control.local.address;
     const isOfFamily = isIPv6(local) === isIPv6(to.address);
-    // Many proxies accept datagrams only from the address of the control connection.
-    const bindAddress = isOfFamily ? local : isIPv6(to.address) ? '::' : '0.0.0.0';
-    const onDatagram = (datagram: Buffer, from: Endpoint): void => this.#onDatagram(datagram, from, to);
     const { exit, relay } = this.#options;
     const end = (isIPv6(to.address) ? exit?.ipv6 : exit?.ipv4) ?? null;
+    if (exit !== null && end === null) return 'exit-without-family';
+    const everyAddress = isIPv6(to.address) ? '::' : '0.0.0.0';
+    // Many proxies accept datagrams only from the address of the control connection.
+    const bindAddress = isOfFamily ? local : (end?.address ?? everyAddress);
+    const onDatagram = (datagram: Buffer, from: Endpoint): void => this.#onDatagram(datagram, from, to);
     return relay.openUpstream({ bindAddress, end, to, onDatagram }) ?? 'no-port';
   }
 
@@ -244,7 +246,10 @@ export class UpstreamAssociations {
 
   /** The way to a destination: `host` is an address, or a name that the upstream proxy resolves. */
   hopTo(upstreams: readonly Upstream[], exit: ExitUse | null, host: string, port: number): UpstreamHop {
-    const key = JSON.stringify(upstreams.map(({ host, port, login }) => [host, port, login]));
+    const key = JSON.stringify([
+      exit?.name,
+      upstreams.map((each) => [each.exit, each.host, each.port, each.login]),
+    ]);
     const association =
       this.#associations.get(key) ??
       new UpstreamAssociation({ ...this.#options, upstreams, exit, backlog: this.#backlog });

@@ -36,14 +36,12 @@ export interface UpstreamContext {
 }
 
 const WITHOUT_UDP = 'upstream-without-udp';
-/** Failures that say nothing about the proxy. */
-const NOT_OF_PROXY = /^upstream-(?:without-udp|resolve-)/;
-/** Failures by which the proxy says that it cannot reach the destination. */
-const ANSWER = /^upstream-(?:reply|status)-/;
+/** Failures before a connection that say nothing about the proxy. */
+const NOT_OF_PROXY = /^(?:exit-|upstream-(?:without-udp|resolve-|EADDRNOTAVAIL))/;
 
 /**
- * Asks the proxies in their order, until one connects or says that the destination cannot be reached. `onFailed` may be called before
- * it returns. No callback follows `cancel`.
+ * Asks the first proxy in order that can be connected to: what fails then may be the destination's fault. `onFailed` may be called
+ * before it returns. No callback follows `cancel`.
  */
 export function askUpstreams(
   request: Omit<UpstreamRequest, 'upstream'> & { readonly upstreams: readonly Upstream[] },
@@ -60,9 +58,10 @@ export function askUpstreams(
           request.onConnected(...connected);
         },
         onFailed: (reply, reason) => {
-          if (!NOT_OF_PROXY.test(reason) && !ANSWER.test(reason)) context.exits.setAlive(upstream, false);
           const [next, ...rest] = others;
-          if (next === undefined || ANSWER.test(reason)) request.onFailed(reply, reason);
+          const isReached = running?.isConnected === true;
+          if (!isReached && !NOT_OF_PROXY.test(reason)) context.exits.setAlive(upstream, false);
+          if (isReached || next === undefined) request.onFailed(reply, reason);
           else ask(next, rest);
         },
       },
@@ -96,6 +95,10 @@ class Ask implements Attempt, StreamListener {
         : new Socks5Client({ command, destination, login });
   }
 
+  get isConnected(): boolean {
+    return this.#stream !== null;
+  }
+
   start(): void {
     const { upstream, client, command } = this.#request;
     if (command === 'associate' && upstream.protocol === 'http') {
@@ -120,7 +123,9 @@ class Ask implements Attempt, StreamListener {
     const { io, egress, connectTimeoutMs } = this.#context;
     const { exit, upstream } = this.#request;
     const { port } = upstream;
-    const others = leavingBy(exit, addresses).filter((address) => !isOwnListener(address, port, egress));
+    const leaving = leavingBy(exit, addresses);
+    if (leaving.length === 0) return this.#fail(Reply.generalFailure, 'exit-without-family');
+    const others = leaving.filter((address) => !isOwnListener(address, port, egress));
     // A rule that names this proxy as its own upstream would cause a loop.
     if (others.length === 0) return this.#fail(Reply.generalFailure, 'upstream-is-this-proxy');
     this.#timer = io.timer(connectTimeoutMs, () => this.#fail(Reply.ttlExpired, 'upstream-timeout'));

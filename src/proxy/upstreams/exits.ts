@@ -33,6 +33,8 @@ export function proxiesOf(rule: Upstream | null | undefined, exit: ExitUse | nul
 interface Known {
   readonly exit: Exit;
   readonly upstreams: readonly Upstream[];
+  /** Of the next session, where addresses take turns. */
+  turn: number;
 }
 
 export class WorkerExits {
@@ -43,7 +45,6 @@ export class WorkerExits {
   /** Whether an address is one of an exit: it leads to this machine, also where no interface has it. */
   hasAddress: (ip: IpBytes) => boolean = () => false;
   #default: string | null = null;
-  #turn = 0;
 
   /**
    * @param rules of the configuration: their proxies are exits too
@@ -51,7 +52,9 @@ export class WorkerExits {
    */
   constructor(rules: readonly UpstreamRule[], exits: readonly Exit[], now: () => number) {
     this.#fixed = rules.flatMap(({ upstream }) =>
-      upstream === null ? [] : [{ exit: { ...NEW_EXIT, name: upstream.exit }, upstreams: [upstream] }],
+      upstream === null
+        ? []
+        : [{ exit: { ...NEW_EXIT, name: upstream.exit }, upstreams: [upstream], turn: 0 }],
     );
     this.#now = now;
     this.set(exits);
@@ -59,9 +62,11 @@ export class WorkerExits {
 
   /** Replaces the operator's exits. Live sessions keep what they have. */
   set(exits: readonly Exit[]): void {
-    const known = [...exits.map((exit) => ({ exit, upstreams: upstreamsOf(exit) })), ...this.#fixed];
+    const known = [...exits.map((exit) => ({ exit, upstreams: upstreamsOf(exit), turn: 0 })), ...this.#fixed];
     this.#known = new Map(known.map((each) => [each.exit.name, each]));
-    this.#default = exits.find(({ isDefault }) => isDefault)?.name ?? null;
+    this.#default =
+      known.find(({ exit }) => exit.isDefault && this.#known.get(exit.name)?.exit === exit)?.exit.name ??
+      null;
     this.hasAddress = addressesOf(exits);
     this.#deadUntil.clear();
   }
@@ -69,9 +74,10 @@ export class WorkerExits {
   /**
    * What a session of the account gets of an exit.
    * @param name null: the default exit, or none
+   * @param isLast false: it is asked again for the same session
    * @returns undefined: there is no exit of this name
    */
-  use(name: string | null, accountId: string): ExitUse | null | undefined {
+  use(name: string | null, accountId: string, isLast = true): ExitUse | null | undefined {
     const chosen = name ?? this.#default;
     if (chosen === null) return null;
     const known = this.#known.get(chosen);
@@ -79,8 +85,8 @@ export class WorkerExits {
     const { exit, upstreams } = known;
     const isOfAccount = exit.choose === 'account';
     const host = isOfAccount ? createHash('sha256').update(accountId).digest() : randomBytes(16);
-    if (!isOfAccount) this.#turn += 1;
-    const turn = isOfAccount ? host.readUInt32LE(16) : this.#turn;
+    const turn = isOfAccount ? host.readUInt32LE(16) : known.turn;
+    if (isLast) known.turn += 1;
     const endOf = (isIpv6: boolean): LocalEnd | null => {
       const chosenAddress = chooseAddress(exit, isIpv6, turn, host);
       const isOther = exit.family === (isIpv6 ? 'ipv4' : 'ipv6');
@@ -103,19 +109,20 @@ export class WorkerExits {
   }
 
   /** A proxy did not answer, or does again. */
-  setAlive({ host, port }: Upstream, isAlive: boolean): void {
-    const key = formatHostPort(host, port);
-    if (isAlive) this.#deadUntil.delete(key);
-    else this.#deadUntil.set(key, this.#now() + DEAD_FOR_MS);
+  setAlive(upstream: Upstream, isAlive: boolean): void {
+    if (isAlive) this.#deadUntil.delete(keyOf(upstream));
+    else this.#deadUntil.set(keyOf(upstream), this.#now() + DEAD_FOR_MS);
   }
 
   /** In their order, but those that did not answer lately last. */
   #living(upstreams: readonly Upstream[]): readonly Upstream[] {
-    const isDead = ({ host, port }: Upstream): boolean =>
-      (this.#deadUntil.get(formatHostPort(host, port)) ?? 0) > this.#now();
+    const isDead = (each: Upstream): boolean => (this.#deadUntil.get(keyOf(each)) ?? 0) > this.#now();
     return [...upstreams].sort((a, b) => Number(isDead(a)) - Number(isDead(b)));
   }
 }
+
+/** Another exit may reach the proxy where this one does not. */
+const keyOf = ({ exit, host, port }: Upstream): string => `${exit} ${formatHostPort(host, port)}`;
 
 function upstreamsOf({ name, names, upstreams }: Exit): readonly Upstream[] {
   return upstreams.flatMap(({ proxy, username, password }) => {

@@ -210,7 +210,7 @@ describe('tags, names and plans of accounts', () => {
     assert.deepEqual(
       { ...change?.after, expiresAt: null },
       {
-        ...{ plan: MONTH.name, expiresAt: null, daysFromFirstLogin: null },
+        ...{ plan: MONTH.name, exit: null, expiresAt: null, daysFromFirstLogin: null },
         ...{ ...MONTH.limits, egressClass: null },
       },
     );

@@ -79,7 +79,8 @@ export class AccountGuard {
     this.#begin(now);
     if (this.#destinations.has(destination ^ FAILED)) return;
     this.#remember(destination ^ FAILED);
-    this.#buckets.failedConnectionsPerMinute.take();
+    // What has been tried before it failed does not count against later connections.
+    this.#buckets.failedConnectionsPerMinute.take(0);
   }
 
   /** Unused for so long that every limit would start anew. */
@@ -128,7 +129,7 @@ class Bucket {
     return size === 0 || this.#left >= 1 ? 0 : (1 - this.#left) / perMs;
   }
 
-  take(): void {
-    if (this.#size > 0) this.#left = Math.max(-this.#size, this.#left - 1);
+  take(least = -this.#size): void {
+    if (this.#size > 0) this.#left = Math.max(least, this.#left - 1);
   }
 }

@@ -199,8 +199,14 @@ function endedBy(
 
 const NONE_ELSEWHERE = { clientAddresses: [], sessions: 0 } as const;
 
-type Terms = Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'limits'>;
+type Terms = Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'exit'>;
 
-function termsOf({ plan, expiresAt, daysFromFirstLogin, limits }: Terms): Readonly<Record<string, unknown>> {
-  return { plan, expiresAt: isoOrNull(expiresAt), daysFromFirstLogin, ...limits };
+function termsOf({
+  plan,
+  expiresAt,
+  daysFromFirstLogin,
+  limits,
+  exit,
+}: Terms): Readonly<Record<string, unknown>> {
+  return { plan, expiresAt: isoOrNull(expiresAt), daysFromFirstLogin, exit, ...limits };
 }

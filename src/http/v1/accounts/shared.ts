@@ -181,7 +181,7 @@ export function withTerms(
   return {
     ...change,
     ...dated,
-    exit: change.exit ?? dated.exit,
+    exit: change.exit === undefined ? dated.exit : change.exit,
     limits: { ...terms.limits, ...change.limits },
   };
 }

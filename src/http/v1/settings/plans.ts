@@ -42,7 +42,9 @@ export const planRoutes = settingRoutes({
   },
   present: ({ plans }) => ({ body: { plans: plans.list() }, version: plans.list() }),
   async save({ body, by }, { accounts, plans }, otherVersion) {
-    const unknown = body.plans.findIndex(({ exit }) => !accounts.hasExit(exit));
+    const unknown = body.plans.findIndex(
+      ({ name, exit }) => exit !== plans.byName(name)?.exit && !accounts.hasExit(exit),
+    );
     if (unknown >= 0) return invalid(`body.plans.${unknown}.exit`, 'exit');
     const names = body.plans.map(({ name }) => name);
     const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
