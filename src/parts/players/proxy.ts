@@ -236,7 +236,7 @@ function observe({
 
 /** Logs the end of a session. */
 function logSession(log: Log, session: Session, summary: SessionSummary): void {
-  const { destination, outgoing, via } = session;
+  const { destination, outgoing, via, exit } = session;
   const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;
   log.info(
     {
@@ -246,6 +246,7 @@ function logSession(log: Log, session: Session, summary: SessionSummary): void {
       address: destination.address,
       ...(outgoing === null ? {} : { outgoing: formatHostPort(outgoing.address, outgoing.port) }),
       ...(via === null ? {} : { via }),
+      ...(exit === null ? {} : { exit }),
       ...(session.protocol === 'udp' ? { protocol: 'udp' } : {}),
       ...(session.clientProtocol === 'socks5' ? {} : { clientProtocol: session.clientProtocol }),
       bytesUp,
