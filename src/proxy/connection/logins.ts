@@ -1,11 +1,11 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
 import {
   type AccountRefusal,
+  accountRefusal,
   createLogin,
   isAccountRefusal,
   isGuess,
   type LoginFailure,
-  refuseAccount,
 } from '../../core/accounts/access/login.js';
 import { hashPassword } from '../../core/accounts/access/password.js';
 import type { Schedules } from '../../core/accounts/access/schedule.js';
@@ -124,7 +124,7 @@ export class Logins {
   }
 
   #refusalOf({ record }: WorkerAccount, address: string): AccountRefusal | null {
-    return refuseAccount(record, address, this.#options.schedules, Date.now());
+    return accountRefusal(record, address, this.#options.schedules, Date.now());
   }
 
   /** Which limit refuses a further session of the account from this address now, by the sessions of this worker; null: none. */

@@ -2,7 +2,7 @@
 // An account belongs to one worker, so all counts are exact without locks.
 
 import { includesAddress } from '../../core/accounts/access/address-list.js';
-import { refuseClient } from '../../core/accounts/access/login.js';
+import { clientRefusal } from '../../core/accounts/access/login.js';
 import type { Schedules } from '../../core/accounts/access/schedule.js';
 import { isExpired } from '../../core/accounts/account.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
@@ -256,7 +256,7 @@ export class WorkerAccounts {
 function endRefusedClients({ record, sessions }: WorkerAccount): void {
   for (const session of [...sessions]) {
     const { isByAddress, client } = session;
-    const refusal = refuseClient(record, client.address);
+    const refusal = clientRefusal(record, client.address);
     if (refusal !== null) session.end(refusal);
     else if (isByAddress && !includesAddress(record.authorizedAddresses, client.address))
       session.end('address-removed');

@@ -62,7 +62,7 @@ const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Creates the login check. It computes exactly one password digest per call. A wrong password has precedence over
- * what `refuseAccount` returns, so that only the owner of the account can cause these results.
+ * what `accountRefusal` returns, so that only the owner of the account can cause these results.
  */
 export function createLogin<Found extends LoginAccount>({
   directory,
@@ -84,14 +84,14 @@ export function createLogin<Found extends LoginAccount>({
     });
     if (!account) return fail('unknown-user');
     if (!matches) return fail('wrong-password');
-    const refusal = refuseAccount(account, client, schedules, now());
+    const refusal = accountRefusal(account, client, schedules, now());
     if (refusal !== null) return fail(refusal);
     return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
   };
 }
 
 /** Why an account may not log in from the address `client`, with credentials or by an authorized address; null: it may. */
-export function refuseAccount(
+export function accountRefusal(
   account: Refusable,
   client: string,
   schedules: Pick<Schedules, 'isOpen'>,
@@ -99,13 +99,13 @@ export function refuseAccount(
 ): AccountRefusal | null {
   if (!account.isEnabled) return 'disabled';
   if (isExpired(account, now)) return 'expired';
-  const refusal = refuseClient(account, client);
+  const refusal = clientRefusal(account, client);
   if (refusal !== null) return refusal;
   return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
 }
 
 /** Why an account may not be used from the address `client`, whatever the time; null: it may. Its sessions from there end. */
-export function refuseClient(account: Refusable, client: string): 'client-not-allowed' | null {
+export function clientRefusal(account: Refusable, client: string): 'client-not-allowed' | null {
   return isAllowedClient(account.allowedClients, client) ? null : 'client-not-allowed';
 }
 

@@ -1,6 +1,6 @@
 // Plans the change of each account by a bulk action, before anything is written.
 import type { z } from 'zod';
-import { refuseAccount } from '../../../core/accounts/access/login.js';
+import { accountRefusal } from '../../../core/accounts/access/login.js';
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, changed } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
@@ -189,7 +189,7 @@ function endedBy(
   const live = sessions.countOf(account.id);
   if (live === 0 || action.type === 'delete' || action.type === 'reset-password') return live;
   const after = changed(account, change);
-  const isEnded = (client: string) => refuseAccount(after, client, schedules, at) !== null;
+  const isEnded = (client: string) => accountRefusal(after, client, schedules, at) !== null;
   const here = sessions.ofAccount(account.id).filter(({ client }) => isEnded(client.address)).length;
   const { clientAddresses, sessions: others } = sessions.elsewhere.of(account.id) ?? NONE_ELSEWHERE;
   const ended = clientAddresses.filter(isEnded).length;
