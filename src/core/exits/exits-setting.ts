@@ -22,7 +22,7 @@ export interface ExitsSetting extends AuditedSetting<readonly Exit[]> {
   isFixed(name: string): boolean;
   add(name: string, fields: ExitChange, by: Actor): Promise<ExitRefusal | null>;
   set(name: string, change: ExitChange, by: Actor): Promise<ExitRefusal | null>;
-  /** @param isUsed whether an account, a plan or a seller names the exit */
+  /** @param isUsed whether an account or a plan names the exit */
   remove(name: string, isUsed: (name: string) => boolean, by: Actor): Promise<ExitRefusal | null>;
 }
 
@@ -81,8 +81,9 @@ export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit
         (stored) => stored.filter((exit) => exit.name !== name),
         by,
         (stored) => {
-          if (!find(stored, name)) return 'no-exit';
-          return isUsed(name) || find(stored, name)?.isDefault ? 'exit-in-use' : null;
+          const exit = find(stored, name);
+          if (exit === undefined) return 'no-exit';
+          return exit.isDefault || isUsed(name) ? 'exit-in-use' : null;
         },
       );
     },

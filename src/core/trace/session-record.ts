@@ -14,7 +14,7 @@ export interface SessionRecord {
   readonly client: string;
   /** Our end as the destination sees it; address '' or port 0: unknown. */
   readonly outgoing: Endpoint;
-  /** The upstream proxy; null: direct. */
+  /** The name of the exit; null: none. */
   readonly exit: string | null;
   /** As the client asked for it; OTHER_DESTINATIONS: those of an association beyond the number that is recorded. */
   readonly host: string;

@@ -108,7 +108,7 @@ export const exitRoutes = [
     },
     handle: async (_, services) => ({
       status: 200,
-      body: { items: services.exits.list().map((exit) => present(services, exit)) },
+      body: { items: services.exits.list().map(presenterOf(services)) },
     }),
   }),
   route({
@@ -123,7 +123,7 @@ export const exitRoutes = [
       const unusable = problemOfMachine(services, fields);
       if (unusable) return unusable;
       const refusal = await services.exits.add(name, fields, actorOf(caller));
-      return refusal ? problemOf(refusal) : { status: 201, body: changed(services, name) };
+      return refusal ? problemOf(refusal) : changed(services, name, 201);
     },
   }),
   route({
@@ -134,10 +134,7 @@ export const exitRoutes = [
     request,
     responses: { 200: { description: 'The exit.', schema: ShownExit } },
     problems: [404],
-    async handle({ params: { name } }, services) {
-      const exit = services.exits.byName(name);
-      return exit ? { status: 200, body: present(services, exit) } : problemOf('no-exit');
-    },
+    handle: async ({ params: { name } }, services) => shown(services, name),
   }),
   route({
     endpoint: 'PATCH /api/v1/exits/{name}',
@@ -151,7 +148,7 @@ export const exitRoutes = [
       const unusable = problemOfMachine(services, body);
       if (unusable) return unusable;
       const refusal = await services.exits.set(name, body, actorOf(caller));
-      return refusal ? problemOf(refusal) : { status: 200, body: changed(services, name) };
+      return refusal ? problemOf(refusal) : changed(services, name);
     },
   }),
   route({
@@ -164,7 +161,8 @@ export const exitRoutes = [
     problems: [404, 409],
     async handle({ params: { name }, caller }, services) {
       const isUsed = (exit: string): boolean =>
-        accountsOf(services, exit) > 0 || services.plans.list().some((plan) => plan.exit === exit);
+        services.accounts.list().some(({ account }) => account.exit === exit) ||
+        services.plans.list().some((plan) => plan.exit === exit);
       const refusal = await services.exits.remove(name, isUsed, actorOf(caller));
       if (refusal) return problemOf(refusal);
       services.onSettingChanged();
@@ -192,32 +190,41 @@ export const exitRoutes = [
   }),
 ];
 
-function changed(services: Services, name: string) {
+function changed(services: Services, name: string, status = 200) {
   services.onSettingChanged();
-  const exit = services.exits.byName(name);
-  if (exit === null) throw new Error(`the exit ${name} has just been written`);
-  return present(services, exit);
+  return shown(services, name, status);
 }
 
-function present(services: Services, { upstreams, ...exit }: Exit) {
-  const { exits, exitFigures, sessions } = services;
-  const isFixed = exits.isFixed(exit.name);
-  return {
-    ...exit,
-    upstreams: upstreams.map(({ proxy, username, password }) => ({
-      proxy,
-      username,
-      hasPassword: isFixed ? username !== null : password !== null,
-    })),
-    isFixed,
-    accounts: accountsOf(services, exit.name),
-    sessions: [...sessions.all()].filter((session) => session.exit === exit.name).length,
-    ...exitFigures.of(exit.name),
+function shown(services: Services, name: string, status = 200) {
+  const exit = services.exits.byName(name);
+  return exit ? { status, body: presenterOf(services)(exit) } : problemOf('no-exit');
+}
+
+/** Returns how exits are shown. Accounts and sessions are counted once for all of them. */
+function presenterOf({ accounts, exits, exitFigures, sessions }: Services) {
+  const accountsOf = countNames(accounts.list().map(({ account }) => account.exit));
+  const sessionsOf = countNames([...sessions.all()].map(({ exit }) => exit));
+  return ({ upstreams, ...exit }: Exit) => {
+    const isFixed = exits.isFixed(exit.name);
+    return {
+      ...exit,
+      upstreams: upstreams.map(({ proxy, username, password }) => ({
+        proxy,
+        username,
+        hasPassword: isFixed ? username !== null : password !== null,
+      })),
+      isFixed,
+      accounts: accountsOf.get(exit.name) ?? 0,
+      sessions: sessionsOf.get(exit.name) ?? 0,
+      ...exitFigures.of(exit.name),
+    };
   };
 }
 
-function accountsOf({ accounts }: Services, name: string): number {
-  return accounts.list().filter(({ account }) => account.exit === name).length;
+function countNames(names: readonly (string | null)[]): ReadonlyMap<string | null, number> {
+  const counts = new Map<string | null, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 function problemOfMachine(

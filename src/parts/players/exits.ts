@@ -1,5 +1,4 @@
 // Exits on this machine: what it cannot do for one, the trial of one, and what sessions use of each.
-
 import type { Config } from '../../config.js';
 import { ExitFigures } from '../../core/exits/exit-figures.js';
 import type { ExitTrial } from '../../core/exits/exit-trial.js';

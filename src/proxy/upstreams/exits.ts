@@ -64,9 +64,7 @@ export class WorkerExits {
   set(exits: readonly Exit[]): void {
     const known = [...exits.map((exit) => ({ exit, upstreams: upstreamsOf(exit), turn: 0 })), ...this.#fixed];
     this.#known = new Map(known.map((each) => [each.exit.name, each]));
-    this.#default =
-      known.find(({ exit }) => exit.isDefault && this.#known.get(exit.name)?.exit === exit)?.exit.name ??
-      null;
+    this.#default = [...this.#known.values()].find(({ exit }) => exit.isDefault)?.exit.name ?? null;
     this.hasAddress = addressesOf(exits);
     this.#deadUntil.clear();
   }

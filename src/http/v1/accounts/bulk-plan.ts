@@ -201,12 +201,6 @@ const NONE_ELSEWHERE = { clientAddresses: [], sessions: 0 } as const;
 
 type Terms = Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'exit'>;
 
-function termsOf({
-  plan,
-  expiresAt,
-  daysFromFirstLogin,
-  limits,
-  exit,
-}: Terms): Readonly<Record<string, unknown>> {
+function termsOf({ plan, expiresAt, daysFromFirstLogin, limits, exit }: Terms) {
   return { plan, expiresAt: isoOrNull(expiresAt), daysFromFirstLogin, exit, ...limits };
 }

@@ -47,7 +47,7 @@ const TraceItem = z
     protocol: z.enum(['tcp', 'udp']),
     session: Guid,
     node: z.string(),
-    /** The upstream proxy; null: direct. */
+    /** The name of the exit; null: none. */
     exit: z.string().nullable(),
     startedAt: Time,
     /** null: it runs, or its node has been killed and not started since. */
