@@ -7,10 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { storageProblemOf } from '../../src/core/storage.js';
 import { migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
+import { prepareSqlite } from '../../src/store/sqlite/connect.js';
 import { type MigrationEvent, openDaemonStore, openStore } from '../../src/store/store.js';
 import { eventually } from '../helpers/eventually.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
-import { addAccount } from '../helpers/stored-accounts.js';
 import { account, connectBeside, openTestStore, tempDir } from './helpers.js';
 
 const options = (dataDir: string, events: MigrationEvent[] = []) =>
@@ -28,12 +28,19 @@ async function migrationsOf(t: TestContext, file: string): Promise<string[]> {
 
 /** A database with one account, as the version before this one left it. */
 async function olderDatabase(t: TestContext) {
-  const { store, dataDir, file } = await openTestStore(t);
+  const dataDir = await tempDir(t);
+  const file = join(dataDir, 'pulsegate.db');
   const player = account();
-  await addAccount(store.accounts, player);
-  await store.close();
   const db = connectBeside(t, file);
-  await db.migrate.down(migratorConfig('sqlite3'));
+  await prepareSqlite(db, file);
+  await db.migrate.latest(migratorConfig('sqlite3', migrations.slice(0, -1)));
+  await db('accounts').insert({
+    id: player.id,
+    username: player.username,
+    password_hash: player.passwordHash,
+    is_enabled: player.isEnabled,
+    created_at: player.createdAt,
+  });
   await db.destroy();
   return { dataDir, file, player };
 }

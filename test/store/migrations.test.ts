@@ -1,10 +1,14 @@
-// Every migration can be undone and done again, alone and all together.
+// Every migration changes the schema of its database, and a failed one leaves nothing.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import { migrate, migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
+import { connectPg } from '../../src/store/pg/connect.js';
+import { newDatabase } from '../helpers/shared-postgres.js';
 import { type DatabaseKind, onEachDatabase } from './databases.js';
+import { connectBeside, tempDir } from './helpers.js';
 
 const COLUMNS = `select 'column' as type, table_name || '.' || column_name as name, data_type || is_nullable || coalesce(collation_name, '') as sql
   from information_schema.columns where table_schema = current_schema() and table_name not like 'schema_migrations%'`;
@@ -21,38 +25,27 @@ async function schema(db: Knex, kind: DatabaseKind): Promise<{ name: string }[]>
     .select('type', 'name', 'sql');
 }
 
-onEachDatabase(
-  'undoing a migration restores the schema before it, and the migration can be repeated',
-  async (open, kind) => {
-    const { connect } = await open();
-    const db = connect();
-    await db.migrate.rollback(migratorConfig(kind), true);
-    for (let count = 1; count <= migrations.length; count++) {
-      const before = await schema(db, kind);
-      const config = migratorConfig(kind, migrations.slice(0, count));
-      await db.migrate.up(config);
-      const after = await schema(db, kind);
-      const only = migrations[count - 1]?.kind;
-      if (only === undefined || only === kind) assert.notDeepEqual(after, before);
-      await db.migrate.down(config);
-      assert.deepEqual(await schema(db, kind), before, migrations[count - 1]?.name);
-      await db.migrate.up(config);
-      assert.deepEqual(await schema(db, kind), after);
-    }
-  },
-);
+/** A connection to a database without a schema. */
+async function emptyDatabase(t: TestContext, kind: DatabaseKind): Promise<Knex> {
+  if (kind === 'sqlite3') return connectBeside(t, join(await tempDir(t), 'pulsegate.db'));
+  const db = connectPg(await newDatabase(t, { isEmpty: true }), 1);
+  t.after(() => db.destroy());
+  return db;
+}
 
 onEachDatabase(
-  'undoing all migrations leaves an empty database, and opening it creates the same schema again',
-  async (open, kind) => {
-    const { store, database, connect } = await open();
-    await store.close();
-    const db = connect();
-    const full = await schema(db, kind);
-    await db.migrate.rollback(migratorConfig(kind), true);
-    assert.deepEqual(await schema(db, kind), []);
-    await open({ database });
-    assert.deepEqual(await schema(db, kind), full);
+  'each migration changes the schema, and one by one they make the same as all at once',
+  async (open, kind, t) => {
+    const { connect } = await open();
+    const db = await emptyDatabase(t, kind);
+    for (let count = 1; count <= migrations.length; count++) {
+      const before = await schema(db, kind);
+      await db.migrate.up(migratorConfig(kind, migrations.slice(0, count)));
+      const { name, kind: only } = migrations[count - 1] ?? assert.fail();
+      if (only === undefined || only === kind) assert.notDeepEqual(await schema(db, kind), before, name);
+      else assert.deepEqual(await schema(db, kind), before, name);
+    }
+    assert.deepEqual(await schema(db, kind), await schema(connect(), kind));
   },
 );
 
@@ -63,10 +56,8 @@ test('migrations are numbered without a gap', () => {
   );
 });
 
-onEachDatabase('a failed migration leaves no part of its changes and no lock', async (open, kind) => {
-  const { connect } = await open();
-  const db = connect();
-  await db.migrate.rollback(migratorConfig(kind), true);
+onEachDatabase('a failed migration leaves no part of its changes and no lock', async (_open, kind, t) => {
+  const db = await emptyDatabase(t, kind);
   await db.raw('create table accounts (mine text)');
   const code = kind === 'pg' ? '42P07' : 'SQLITE_ERROR';
   await assert.rejects(migrate({ db, kind, where: 'here' }), { code });

@@ -56,9 +56,3 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('at').notNullable().index();
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  for (const table of ['changes', 'settings', 'heartbeat_totals', 'heartbeats', 'accounts']) {
-    await db.schema.dropTable(table);
-  }
-}

@@ -87,16 +87,3 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('expires_at').notNullable().index();
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  for (const table of [
-    'idempotency_keys',
-    'session_messages',
-    'agent_sessions',
-    'run_deliveries',
-    'runs',
-    'runners',
-  ]) {
-    await db.schema.dropTable(table);
-  }
-}

@@ -93,17 +93,3 @@ const SAMPLE_COLUMNS = [
   'heartbeats',
   'runs',
 ];
-
-export async function down(db: Knex): Promise<void> {
-  for (const table of [
-    'heartbeat_sums',
-    'samples',
-    'traffic_days',
-    'logins',
-    'audit',
-    'api_tokens',
-    'console_sessions',
-  ]) {
-    await db.schema.dropTable(table);
-  }
-}

@@ -16,7 +16,3 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('reset_total_bytes').notNullable();
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('account_limits');
-}

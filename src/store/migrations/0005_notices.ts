@@ -13,7 +13,3 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('next_at').index();
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('notices');
-}

@@ -8,9 +8,3 @@ export async function up(db: Knex): Promise<void> {
     table.index(['game_id', 'id'], INDEX, { predicate: db.whereNotNull('game_id') });
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.alterTable('heartbeats', (table) => {
-    table.dropIndex(['game_id', 'id'], INDEX);
-  });
-}

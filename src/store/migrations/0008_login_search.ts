@@ -20,9 +20,3 @@ export async function up(db: Knex): Promise<void> {
      end`,
   );
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop trigger logins_text_added');
-  await db.raw('drop trigger logins_text_removed');
-  await db.raw('drop table logins_text');
-}

@@ -8,8 +8,3 @@ export async function up(db: Knex): Promise<void> {
     table.index(['import_id', 'id']);
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop index audit_import_id_id_index');
-  await db.raw('alter table audit drop column import_id');
-}

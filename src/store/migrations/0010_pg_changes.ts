@@ -5,7 +5,3 @@ export async function up(db: Knex): Promise<void> {
   await db.raw('alter table changes add column xact xid8 not null default pg_current_xact_id()');
   await db.raw('create index changes_xact_index on changes (xact)');
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('alter table changes drop column xact');
-}

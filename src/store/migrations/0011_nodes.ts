@@ -21,7 +21,3 @@ export async function up(db: Knex): Promise<void> {
     table.bigInteger('drained_at');
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('nodes');
-}

@@ -23,7 +23,3 @@ export async function up(db: Knex): Promise<void> {
   await db.raw('create index live_sessions_account_id_index on live_sessions (account_id)');
   await db.raw('create index live_sessions_process_index on live_sessions (process)');
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop table live_sessions');
-}

@@ -14,7 +14,3 @@ export async function up(db: Knex): Promise<void> {
     table.index('last_address');
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('authorized_addresses');
-}

@@ -18,7 +18,3 @@ export async function up(db: Knex): Promise<void> {
   await db.raw('create index account_activity_xact_index on account_activity (xact)');
   await db.raw('create index account_activity_at_index on account_activity (at)');
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop table account_activity');
-}

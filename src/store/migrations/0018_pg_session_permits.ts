@@ -58,8 +58,3 @@ export async function up(db: Knex): Promise<void> {
   end
   $$`);
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop function exchange_session_permits');
-  await db.raw('drop table session_permits');
-}

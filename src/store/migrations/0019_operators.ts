@@ -22,10 +22,3 @@ export async function up(db: Knex): Promise<void> {
     table.index(['operator_id', 'id']);
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop index audit_operator_id_id_index');
-  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
-  for (const name of OWNED) await db.raw('alter table ?? drop column operator_id', [name]);
-  await db.schema.dropTable('operators');
-}

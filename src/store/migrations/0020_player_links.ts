@@ -13,7 +13,3 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['account_id', 'kind']);
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('player_links');
-}

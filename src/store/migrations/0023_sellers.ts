@@ -15,10 +15,3 @@ export async function up(db: Knex): Promise<void> {
     for (const column of USED) table.bigInteger(column).notNullable().defaultTo(0);
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop index accounts_owner_index');
-  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
-  await db.raw('alter table accounts drop column owner');
-  for (const column of [...BUDGET, ...USED]) await db.raw('alter table operators drop column ??', [column]);
-}

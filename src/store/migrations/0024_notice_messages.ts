@@ -26,27 +26,3 @@ export async function up(db: Knex): Promise<void> {
     .whereNotNull('next_at')
     .update({ due_at: db.ref('next_at'), next_at: null, state: 'pending' });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('alter table accounts drop column contacts');
-  await db('notices')
-    .whereNotNull('due_at')
-    .where({ channel: 'webhook' })
-    .update({ next_at: db.ref('due_at') });
-  await db.schema.alterTable('notices', (table) => {
-    table.dropIndex(['channel', 'due_at']);
-    table.dropIndex(['channel', 'tried_at']);
-    table.dropIndex(['id']);
-  });
-  for (const column of [
-    'channel',
-    'recipient',
-    'account_id',
-    'state',
-    'due_at',
-    'tried_at',
-    'detail',
-    'keep_until',
-  ])
-    await db.raw(`alter table notices drop column ${column}`);
-}

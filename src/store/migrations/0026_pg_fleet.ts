@@ -47,10 +47,3 @@ export async function up(db: Knex): Promise<void> {
   end
   $$`);
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.raw('drop function surplus_session_permits');
-  await db.raw('alter table session_permits drop column seq');
-  await db.raw('drop table penalties');
-  await db.raw('drop table written_batches');
-}

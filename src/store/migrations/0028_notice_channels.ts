@@ -10,7 +10,3 @@ export async function up(db: Knex): Promise<void> {
     table.primary(['channel', 'recipient']);
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('notice_channels');
-}

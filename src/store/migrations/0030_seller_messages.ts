@@ -20,8 +20,3 @@ export async function up(db: Knex): Promise<void> {
     table.index(['channel', 'address']);
   });
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('contact_codes');
-  await db.raw('alter table notices drop column owner_id');
-}

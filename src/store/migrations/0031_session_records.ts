@@ -33,7 +33,3 @@ export async function up(db: Knex): Promise<void> {
   });
   await db.raw('create index session_records_running on session_records (session) where ended_at is null');
 }
-
-export async function down(db: Knex): Promise<void> {
-  await db.schema.dropTable('session_records');
-}

@@ -1,9 +1,10 @@
 // Every migration, in order. To add one:
-//  1. Append it to the list below. What is more than new columns is written in NNNN_<what>.ts beside this file with `up` and `down`, with
-//     knex's schema builder, or for one database only.
+//  1. Append it to the list below. What is more than new columns is written in NNNN_<what>.ts beside this file as `up`, with knex's
+//     schema builder, or for one database only.
 //  2. Never rename, reorder or change a released migration.
 //  3. List a new table in ../copied-tables.ts.
-// A migration only adds: an older version must still find every column that it knows, so columns are never dropped.
+// A migration only adds: an older version must still find every column that it knows, so columns are never dropped. Nothing undoes
+// a migration: who goes back to an older version restores a backup made before it.
 import type { Knex } from 'knex';
 import * as accounts from './0001_accounts.js';
 import * as runs from './0002_runs.js';
@@ -28,29 +29,24 @@ import * as noticeChannels from './0028_notice_channels.js';
 import * as sellerMessages from './0030_seller_messages.js';
 import * as sessionRecords from './0031_session_records.js';
 
-/** One step of the schema. `down` undoes exactly what `up` did. */
+/** One step of the schema. */
 export interface Migration {
   readonly name: string;
   /** The database of the migration. On the other it is recorded without effect. Undefined: both. */
   readonly kind?: 'sqlite3' | 'pg';
   up(db: Knex): Promise<void>;
-  down(db: Knex): Promise<void>;
 }
 
 /** Adds columns to a table. */
 function columns(
   table: string,
   added: Readonly<Record<string, (table: Knex.AlterTableBuilder, name: string) => unknown>>,
-): Pick<Migration, 'up' | 'down'> {
+): Pick<Migration, 'up'> {
   return {
     async up(db) {
       await db.schema.alterTable(table, (altered) => {
         for (const [name, add] of Object.entries(added)) add(altered, name);
       });
-    },
-    async down(db) {
-      // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
-      for (const name of Object.keys(added)) await db.schema.raw(`alter table ${table} drop column ${name}`);
     },
   };
 }
