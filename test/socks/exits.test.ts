@@ -202,6 +202,36 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal(reason.code, engine === 'native' ? 'exit-no-interface' : 'exit-needs-native');
     });
 
+    it('a bulk action moves accounts from one exit to another, after a preview', async () => {
+      const ids = new Map<string, string>();
+      for (const name of ['mover1', 'mover2', 'mover3'])
+        ids.set(name, await daemon.addAccount(name, 'secret'));
+      const bulk = (body: object, status = 200) =>
+        api('POST', '/api/v1/accounts/bulk', { dryRun: false, ...body }, status);
+      const of = (exit: string | null) => ({ type: 'set-exit', exit });
+      await bulk({ ids: [ids.get('mover1'), ids.get('mover2')], action: of('udp') });
+      const search = { search: 'mover', exit: 'udp' };
+      const preview = await bulk({ filter: search, action: of('bind'), dryRun: true });
+      const changes = preview['changes'] as { username: string; before: object; after: object }[];
+      assert.deepEqual(
+        changes.map(({ username, before, after }) => [username, before, after]),
+        ['mover1', 'mover2'].map((username) => [username, { exit: 'udp' }, { exit: 'bind' }]),
+      );
+      assert.equal((await bulk({ filter: search, action: of('bind') }))['count'], 2);
+      const account = { port: daemon.socks.port, username: 'mover1', password: 'secret' };
+      assert.equal(await seenBy(account), '127.0.0.12');
+      const { items } = (await api('GET', '/api/v1/accounts?exit=bind&search=mover')) as { items: unknown[] };
+      assert.equal(items.length, 2);
+      const all = { search: 'mover' };
+      const skipped = (await bulk({ filter: all, action: of(null) }))['skipped'] as { reason: string }[];
+      assert.deepEqual(
+        skipped.map(({ reason }) => reason),
+        ['already-so'],
+      );
+      const refused = await bulk({ filter: all, action: of('none') }, 400);
+      assert.match(JSON.stringify(refused['errors']), /body\.action\.exit/);
+    });
+
     it('a plan sets the exit of its accounts', async () => {
       const limits = { maxSessions: null, maxClientAddresses: null, bytesPerSecondUp: null };
       const more = { bytesPerSecondDown: null, quotaBytes: null, quotaPeriod: 'month' };

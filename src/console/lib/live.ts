@@ -29,6 +29,14 @@ export function watchDaemon(): void {
     if (!online.get()) reconnect();
   });
   follow();
+  // The user's data has the names of exits that forms offer.
+  onChanged((topic) => {
+    if (topic === 'settings')
+      void call('getMe').then(
+        (user) => me.get() && me.set(user),
+        () => {},
+      );
+  });
 }
 
 function open(): void {

@@ -55,6 +55,10 @@ export const accounts = {
   },
   'account.access': { en: 'Where and when it may log in', zh: '登录来源与时段' },
   'account.exit': { en: 'Exit', zh: '出口' },
+  'account.exit.hint': {
+    en: 'For new sessions; live ones keep theirs.',
+    zh: '用于新会话；在线会话保持原出口。',
+  },
   'account.exit.none': { en: 'default', zh: '默认' },
   'account.schedule': { en: 'Schedule', zh: '可用时段' },
   'account.schedule.always': { en: 'Always', zh: '不限' },

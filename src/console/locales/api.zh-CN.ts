@@ -29,7 +29,7 @@ export const API_STATUSES: Readonly<Record<string, string>> = {
 export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = {
   createAccounts: '按规则或名单批量创建账号，也可以只预览。',
   changeAccounts:
-    '批量修改账号，也可以只预览：启用、停用、删除、续期、到期时间、套餐、限制、标签、联系方式、归属、重置密码。',
+    '批量修改账号，也可以只预览：启用、停用、删除、续期、到期时间、套餐、限制、出口、标签、联系方式、归属、重置密码。',
   getContactStates: '通知是否会发往玩家的地址：代理商账号的地址须先确认。',
   sendContactCode: '向玩家的地址发送确认码，由玩家告诉代理商；一天内有效。',
   confirmContact: '用发往该地址的确认码确认玩家的地址；确认码错误或过期时返回 409。',

@@ -16,6 +16,7 @@ export const bulk = {
     zh: '每个账号都会得到新的随机密码，旧密码立即失效。新密码只显示一次，可保存为 CSV。',
   },
   'bulk.set-limits': { en: 'Set limits', zh: '设置限制' },
+  'bulk.set-exit': { en: 'Set exit', zh: '设置出口' },
   'bulk.set-expiry': { en: 'Set expiry', zh: '设置到期' },
   'bulk.plan': { en: 'Apply plan', zh: '应用套餐' },
   'bulk.field': { en: '{field}: ', zh: '{field}：' },
@@ -63,6 +64,7 @@ export const bulk = {
     zh: '重置 {n} 个账号的密码',
   },
   'bulk.apply.set-limits': { en: 'Set limits of {n} {n:account|accounts}', zh: '设置 {n} 个账号的限制' },
+  'bulk.apply.set-exit': { en: 'Set exit of {n} {n:account|accounts}', zh: '设置 {n} 个账号的出口' },
   'bulk.apply.set-expiry': { en: 'Set expiry of {n} {n:account|accounts}', zh: '设置 {n} 个账号的到期时间' },
   'bulk.apply.plan': { en: 'Apply plan to {n} {n:account|accounts}', zh: '为 {n} 个账号应用套餐' },
   'bulk.apply.set-access': {

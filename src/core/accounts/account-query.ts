@@ -28,6 +28,8 @@ export interface AccountFilter {
   readonly authorizedAddress?: string | undefined;
   /** Name of the plan that was applied last, exactly. */
   readonly plan?: string | undefined;
+  /** Name of its own exit, exactly. */
+  readonly exit?: string | undefined;
   /** Id of the seller that it belongs to; `none`: the administrator. */
   readonly owner?: string | undefined;
 }
@@ -58,6 +60,7 @@ export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: 
   add(filter.expiresBefore, ({ account }, before) => expiresIn(account, -Infinity, before));
   add(filter.owner, ({ account }, owner) => (account.owner ?? NO_OWNER) === owner);
   add(filter.plan, ({ account }, plan) => account.plan === plan);
+  add(filter.exit, ({ account }, exit) => account.exit === exit);
   add(filter.tag, ({ account }, tag) => account.tags.includes(tag));
   add(filter.game, ({ latestGameId }, game) => latestGameId === game);
   add(filter.authorizedAddress, ({ account }, address) =>

@@ -111,7 +111,7 @@ describe('sign-in, cookies and tokens', async () => {
     assert.ok(!audit.includes(secret.toString('base64')));
   });
 
-  it('a token needs egress:write to choose an egress class, and may not shorten the audit log', async () => {
+  it('a token needs egress:write to choose an egress class or an exit, and may not shorten the audit log', async () => {
     const plain = await createToken(daemon, [
       'accounts:write',
       'accounts:read',
@@ -132,6 +132,7 @@ describe('sign-in, cookies and tokens', async () => {
       ['PATCH', `/accounts/${id}`, { limits }],
       ['PATCH', `/accounts/${id}/limits`, limits],
       ['POST', '/accounts/bulk', bulk],
+      ['POST', '/accounts/bulk', { ...bulk, action: { type: 'set-exit', exit: null } }],
       ['POST', '/accounts/batch', { pattern: 'b{1-2}', limits }],
     ] as const) {
       assert.deepEqual(await request(plain, method, path, body), [403, 'wrong-scope'], path);

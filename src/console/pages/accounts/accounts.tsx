@@ -16,7 +16,7 @@ import { accountColumns, wordsOf } from './columns.js';
 import { AccountDialogs } from './dialogs.js';
 import { OwnBudget } from './fields/budget.js';
 import { useSellers } from './fields/owner-choice.js';
-import { AccountFilters, filterOf, OwnerFilter, PlanFilter, TagFilter } from './filters.js';
+import { AccountFilters, ExitFilter, filterOf, OwnerFilter, PlanFilter, TagFilter } from './filters.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
 const FILES = [
@@ -104,6 +104,7 @@ export function AccountsPage() {
           <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
           <TagFilter />
           <PlanFilter />
+          <ExitFilter />
           <OwnerFilter />
         </div>
         <ColumnChooser table="accounts" columns={columns} />

@@ -4,6 +4,7 @@ import type { AccountFilterBody } from '../../api-types.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
+import { useUser } from '../../lib/rights.js';
 import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
 import { dayRangeOf } from '../../ui/day-range.js';
 import { Chips, FilterChip, SetFilter } from '../../ui/list.js';
@@ -17,7 +18,7 @@ export function filterOf(query: URLSearchParams): AccountFilterBody {
   const { from, to } = dayRangeOf(query);
   const within = Number(query.get('within'));
   return {
-    ...partsOf(query, 'search', 'tag', 'game', 'plan', 'owner'),
+    ...partsOf(query, 'search', 'tag', 'game', 'plan', 'exit', 'owner'),
     online: flag('online'),
     enabled: flag('enabled'),
     expired: flag('expired'),
@@ -61,6 +62,11 @@ export function TagFilter() {
 export function PlanFilter() {
   const items = usePlans().map(({ name }) => ({ value: name, label: name }));
   return <MenuFilter name="plan" title={t('plans.choose')} items={items} />;
+}
+
+export function ExitFilter() {
+  const items = (useUser()?.exits ?? []).map((name) => ({ value: name, label: name }));
+  return <MenuFilter name="exit" title={t('account.exit')} items={items} />;
 }
 
 /** Chooses among the sellers and the administrator. A user who may not list sellers has no choice, but sees the filter of a link. */

@@ -67,7 +67,7 @@ export const accountRoutes = [
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
       const wrongClass =
-        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller);
+        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller, null);
       if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
       const { username, plan, ...fields } = body;

@@ -78,7 +78,7 @@ export const accountBatchRoutes = [
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
       const wrong =
-        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller);
+        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller, null);
       if (wrong) return wrong;
       const { pattern: _, list: __, dryRun, plan, remarks: sameRemarks, ...fields } = body;
       const change = withTerms(deps, changeOf(fields), plan);

@@ -8,8 +8,8 @@ import type { ProblemAnswer } from '../../api/problem.js';
 import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
-import { AccessChange, AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
-import { changeOf, egressClassProblem, noPlan, ownerProblem, problemOf } from './shared.js';
+import { AccessChange, AccountLimitsChange, ContactsChange, FieldsOfAnswers, Tags } from './field-schemas.js';
+import { changeOf, egressClassProblem, exitProblem, noPlan, ownerProblem, problemOf } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -31,6 +31,8 @@ export const BulkAction = z.discriminatedUnion('type', [
   /** Changes the owner to a seller, or to the administrator (null). Only the administrator may do this. */
   z.object({ type: z.literal('hand-over'), owner: Guid.nullable() }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
+  /** New sessions of the accounts leave by this exit. Needs egress:write. */
+  z.object({ type: z.literal('set-exit'), exit: FieldsOfAnswers.shape.exit }),
   /** Changes the parts of the contacts that it contains. */
   z.object({ type: z.literal('set-contacts'), contacts: ContactsChange }),
   /** Changes from where and when the accounts may log in: the fields that it contains. An empty list or null: everywhere, always. */
@@ -53,6 +55,8 @@ export function actionProblem(deps: Services, action: BulkAction, caller: Caller
   switch (action.type) {
     case 'set-limits':
       return egressClassProblem(deps, action.limits, caller);
+    case 'set-exit':
+      return exitProblem(deps, action.exit, caller, undefined, 'body.action');
     case 'hand-over':
       return ownerProblem(deps, action.owner, caller, 'body.action.owner');
     case 'tag':

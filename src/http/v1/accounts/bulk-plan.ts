@@ -74,6 +74,11 @@ function changeFor(
       const names = { before: { owner: nameOf(account.owner) }, after: { owner: nameOf(owner) } };
       return { change: { owner }, ...names };
     }
+    case 'set-exit': {
+      const { exit } = action;
+      if (account.exit === exit) return 'already-so';
+      return { change: { exit }, before: { exit: account.exit }, after: { exit } };
+    }
     case 'set-limits':
       return limitsPlan(account, withoutUndefined<Partial<AccountLimits>>(action.limits));
     case 'set-contacts': {

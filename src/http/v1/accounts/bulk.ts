@@ -78,7 +78,7 @@ export const accountBulkRoutes = [
     endpoint: 'POST /api/v1/accounts/bulk',
     operationId: 'changeAccounts',
     summary:
-      'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, tags, contacts, access, owner, new passwords.',
+      'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, exit, tags, contacts, access, owner, new passwords.',
     access: 'accounts:write',
     bulkBody: true,
     request: { body: BulkRequest },

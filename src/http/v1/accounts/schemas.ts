@@ -76,6 +76,8 @@ const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag
     authorizedAddress: z.string().max(64).optional(),
     /** The exact name of the plan that was applied last. */
     plan: z.string().max(64).optional(),
+    /** The exact name of the exit that the account itself has. */
+    exit: z.string().max(64).optional(),
     /** Id of the seller that owns the account; `none`: the administrator. */
     owner: OwnerFilter.optional(),
   });

@@ -135,12 +135,12 @@ export function exitProblem(
   { accounts }: { readonly accounts: Pick<Accounts, 'hasExit'> },
   exit: string | null | undefined,
   caller: Caller,
-  present: string | null = null,
+  present: string | null | undefined,
+  path = 'body',
 ): ProblemAnswer | null {
   if (exit === undefined || exit === present) return null;
-  return (
-    callerProblem(caller, 'egress:write') ?? (accounts.hasExit(exit) ? null : invalid('body.exit', 'exit'))
-  );
+  const refused = callerProblem(caller, 'egress:write');
+  return refused ?? (accounts.hasExit(exit) ? null : invalid(`${path}.exit`, 'exit'));
 }
 
 /** Returns the seller that owns an account, with the name; null: the administrator. */

@@ -7,6 +7,7 @@ import { Field, Input, optionsOf, Segments } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFieldChoices,
+  AccountFields,
   CONTACT_NAMES,
   type FieldName,
   type FieldTexts,
@@ -70,6 +71,7 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
       ? { type, limits: change.limits ?? {} }
       : { type, contacts: change.contacts ?? {} };
   }
+  if (type === 'set-exit') return { type, exit: given.texts.exit || null };
   if (type === 'hand-over') return { type, owner: given.owner || null };
   if (type === 'plan') return { type, plan: given.plan || null, use: given.use };
   if (type === 'tag') {
@@ -99,6 +101,14 @@ export function BulkFields({ type, given, set }: Props) {
       return <ChosenFields text={t('contacts.bulk.text')} names={CONTACT_NAMES} given={given} set={set} />;
     case 'set-access':
       return <ChosenFields text={t('bulk.access.text')} names={ACCESS_NAMES} given={given} set={set} />;
+    case 'set-exit':
+      return (
+        <AccountFields
+          names={['exit']}
+          texts={given.texts}
+          onChange={(patch) => set({ texts: { ...given.texts, ...patch } })}
+        />
+      );
     case 'hand-over':
       return <OwnerChoice value={given.owner} onChange={(owner) => set({ owner })} />;
     case 'plan':

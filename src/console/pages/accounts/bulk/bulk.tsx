@@ -5,6 +5,7 @@ import { t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
 import { MoreActions, SelectionBar } from '../../../ui/selection-bar.js';
 import { ManyCredentialsDialog } from '../credentials.js';
+import { useNamed } from '../fields/account-fields.js';
 import { useSellers } from '../fields/owner-choice.js';
 import { usePlans } from '../fields/plans.js';
 import { BulkDialog } from './bulk-dialog.js';
@@ -31,6 +32,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'set-expiry',
   'reset-password',
   'set-limits',
+  'set-exit',
   'tag',
   'set-contacts',
   'set-access',
@@ -52,11 +54,13 @@ export function BulkBar({
 }: BarProps) {
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
-  const plans = usePlans();
-  const sellers = useSellers();
-  const isOffered = (type: BulkActionType): boolean =>
-    (type !== 'plan' || plans.length > 0) && (type !== 'hand-over' || sellers.length > 0);
-  const offered = ACTIONS.filter(isOffered);
+  /** An action that chooses among these is offered where there are any. */
+  const choices: Partial<Record<BulkActionType, readonly unknown[]>> = {
+    plan: usePlans(),
+    'hand-over': useSellers(),
+    'set-exit': useNamed('exits', ''),
+  };
+  const offered = ACTIONS.filter((type) => choices[type]?.length !== 0);
   const chosen = allMatching ? matched : ids.length;
   useEffect(() => {
     if (chosen === 0) setAction(null);

@@ -154,11 +154,13 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   },
   exit: {
     label: 'account.exit',
+    hint: () => t('account.exit.hint'),
     none: 'account.exit.none',
     ...choice<string | null>((own) => [
       { value: '', label: t('account.exit.none') },
       ...useNamed('exits', own).map((value) => ({ value, label: value })),
     ]),
+    words: (exit) => exit ?? t('account.exit.none'),
   },
   expiresAt: {
     label: 'account.expiresAt',
@@ -217,7 +219,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
 };
 
 /** The egress classes or exits that the user may choose: those that there are and the account's own one. */
-function useNamed(what: 'egressClasses' | 'exits', own: string): readonly string[] {
+export function useNamed(what: 'egressClasses' | 'exits', own: string): readonly string[] {
   const known = useUser()?.[what] ?? [];
   if (!may('egress:write')) return [];
   return own === '' || known.includes(own) ? known : [...known, own];
