@@ -54,7 +54,7 @@ export interface RouteDescription {
   readonly request: RouteRequest;
   /** Success statuses only; every failure is a Problem. */
   readonly responses: Readonly<Record<number, RouteResponse>>;
-  /** Failure statuses to document in addition to 400, 401, 403 and 500. */
+  /** Failure statuses to document beyond those that follow from access and request (openapi.ts). */
   readonly problems?: readonly number[];
   /** The body limit is `admin.maxBulkBody` bytes in place of `admin.maxBody`. */
   readonly bulkBody?: boolean;
@@ -101,46 +101,45 @@ export interface Route<Deps = Services> extends RouteDescription {
     | { readonly isChecked: false; readonly handle: UncheckedHandler<Deps> };
 }
 
-/** A route that keeps the types of its endpoint, schemas and answers, so that the command line's calls have them. */
-type Described<Deps, R> = Omit<Route<Deps>, 'request' | 'responses'> & R;
+/** Method and path. */
+type Endpoint = `${RouteDescription['method']} /${string}`;
 
-type Description = Omit<RouteDescription, 'method' | 'path' | 'tag' | 'request'> & {
-  /** Method and path. */
-  readonly endpoint: `${RouteDescription['method']} /${string}`;
-};
+/** What a route says in an object, behind its endpoint, its operation and who may call it. */
+type Description = Omit<RouteDescription, 'method' | 'path' | 'operationId' | 'access' | 'tag' | 'request'>;
+
+/** Makes a route that keeps the types of its endpoint, schemas and answers, so that the command line's calls have them. */
+type MakeRoute<Deps, IsChecked> = <
+  const E extends Endpoint,
+  const Request extends RouteRequest = object,
+  const R extends Description = Description,
+>(
+  endpoint: E,
+  operationId: string,
+  access: Access,
+  // Ties the handler to the schemas of its route. A list of routes cannot express that.
+  description: R & {
+    readonly request?: Request;
+    readonly handle: IsChecked extends true ? Handler<Request, Deps> : UncheckedHandler<Deps>;
+  },
+) => Omit<Route<Deps>, 'request' | 'responses'> & R & { readonly endpoint: E; readonly request: Request };
 
 /**
  * Makes the routes of one group.
  * @example
  * const { route } = routesOf('Tokens');
- * route({ endpoint: 'GET /api/v1/tokens', …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
+ * route('GET /api/v1/tokens', 'listTokens', 'person', { …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
-  const partsOf = ({ endpoint, request = {} }: { endpoint: string; request?: RouteRequest | undefined }) => {
-    const [method, path] = endpoint.split(' ');
-    return { method, path, request, tag };
-  };
+  const maker =
+    (isChecked: boolean) =>
+    (endpoint: Endpoint, operationId: string, access: Access, rest: { handle: unknown }) => {
+      const [method, path] = endpoint.split(' ');
+      const { handle, ...description } = rest;
+      const handler = { isChecked, handle };
+      return { request: {}, ...description, endpoint, method, path, operationId, access, tag, handler };
+    };
   return {
-    route<const Request extends RouteRequest = object, const R extends Description = Description>({
-      handle,
-      ...description
-    }: R & { readonly request?: Request; readonly handle: Handler<Request, Deps> }) {
-      // The type above ties the handler to its schemas. A list of routes cannot express that.
-      const handler = { isChecked: true, handle: handle as Handler<RouteRequest, Deps> } as const;
-      return { ...description, ...partsOf(description), handler } as Described<
-        Deps,
-        R & { readonly request: Request }
-      >;
-    },
-    uncheckedRoute<const Request extends RouteRequest = object, const R extends Description = Description>({
-      handle,
-      ...description
-    }: R & { readonly request?: Request; readonly handle: UncheckedHandler<Deps> }) {
-      const handler = { isChecked: false, handle } as const;
-      return { ...description, ...partsOf(description), handler } as Described<
-        Deps,
-        R & { readonly request: Request }
-      >;
-    },
+    route: maker(true) as unknown as MakeRoute<Deps, true>,
+    uncheckedRoute: maker(false) as unknown as MakeRoute<Deps, false>,
   };
 }

@@ -17,22 +17,16 @@ const path = '/player/{token}';
 const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
 
 export const playerRoutes = [
-  route({
-    endpoint: `GET ${path}/status`,
-    operationId: 'playerStatus',
+  route(`GET ${path}/status`, 'playerStatus', 'public', {
     summary: 'The account: remaining days and traffic, limits, connected devices.',
-    access: 'public',
     responses,
     async handle({ ctx }, deps) {
       const account = playerOf(ctx, deps);
       return account ? shown(ctx, account, deps) : GONE;
     },
   }),
-  route({
-    endpoint: `POST ${path}/password`,
-    operationId: 'playerPassword',
+  route(`POST ${path}/password`, 'playerPassword', 'public', {
     summary: 'Sets the given password or a random one; live sessions end.',
-    access: 'public',
     request: { body: z.object({ password: Password.optional() }) },
     responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
     async handle({ ctx, body }, deps) {
@@ -48,11 +42,8 @@ export const playerRoutes = [
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   }),
-  route({
-    endpoint: `POST ${path}/devices/end`,
-    operationId: 'playerEndDevice',
+  route(`POST ${path}/devices/end`, 'playerEndDevice', 'public', {
     summary: 'Ends the live sessions that the account has from a client address.',
-    access: 'public',
     request: { body: z.object({ address: z.string().max(64) }) },
     responses,
     async handle({ ctx, body }, deps) {
@@ -65,11 +56,8 @@ export const playerRoutes = [
       return shown(ctx, account, deps);
     },
   }),
-  route({
-    endpoint: `POST ${path}/addresses`,
-    operationId: 'playerAddAddress',
+  route(`POST ${path}/addresses`, 'playerAddAddress', 'public', {
     summary: 'Authorizes the client address of the request; for IPv6 its /64.',
-    access: 'public',
     request: { body: z.object({}) },
     responses,
     async handle({ ctx }, deps) {
@@ -80,11 +68,8 @@ export const playerRoutes = [
       return changeAddresses(ctx, account, (stored) => [...stored, own], deps);
     },
   }),
-  route({
-    endpoint: `POST ${path}/addresses/remove`,
-    operationId: 'playerRemoveAddress',
+  route(`POST ${path}/addresses/remove`, 'playerRemoveAddress', 'public', {
     summary: 'Removes an authorized address of the account.',
-    access: 'public',
     request: { body: z.object({ address: z.string().max(64) }) },
     responses,
     async handle({ ctx, body }, deps) {
@@ -94,11 +79,8 @@ export const playerRoutes = [
       return changeAddresses(ctx, account, without, deps);
     },
   }),
-  route({
-    endpoint: `POST ${path}/pac`,
-    operationId: 'playerMakePac',
+  route(`POST ${path}/pac`, 'playerMakePac', 'public', {
     summary: 'Makes a new address of the PAC file; the previous one stops working.',
-    access: 'public',
     request: { body: z.object({}) },
     responses,
     async handle({ ctx }, deps) {

@@ -49,12 +49,9 @@ const AuditEntry = z
 const { route } = routesOf('Audit');
 
 export const auditRoutes = [
-  route({
-    endpoint: 'GET /api/v1/audit',
-    operationId: 'listAudit',
+  route('GET /api/v1/audit', 'listAudit', 'audit:read', {
     summary:
       'Every change: who, from where, old and new values; newest first. Operators see only their own changes.',
-    access: 'audit:read',
     request: {
       query: z.object({
         ...idCursors.PageQuery.shape,

@@ -5,11 +5,8 @@ import { routesOf } from '../api/route.js';
 const { route } = routesOf('Document');
 
 export const documentRoutes = [
-  route({
-    endpoint: 'GET /api/v1/openapi.json',
-    operationId: 'getOpenApi',
+  route('GET /api/v1/openapi.json', 'getOpenApi', 'any', {
     summary: 'This document.',
-    access: 'any',
     responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
     handle: async (_input, { document }) => ({
       status: 200,
@@ -17,11 +14,8 @@ export const documentRoutes = [
       headers: { 'Content-Type': 'application/json; charset=utf-8' },
     }),
   }),
-  route({
-    endpoint: 'GET /api/v1/docs',
-    operationId: 'getDocs',
+  route('GET /api/v1/docs', 'getDocs', 'any', {
     summary: 'This document as a web page.',
-    access: 'any',
     responses: { 200: { description: 'A page.', contentType: 'text/html' } },
     handle: async (_input, { document }) => ({
       status: 200,

@@ -30,12 +30,9 @@ interface EventStreamOptions extends Pick<Services, 'overview' | 'changes'> {
 const { route } = routesOf('Overview');
 
 export const eventRoutes = [
-  route({
-    endpoint: 'GET /api/v1/events',
-    operationId: 'streamEvents',
+  route('GET /api/v1/events', 'streamEvents', 'sessions:read', {
     summary:
       'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
-    access: 'sessions:read',
     responses: {
       200: {
         description: 'A stream that does not end; this is the data of its events.',

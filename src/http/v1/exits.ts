@@ -94,11 +94,8 @@ const { route } = routesOf('Exits');
 const request = { params: z.object({ name: Name }) };
 
 export const exitRoutes = [
-  route({
-    endpoint: 'GET /api/v1/exits',
-    operationId: 'listExits',
+  route('GET /api/v1/exits', 'listExits', 'settings:read', {
     summary: 'The exits of the configuration, and those that operators have made, by name.',
-    access: 'settings:read',
     request: {},
     responses: {
       200: {
@@ -111,11 +108,8 @@ export const exitRoutes = [
       body: { items: services.exits.list().map(presenterOf(services)) },
     }),
   }),
-  route({
-    endpoint: 'POST /api/v1/exits',
-    operationId: 'addExit',
+  route('POST /api/v1/exits', 'addExit', 'settings:write', {
     summary: 'Adds an exit, for sessions that begin from now on.',
-    access: 'settings:write',
     request: { body: NewExit },
     responses: { 201: { description: 'Added.', schema: ShownExit } },
     problems: [409],
@@ -126,24 +120,17 @@ export const exitRoutes = [
       return refusal ? problemOf(refusal) : changed(services, name, 201);
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/exits/{name}',
-    operationId: 'getExit',
+  route('GET /api/v1/exits/{name}', 'getExit', 'settings:read', {
     summary: 'One exit.',
-    access: 'settings:read',
     request,
     responses: { 200: { description: 'The exit.', schema: ShownExit } },
-    problems: [404],
     handle: async ({ params: { name } }, services) => shown(services, name),
   }),
-  route({
-    endpoint: 'PATCH /api/v1/exits/{name}',
-    operationId: 'changeExit',
+  route('PATCH /api/v1/exits/{name}', 'changeExit', 'settings:write', {
     summary: 'Changes the given fields; live sessions keep what they have.',
-    access: 'settings:write',
     request: { ...request, body: ExitChange },
     responses: { 200: { description: 'Changed.', schema: ShownExit } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params: { name }, body, caller }, services) {
       const unusable = problemOfMachine(services, body);
       if (unusable) return unusable;
@@ -151,14 +138,11 @@ export const exitRoutes = [
       return refusal ? problemOf(refusal) : changed(services, name);
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/exits/{name}',
-    operationId: 'removeExit',
+  route('DELETE /api/v1/exits/{name}', 'removeExit', 'settings:write', {
     summary: 'Removes an exit that no account uses; its live sessions go on.',
-    access: 'settings:write',
     request,
     responses: { 204: { description: 'Removed.' } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params: { name }, caller }, services) {
       const isUsed = (exit: string): boolean =>
         services.accounts.list().some(({ account }) => account.exit === exit) ||
@@ -169,15 +153,11 @@ export const exitRoutes = [
       return { status: 204 };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/exits/{name}/test',
-    operationId: 'testExit',
+  route('POST /api/v1/exits/{name}/test', 'testExit', 'settings:write', {
     summary:
       'Connects out through the exit, to the server of egress.exitTest, and says which address that sees.',
-    access: 'settings:write',
     request,
     responses: { 200: { description: 'How it went.', schema: TestResult } },
-    problems: [404],
     async handle({ params: { name } }, { exits, testExit }) {
       if (exits.byName(name) === null) return problemOf('no-exit');
       const trial = await testExit(name);

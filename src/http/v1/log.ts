@@ -31,11 +31,8 @@ const LogPage = z
 const { route } = routesOf('Log');
 
 export const logRoutes = [
-  route({
-    endpoint: 'GET /api/v1/log',
-    operationId: 'listLog',
+  route('GET /api/v1/log', 'listLog', 'log:read', {
     summary: 'The newest log lines of this daemon, kept in memory (log.recent); newest first.',
-    access: 'log:read',
     request: {
       query: z.object({
         ...numberCursors.PageQuery.shape,

@@ -45,11 +45,8 @@ const NodeParams = z.object({ name: z.string().min(1).max(253) });
 const { route } = routesOf('Nodes');
 
 export const nodeRoutes = [
-  route({
-    endpoint: 'GET /api/v1/nodes',
-    operationId: 'listNodes',
+  route('GET /api/v1/nodes', 'listNodes', 'settings:read', {
     summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
-    access: 'settings:read',
     responses: {
       200: {
         description: 'All of them, by name.',
@@ -61,25 +58,17 @@ export const nodeRoutes = [
       return { status: 200, body: { items } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/nodes/{name}/drain',
-    operationId: 'drainNode',
+  route('POST /api/v1/nodes/{name}/drain', 'drainNode', 'settings:write', {
     summary:
       'Takes a node out of service: /readyz returns 503 within a second, new connections are refused one lease later, live sessions continue.',
-    access: 'settings:write',
     request: { params: NodeParams },
     responses: { 204: { description: 'Drained, until it is undrained.' } },
-    problems: [404],
     handle: ({ params, caller }, deps) => drain(params.name, true, caller, deps),
   }),
-  route({
-    endpoint: 'POST /api/v1/nodes/{name}/undrain',
-    operationId: 'undrainNode',
+  route('POST /api/v1/nodes/{name}/undrain', 'undrainNode', 'settings:write', {
     summary: 'Lets a node accept connections again.',
-    access: 'settings:write',
     request: { params: NodeParams },
     responses: { 204: { description: 'The node accepts connections within a second.' } },
-    problems: [404],
     handle: ({ params, caller }, deps) => drain(params.name, false, caller, deps),
   }),
 ];

@@ -128,9 +128,12 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 /** Returns every failure status that the route may answer. */
 function problemsOf(route: RouteDescription): number[] {
   const always = route.access === 'public' ? [400, 403, 500] : [400, 401, 403, 500];
-  const body = route.request.body ? [413, 415] : [];
-  return [...new Set([...always, ...body, ...(route.problems ?? [])])].sort((a, b) => a - b);
+  const { body, params } = route.request;
+  const own = [...(params ? [404] : []), ...(checksVersion(route) ? [412] : []), ...(body ? [413, 415] : [])];
+  return [...new Set([...always, ...own, ...(route.problems ?? [])])].sort((a, b) => a - b);
 }
+
+const checksVersion = ({ etag, method }: RouteDescription): boolean => etag === true && method !== 'GET';
 
 function security(access: Access): Json[] {
   if (access === 'public') return [];
@@ -144,7 +147,7 @@ function parametersOf(route: RouteDescription, components: Json): { parameters?:
   const parameters = [
     ...describe(params, 'path', components),
     ...describe(query, 'query', components),
-    ...(route.etag && route.method !== 'GET'
+    ...(checksVersion(route)
       ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }]
       : []),
   ];

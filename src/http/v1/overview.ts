@@ -58,20 +58,14 @@ const OverviewHistory = z
 const { route } = routesOf('Overview');
 
 export const overviewRoutes = [
-  route({
-    endpoint: 'GET /api/v1/overview',
-    operationId: 'getOverview',
+  route('GET /api/v1/overview', 'getOverview', 'sessions:read', {
     summary: 'Current activity.',
-    access: 'sessions:read',
     ofAllAccounts: true,
     responses: { 200: { description: 'Now.', schema: Overview } },
     handle: async (_input, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
   }),
-  route({
-    endpoint: 'GET /api/v1/overview/history',
-    operationId: 'getOverviewHistory',
+  route('GET /api/v1/overview/history', 'getOverviewHistory', 'sessions:read', {
     summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
-    access: 'sessions:read',
     ofAllAccounts: true,
     request: { query: z.object({ range: Range.default('hour') }) },
     responses: { 200: { description: 'Columns of equal length.', schema: OverviewHistory } },

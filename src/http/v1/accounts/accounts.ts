@@ -30,11 +30,8 @@ import {
 const { route } = routesOf('Accounts');
 
 export const accountRoutes = [
-  route({
-    endpoint: 'GET /api/v1/accounts',
-    operationId: 'listAccounts',
+  route('GET /api/v1/accounts', 'listAccounts', 'accounts:read', {
     summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
-    access: 'accounts:read',
     request: { query: AccountQuery },
     responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
     async handle({ query: { limit, cursor, sort, ...filter } }, deps) {
@@ -50,11 +47,8 @@ export const accountRoutes = [
       return { status: 200, body: { items: shown, ...rest, total: all.length } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/accounts',
-    operationId: 'createAccount',
+  route('POST /api/v1/accounts', 'createAccount', 'accounts:write', {
     summary: 'Creates one account; only this answer contains its credentials.',
-    access: 'accounts:write',
     request: { body: NewAccount },
     responses: {
       201: {
@@ -88,26 +82,19 @@ export const accountRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/accounts/{id}',
-    operationId: 'getAccount',
+  route('GET /api/v1/accounts/{id}', 'getAccount', 'accounts:read', {
     summary: 'One account.',
-    access: 'accounts:read',
     etag: true,
     request: { params: IdParams },
     responses: { 200: { description: 'The account.', schema: Account } },
-    problems: [404],
     handle: async ({ params }, deps) => shownAccount(deps, params.id.toLowerCase()),
   }),
-  route({
-    endpoint: 'PATCH /api/v1/accounts/{id}',
-    operationId: 'changeAccount',
+  route('PATCH /api/v1/accounts/{id}', 'changeAccount', 'accounts:write', {
     summary: 'Changes the given fields.',
-    access: 'accounts:write',
     etag: true,
     request: { params: IdParams, body: AccountChange },
     responses: { 200: { description: 'The account as it is now.', schema: Account } },
-    problems: [404, 409, 412],
+    problems: [409],
     async handle({ params, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
@@ -128,11 +115,8 @@ export const accountRoutes = [
       return shownAccount(deps, id);
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/accounts/{id}',
-    operationId: 'deleteAccount',
+  route('DELETE /api/v1/accounts/{id}', 'deleteAccount', 'accounts:write', {
     summary: 'Deletes the account with its heartbeat data; its live sessions end.',
-    access: 'accounts:write',
     etag: true,
     request: { params: IdParams },
     responses: {
@@ -141,7 +125,6 @@ export const accountRoutes = [
         schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
       },
     },
-    problems: [404, 412],
     async handle({ params, caller, ifMatch }, deps) {
       const id = params.id.toLowerCase();
       const view = deps.accounts.get(id);

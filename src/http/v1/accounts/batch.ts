@@ -65,11 +65,8 @@ const NewAccountsResult = z
   .meta({ id: 'NewAccountsResult' });
 
 export const accountBatchRoutes = [
-  route({
-    endpoint: 'POST /api/v1/accounts/batch',
-    operationId: 'createAccounts',
+  route('POST /api/v1/accounts/batch', 'createAccounts', 'accounts:write', {
     summary: 'Creates many accounts from a pattern or a list, or previews this.',
-    access: 'accounts:write',
     bulkBody: true,
     request: { body: NewAccounts },
     responses: { 200: { description: 'What was created and what was skipped.', schema: NewAccountsResult } },

@@ -74,12 +74,9 @@ const BulkResult = z
   .meta({ id: 'BulkResult' });
 
 export const accountBulkRoutes = [
-  route({
-    endpoint: 'POST /api/v1/accounts/bulk',
-    operationId: 'changeAccounts',
+  route('POST /api/v1/accounts/bulk', 'changeAccounts', 'accounts:write', {
     summary:
       'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, exit, tags, contacts, access, owner, new passwords.',
-    access: 'accounts:write',
     bulkBody: true,
     request: { body: BulkRequest },
     responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },

@@ -16,25 +16,18 @@ const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/contacts';
 
 export const contactRoutes = [
-  route({
-    endpoint: `GET ${path}`,
-    operationId: 'getContactStates',
+  route(`GET ${path}`, 'getContactStates', 'accounts:read', {
     summary:
       'Whether notices go to the addresses of the player: to those of a seller’s account only once confirmed.',
-    access: 'accounts:read',
     request: { params: IdParams },
     responses: { 200: { description: 'The state of each address.', schema: ContactStates } },
-    problems: [404],
     async handle({ params }, { accounts, confirmations }) {
       const account = accounts.get(params.id.toLowerCase())?.account;
       return account ? { status: 200, body: await confirmations.states(account) } : NO_ACCOUNT;
     },
   }),
-  route({
-    endpoint: `POST ${path}/code`,
-    operationId: 'sendContactCode',
+  route(`POST ${path}/code`, 'sendContactCode', 'accounts:write', {
     summary: 'Sends a code to an address of the player, who tells it to the seller. It is valid for a day.',
-    access: 'accounts:write',
     request: { params: IdParams, body: z.object({ channel: Channel }) },
     responses: {
       200: {
@@ -42,7 +35,7 @@ export const contactRoutes = [
         schema: z.object({ delivered: z.boolean() }),
       },
     },
-    problems: [404, 409, 429],
+    problems: [409, 429],
     async handle({ params, body }, { accounts, confirmations }) {
       const account = accounts.get(params.id.toLowerCase())?.account;
       if (!account) return NO_ACCOUNT;
@@ -50,15 +43,12 @@ export const contactRoutes = [
       return sent.ok ? { status: 200, body: { delivered: sent.delivered } } : REFUSALS[sent.reason];
     },
   }),
-  route({
-    endpoint: `POST ${path}/confirm`,
-    operationId: 'confirmContact',
+  route(`POST ${path}/confirm`, 'confirmContact', 'accounts:write', {
     summary:
       'Confirms an address of the player by the code that was sent there; 409 for a wrong or expired code.',
-    access: 'accounts:write',
     request: { params: IdParams, body: z.object({ channel: Channel, code: z.string().max(64) }) },
     responses: { 200: { description: 'The states now.', schema: ContactStates } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params, body }, { accounts, confirmations }) {
       const account = accounts.get(params.id.toLowerCase())?.account;
       if (!account) return NO_ACCOUNT;

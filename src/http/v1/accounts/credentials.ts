@@ -17,12 +17,9 @@ import { NO_ACCOUNT, problemOf } from './shared.js';
 const { route } = routesOf('Accounts');
 
 export const credentialRoutes = [
-  route({
-    endpoint: 'POST /api/v1/accounts/{id}/password',
-    operationId: 'resetPassword',
+  route('POST /api/v1/accounts/{id}/password', 'resetPassword', 'accounts:write', {
     summary:
       'Sets the given password or a random one; live sessions end. The secret address of the player’s page is revoked only if asked.',
-    access: 'accounts:write',
     request: {
       params: IdParams,
       body: z
@@ -34,7 +31,6 @@ export const credentialRoutes = [
         .meta({ id: 'PasswordReset' }),
     },
     responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
-    problems: [404],
     async handle({ params, body, caller, ctx }, deps) {
       const id = params.id.toLowerCase();
       const password = body.password ?? randomPassword();
@@ -45,15 +41,11 @@ export const credentialRoutes = [
       return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/accounts/{id}/link',
-    operationId: 'getCredentials',
+  route('POST /api/v1/accounts/{id}/link', 'getCredentials', 'accounts:write', {
     summary:
       'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
-    access: 'accounts:write',
     request: { params: IdParams, body: z.object({ password: Password }).meta({ id: 'KnownPassword' }) },
     responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
-    problems: [404],
     async handle({ params, body: { password }, ctx }, deps) {
       const view = deps.accounts.get(params.id.toLowerCase());
       if (!view) return NO_ACCOUNT;

@@ -18,11 +18,8 @@ const TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name:
 };
 
 export const accountExportRoutes = [
-  route({
-    endpoint: 'GET /api/v1/accounts/export',
-    operationId: 'exportAccounts',
+  route('GET /api/v1/accounts/export', 'exportAccounts', 'accounts:read', {
     summary: 'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
-    access: 'accounts:read',
     needsConfirmation: ({ withHashes }) => withHashes === true,
     request: {
       query: AccountFilter.extend({

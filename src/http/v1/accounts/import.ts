@@ -34,11 +34,8 @@ class Refused extends Error {
 }
 
 export const accountImportRoutes = [
-  route({
-    endpoint: 'POST /api/v1/accounts/import',
-    operationId: 'importAccounts',
+  route('POST /api/v1/accounts/import', 'importAccounts', 'accounts:write', {
     summary: 'Imports accounts from a file; with `dryRun=true` only reports what would happen.',
-    access: 'accounts:write',
     request: {
       query: z.object({
         format: FileFormat.default('csv'),

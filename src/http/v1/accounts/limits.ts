@@ -21,26 +21,18 @@ const LimitsAndUsage = z
   .meta({ id: 'LimitsAndUsage' });
 
 export const limitRoutes = [
-  route({
-    endpoint: `GET ${path}`,
-    operationId: 'getAccountLimits',
+  route(`GET ${path}`, 'getAccountLimits', 'accounts:read', {
     summary: 'Limits and usage of an account.',
-    access: 'accounts:read',
     etag: true,
     request: { params: IdParams },
     responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
-    problems: [404],
     handle: async ({ params }, deps) => shown(deps, params.id),
   }),
-  route({
-    endpoint: `PATCH ${path}`,
-    operationId: 'changeAccountLimits',
+  route(`PATCH ${path}`, 'changeAccountLimits', 'accounts:write', {
     summary: 'Changes the given limits; they apply to live sessions at once.',
-    access: 'accounts:write',
     etag: true,
     request: { params: IdParams, body: AccountLimitsChange },
     responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
-    problems: [404, 412],
     async handle({ params, body, ifMatch, caller }, deps) {
       const { accounts } = deps;
       const id = params.id.toLowerCase();
@@ -59,14 +51,10 @@ export const limitRoutes = [
       return changed.reason === 'not-found' ? NO_ACCOUNT : invalid('body.egressClass', 'egress-class');
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/accounts/{id}/usage/reset',
-    operationId: 'resetAccountUsage',
+  route('POST /api/v1/accounts/{id}/usage/reset', 'resetAccountUsage', 'accounts:write', {
     summary: 'Resets the usage of the quota period to zero; the daily history stays.',
-    access: 'accounts:write',
     request: { params: IdParams },
     responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
-    problems: [404],
     async handle({ params, caller }, deps) {
       const id = params.id.toLowerCase();
       return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;

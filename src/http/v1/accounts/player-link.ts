@@ -46,14 +46,10 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
   const { name, what, path: last } = KINDS[kind];
   const path = `/api/v1/accounts/{id}/${last}` as const;
   return [
-    route({
-      endpoint: `GET ${path}`,
-      operationId: `get${name}`,
+    route(`GET ${path}`, `get${name}`, 'accounts:read', {
       summary: `Whether there is a secret address of ${what}.`,
-      access: 'accounts:read',
       request: { params: IdParams },
       responses: { 200: { description: 'Since when.', schema: PlayerLink } },
-      problems: [404],
       async handle({ params, ctx }, deps) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
@@ -66,14 +62,11 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         return { status: 200, body };
       },
     }),
-    route({
-      endpoint: `POST ${path}`,
-      operationId: `create${name}`,
+    route(`POST ${path}`, `create${name}`, 'accounts:write', {
       summary: `Makes a new secret address of ${what}; the previous one stops working.`,
-      access: 'accounts:write',
       request: { params: IdParams },
       responses: { 201: { description: 'The address.', schema: NewPlayerLink } },
-      problems: [404, 409],
+      problems: [409],
       async handle({ params, caller, ctx }, deps) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
@@ -88,14 +81,10 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         return { status: 201, body };
       },
     }),
-    route({
-      endpoint: `DELETE ${path}`,
-      operationId: `revoke${name}`,
+    route(`DELETE ${path}`, `revoke${name}`, 'accounts:write', {
       summary: `Revokes the secret address of ${what}.`,
-      access: 'accounts:write',
       request: { params: IdParams },
       responses: { 204: { description: 'The address no longer works.' } },
-      problems: [404],
       async handle({ params, caller }, deps) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;

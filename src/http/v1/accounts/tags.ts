@@ -19,11 +19,8 @@ const TagUses = z
   .meta({ id: 'TagUses' });
 
 export const accountTagRoutes = [
-  route({
-    endpoint: 'GET /api/v1/accounts/tags',
-    operationId: 'listTags',
+  route('GET /api/v1/accounts/tags', 'listTags', 'accounts:read', {
     summary: 'The tags in use, each with its number of accounts.',
-    access: 'accounts:read',
     responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
     async handle(_input, { accounts }) {
       const counts = new Map<string, number>();

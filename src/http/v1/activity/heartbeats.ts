@@ -76,11 +76,8 @@ const { route } = routesOf('Activity');
 const MAX_TIMELINE_ENTRIES = 20_000;
 
 export const heartbeatRoutes = [
-  route({
-    endpoint: 'GET /api/v1/accounts/{id}/timeline',
-    operationId: 'getTimeline',
+  route('GET /api/v1/accounts/{id}/timeline', 'getTimeline', 'heartbeats:read', {
     summary: 'When the account was online, and in which game.',
-    access: 'heartbeats:read',
     request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
     responses: {
       200: {
@@ -90,7 +87,6 @@ export const heartbeatRoutes = [
           .meta({ id: 'Timeline' }),
       },
     },
-    problems: [404],
     async handle({ params, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;
@@ -108,11 +104,8 @@ export const heartbeatRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/heartbeats',
-    operationId: 'listHeartbeats',
+  route('GET /api/v1/heartbeats', 'listHeartbeats', 'heartbeats:read', {
     summary: 'Heartbeat entries, newest first.',
-    access: 'heartbeats:read',
     request: {
       query: z.object({
         ...numberCursors.PageQuery.shape,
@@ -143,11 +136,8 @@ export const heartbeatRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/heartbeats/series',
-    operationId: 'getHeartbeatSeries',
+  route('GET /api/v1/heartbeats/series', 'getHeartbeatSeries', 'heartbeats:read', {
     summary: 'Heartbeat entries over time, by game or by account.',
-    access: 'heartbeats:read',
     request: {
       query: z.object({
         range: Range.default('day'),
@@ -175,11 +165,8 @@ export const heartbeatRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/heartbeats/sums',
-    operationId: 'getHeartbeatSums',
+  route('GET /api/v1/heartbeats/sums', 'getHeartbeatSums', 'heartbeats:read', {
     summary: 'Heartbeat entries summed by game or by account, largest first.',
-    access: 'heartbeats:read',
     request: {
       query: z.object({
         range: Range.default('day'),

@@ -42,11 +42,8 @@ const TrafficDay = z
 const { route } = routesOf('Activity');
 
 export const loginRoutes = [
-  route({
-    endpoint: 'GET /api/v1/logins',
-    operationId: 'listLogins',
+  route('GET /api/v1/logins', 'listLogins', 'accounts:read', {
     summary: 'Logins and failures with addresses, newest first.',
-    access: 'accounts:read',
     request: {
       query: z.object({
         ...numberCursors.PageQuery.shape,
@@ -84,12 +81,9 @@ export const loginRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/accounts/{id}/traffic',
-    operationId: 'getTraffic',
+  route('GET /api/v1/accounts/{id}/traffic', 'getTraffic', 'accounts:read', {
     summary:
       'Traffic of an account per day of the time zone `timeZone`, oldest first; days without traffic are zero.',
-    access: 'accounts:read',
     request: {
       params: IdParams,
       query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
@@ -97,7 +91,6 @@ export const loginRoutes = [
     responses: {
       200: { description: 'Days.', schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }) },
     },
-    problems: [404],
     async handle({ params, query }, { accounts, usage, calendar, now }) {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;

@@ -41,11 +41,8 @@ const NoticePage = openPageOf(Notice)
 const { route } = routesOf('Notices');
 
 export const noticeRoutes = [
-  route({
-    endpoint: 'GET /api/v1/notices',
-    operationId: 'listNotices',
+  route('GET /api/v1/notices', 'listNotices', 'settings:read', {
     summary: 'Notices to the operator and to players, newest first.',
-    access: 'settings:read',
     request: {
       query: idCursors.PageQuery.extend({
         state: NoticeState.optional(),
@@ -64,11 +61,8 @@ export const noticeRoutes = [
       return { status: 200, body: { items: items.map(presentNotice), nextCursor, waiting } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/notices/discard',
-    operationId: 'discardNotices',
+  route('POST /api/v1/notices/discard', 'discardNotices', 'settings:write', {
     summary: 'Discards what waits to be sent: all, or the notices of a channel or to a kind of recipient.',
-    access: 'settings:write',
     request: {
       body: z
         .object({ channel: NoticeChannel.optional(), recipient: z.enum(RECIPIENTS).optional() })
@@ -83,15 +77,12 @@ export const noticeRoutes = [
       return { status: 200, body: { discarded } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/notices/{id}/retry',
-    operationId: 'retryNotice',
+  route('POST /api/v1/notices/{id}/retry', 'retryNotice', 'settings:write', {
     summary:
       'Sends a failed notice again, with a new set of attempts; 409 while it waits for its next attempt.',
-    access: 'settings:write',
     request: { params: IdParams },
     responses: { 204: { description: 'The notice is due now.' } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params }, { notices, wakeNotices, now }) {
       const result = await notices.retry(params.id.toLowerCase(), now());
       if (result === null) return { problem: 'not-found', ...because('no-notice') };

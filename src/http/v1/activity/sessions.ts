@@ -65,11 +65,8 @@ const SessionQuery = z.object({
 const { route } = routesOf('Activity');
 
 export const liveSessionRoutes = [
-  route({
-    endpoint: 'GET /api/v1/sessions',
-    operationId: 'listSessions',
+  route('GET /api/v1/sessions', 'listSessions', 'sessions:read', {
     summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
-    access: 'sessions:read',
     request: { query: SessionQuery },
     responses: {
       200: { description: 'A page.', schema: pageOf(LiveSession).meta({ id: 'LiveSessionPage' }) },
@@ -84,14 +81,10 @@ export const liveSessionRoutes = [
       return { status: 200, body: { ...page, items: page.items.map(present), matched, total } };
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/sessions/{id}',
-    operationId: 'endSession',
+  route('DELETE /api/v1/sessions/{id}', 'endSession', 'sessions:write', {
     summary: 'Ends one live session.',
-    access: 'sessions:write',
     request: { params: IdParams },
     responses: { 204: { description: 'Ended.' } },
-    problems: [404],
     async handle({ params, caller }, { liveSessions, audit }) {
       const found = await liveSessions.find([params.id.toLowerCase()]);
       if (found.length === 0) return { problem: 'not-found', ...because('no-session') };
@@ -100,12 +93,9 @@ export const liveSessionRoutes = [
       return { status: 204 };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/sessions/end',
-    operationId: 'endSessions',
+  route('POST /api/v1/sessions/end', 'endSessions', 'sessions:write', {
     summary:
       'Ends the given sessions, or all sessions of an account. Sessions that have already ended are skipped.',
-    access: 'sessions:write',
     request: {
       body: z
         .object({ ids: z.array(Guid).min(1).max(1_000).optional(), accountId: Guid.optional() })

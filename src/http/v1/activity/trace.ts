@@ -102,11 +102,8 @@ const ReportTime = z.object({
 const { route } = routesOf('Activity');
 
 export const traceRoutes = [
-  route({
-    endpoint: 'GET /api/v1/trace',
-    operationId: 'trace',
+  route('GET /api/v1/trace', 'trace', 'trace:read', {
     summary: 'Who used a destination at a time: the sessions of all nodes, the last started first.',
-    access: 'trace:read',
     request: {
       query: z.object({
         ...recordCursors.PageQuery.shape,
@@ -176,11 +173,8 @@ export const traceRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/trace/report',
-    operationId: 'readReport',
+  route('POST /api/v1/trace/report', 'readReport', 'trace:read', {
     summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
-    access: 'trace:read',
     request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
     responses: {
       200: {

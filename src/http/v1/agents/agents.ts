@@ -29,11 +29,8 @@ const NameParams = z.object({ name: AgentName });
 const { route } = routesOf('Agents');
 
 export const agentRoutes = [
-  route({
-    endpoint: 'GET /api/v1/agents',
-    operationId: 'listAgents',
+  route('GET /api/v1/agents', 'listAgents', 'agents:read', {
     summary: 'Agents of the configuration and their states.',
-    access: 'agents:read',
     responses: {
       200: {
         description: 'All of them.',
@@ -47,11 +44,8 @@ export const agentRoutes = [
       return { status: 200, body: { items } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/agents/{name}/messages',
-    operationId: 'sendMessage',
+  route('POST /api/v1/agents/{name}/messages', 'sendMessage', 'agents:write', {
     summary: 'Queues a run with a message, as the webhook would.',
-    access: 'agents:write',
     bulkBody: true,
     request: {
       params: NameParams,
@@ -60,7 +54,7 @@ export const agentRoutes = [
         .meta({ id: 'AgentMessage' }),
     },
     responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
-    problems: [404, 409, 429],
+    problems: [409, 429],
     async handle({ params, body, caller }, { agents, audit }) {
       const origin = caller.via === 'cli' ? 'cli' : 'api';
       const answer = await agents.control.send(params.name, body.message, body.sessionKey ?? null, origin);

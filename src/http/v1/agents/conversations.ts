@@ -32,11 +32,8 @@ const KeyParams = z.object({ key: SessionKey });
 const { route } = routesOf('Agents');
 
 export const conversationRoutes = [
-  route({
-    endpoint: 'GET /api/v1/agent-sessions',
-    operationId: 'listAgentSessions',
+  route('GET /api/v1/agent-sessions', 'listAgentSessions', 'agents:read', {
     summary: 'Conversations, most recently used first.',
-    access: 'agents:read',
     request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
     responses: {
       200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
@@ -49,14 +46,10 @@ export const conversationRoutes = [
       return { status: 200, body: { items: items.map(presentSession), nextCursor } };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/agent-sessions/{key}',
-    operationId: 'getAgentSession',
+  route('GET /api/v1/agent-sessions/{key}', 'getAgentSession', 'agents:read', {
     summary: 'One conversation with its history.',
-    access: 'agents:read',
     request: { params: KeyParams },
     responses: { 200: { description: 'The conversation.', schema: AgentSessionDetail } },
-    problems: [404],
     async handle({ params }, { agents: { sessions } }) {
       const session = await sessions.get(params.key);
       if (!session) return notFound('session');
@@ -67,14 +60,10 @@ export const conversationRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/agent-sessions/{key}',
-    operationId: 'deleteAgentSession',
+  route('DELETE /api/v1/agent-sessions/{key}', 'deleteAgentSession', 'agents:write', {
     summary: 'Deletes the history of a conversation; its runs stay.',
-    access: 'agents:write',
     request: { params: KeyParams },
     responses: { 204: { description: 'Deleted.' } },
-    problems: [404],
     async handle({ params, caller }, { agents, audit }) {
       if (!(await agents.sessions.remove(params.key))) return notFound('session');
       const { key } = params;

@@ -61,11 +61,8 @@ const RunDetail = Run.extend({
 const { route } = routesOf('Agents');
 
 export const runRoutes = [
-  route({
-    endpoint: 'GET /api/v1/runs',
-    operationId: 'listRuns',
+  route('GET /api/v1/runs', 'listRuns', 'agents:read', {
     summary: 'Runs, newest first.',
-    access: 'agents:read',
     request: {
       query: idCursors.PageQuery.extend({
         ...AgentFilter.shape,
@@ -81,24 +78,17 @@ export const runRoutes = [
       return { status: 200, body: idCursors.page(found.map(presentRun), limit, ({ id }) => id) };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/runs/{id}',
-    operationId: 'getRun',
+  route('GET /api/v1/runs/{id}', 'getRun', 'agents:read', {
     summary: 'One run with its complete message and reply, and every delivery attempt.',
-    access: 'agents:read',
     request: { params: IdParams },
     responses: { 200: { description: 'The run.', schema: RunDetail } },
-    problems: [404],
     handle: ({ params }, { agents }) => shownRun(agents, params.id.toLowerCase()),
   }),
-  route({
-    endpoint: 'POST /api/v1/runs/{id}/cancel',
-    operationId: 'cancelRun',
+  route('POST /api/v1/runs/{id}/cancel', 'cancelRun', 'agents:write', {
     summary: 'Cancels a queued or running run.',
-    access: 'agents:write',
     request: { params: IdParams },
     responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params, caller }, { agents, audit }) {
       const id = params.id.toLowerCase();
       switch (await agents.control.cancel(id)) {
@@ -114,14 +104,11 @@ export const runRoutes = [
       }
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/runs/{id}/rerun',
-    operationId: 'rerunRun',
+  route('POST /api/v1/runs/{id}/rerun', 'rerunRun', 'agents:write', {
     summary: 'Queues a new run with the same agent, session and message.',
-    access: 'agents:write',
     request: { params: IdParams },
     responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
-    problems: [404, 429],
+    problems: [429],
     async handle({ params, caller }, { agents, audit }) {
       const answer = await agents.control.rerun(params.id.toLowerCase());
       if (answer.ok)

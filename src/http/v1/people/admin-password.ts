@@ -16,12 +16,9 @@ const PASSWORD_FAULTS = {
 } as const;
 
 export const adminPasswordRoutes = [
-  route({
-    endpoint: 'PUT /api/v1/settings/admin-password',
-    operationId: 'setAdminPassword',
+  route('PUT /api/v1/settings/admin-password', 'setAdminPassword', 'person', {
     summary:
       'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
-    access: 'person',
     request: {
       body: z
         .object({

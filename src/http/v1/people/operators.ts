@@ -69,11 +69,8 @@ const OperatorChange = z
 const { route } = routesOf('Operators');
 
 export const operatorRoutes = [
-  route({
-    endpoint: 'GET /api/v1/operators',
-    operationId: 'listOperators',
+  route('GET /api/v1/operators', 'listOperators', 'administrator', {
     summary: 'The operators besides the administrator.',
-    access: 'administrator',
     responses: {
       200: {
         description: 'All of them, by name.',
@@ -90,11 +87,8 @@ export const operatorRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/operators',
-    operationId: 'createOperator',
+  route('POST /api/v1/operators', 'createOperator', 'administrator', {
     summary: 'Adds an operator, who can sign in at once.',
-    access: 'administrator',
     needsConfirmation: true,
     request: { body: NewOperator },
     responses: { 201: { description: 'Added.', schema: OperatorItem } },
@@ -107,16 +101,13 @@ export const operatorRoutes = [
       return { status: 201, body: present(deps, created.operator) };
     },
   }),
-  route({
-    endpoint: 'PATCH /api/v1/operators/{id}',
-    operationId: 'changeOperator',
+  route('PATCH /api/v1/operators/{id}', 'changeOperator', 'administrator', {
     summary: 'Changes the given fields; they apply at once.',
-    access: 'administrator',
     needsConfirmation: ({ name, password, role, isEnabled }) =>
       [name, password, role].some((field) => field !== undefined) || isEnabled === true,
     request: { params: IdParams, body: OperatorChange },
     responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params, body, caller }, deps) {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
       const change = { ...body, budget };
@@ -135,15 +126,11 @@ export const operatorRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/operators/{id}',
-    operationId: 'deleteOperator',
+  route('DELETE /api/v1/operators/{id}', 'deleteOperator', 'administrator', {
     summary:
       "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
-    access: 'administrator',
     request: { params: IdParams },
     responses: { 204: { description: 'Removed.' } },
-    problems: [404],
     async handle({ params, caller }, deps) {
       const id = params.id.toLowerCase();
       const accounts = accountsByOwner(deps).get(id) ?? [];
@@ -155,15 +142,12 @@ export const operatorRoutes = [
       return { status: 204 };
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/operators/{id}/totp',
-    operationId: 'resetOperatorTotp',
+  route('DELETE /api/v1/operators/{id}/totp', 'resetOperatorTotp', 'administrator', {
     summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
-    access: 'administrator',
     needsConfirmation: true,
     request: { params: IdParams },
     responses: { 204: { description: 'Off.' } },
-    problems: [404, 409],
+    problems: [409],
     async handle({ params, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
       const id = params.id.toLowerCase();
       if (!operators.get(id)) return NO_OPERATOR;

@@ -30,11 +30,8 @@ const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'Recov
 const { route } = routesOf('Session');
 
 export const secondFactorRoutes = [
-  route({
-    endpoint: 'POST /api/v1/session/totp',
-    operationId: 'enrolTotp',
+  route('POST /api/v1/session/totp', 'enrolTotp', 'person', {
     summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
-    access: 'person',
     needsConfirmation: true,
     responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
     problems: [409],
@@ -44,11 +41,8 @@ export const secondFactorRoutes = [
       return offered ? { status: 200, body: offered } : conflict('factor-on');
     },
   }),
-  route({
-    endpoint: 'PUT /api/v1/session/totp',
-    operationId: 'confirmTotp',
+  route('PUT /api/v1/session/totp', 'confirmTotp', 'person', {
     summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
-    access: 'person',
     needsConfirmation: true,
     request: { body: TotpCode },
     responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
@@ -72,12 +66,9 @@ export const secondFactorRoutes = [
       }
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/session/recovery-codes',
-    operationId: 'renewRecoveryCodes',
+  route('POST /api/v1/session/recovery-codes', 'renewRecoveryCodes', 'person', {
     summary:
       'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
-    access: 'person',
     request: { body: z.object({ code: TotpOrRecovery }) },
     responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
     problems: [409],
@@ -87,11 +78,8 @@ export const secondFactorRoutes = [
         body: { codes: await recoveryCodes.renew(actorOf(caller)) },
       })),
   }),
-  route({
-    endpoint: 'POST /api/v1/session/totp/disable',
-    operationId: 'disableTotp',
+  route('POST /api/v1/session/totp/disable', 'disableTotp', 'person', {
     summary: 'Turns the second factor off; needs a current code or a recovery code.',
-    access: 'person',
     request: { body: z.object({ code: TotpOrRecovery }) },
     responses: { 204: { description: 'Off.' } },
     problems: [409],

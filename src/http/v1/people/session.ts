@@ -92,12 +92,9 @@ const Me = z
 const { route } = routesOf('Session');
 
 export const sessionRoutes = [
-  route({
-    endpoint: 'POST /api/v1/session',
-    operationId: 'signIn',
+  route('POST /api/v1/session', 'signIn', 'public', {
     summary:
       'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
-    access: 'public',
     request: { body: SignIn },
     responses: { 200: { description: 'Signed in.', schema: Me } },
     problems: [401, 429],
@@ -136,12 +133,9 @@ export const sessionRoutes = [
       };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/session/confirm',
-    operationId: 'confirmSession',
+  route('POST /api/v1/session/confirm', 'confirmSession', 'person', {
     summary:
       'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
-    access: 'person',
     request: { body: Confirmation },
     responses: { 200: { description: 'Confirmed.', schema: Confirmed } },
     problems: [429],
@@ -159,22 +153,16 @@ export const sessionRoutes = [
       return { status: 200, body: { confirmedUntil: isoOrNull(until) } };
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/session',
-    operationId: 'signOut',
+  route('DELETE /api/v1/session', 'signOut', 'any', {
     summary: 'Ends the console session and clears its cookie.',
-    access: 'any',
     responses: { 204: { description: 'Signed out.' } },
     async handle({ caller, ctx }, { consoleSessions }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
       return { status: 204, headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
     },
   }),
-  route({
-    endpoint: 'GET /api/v1/me',
-    operationId: 'getMe',
+  route('GET /api/v1/me', 'getMe', 'any', {
     summary: 'The caller with its rights, and facts about this daemon.',
-    access: 'any',
     responses: { 200: { description: 'The caller.', schema: Me } },
     handle: async ({ caller, ctx }, deps) => ({ status: 200, body: await me(deps, caller, ctx.hostname) }),
   }),

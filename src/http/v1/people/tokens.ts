@@ -36,11 +36,8 @@ const NewToken = z
 const { route } = routesOf('Tokens');
 
 export const tokenRoutes = [
-  route({
-    endpoint: 'GET /api/v1/tokens',
-    operationId: 'listTokens',
+  route('GET /api/v1/tokens', 'listTokens', 'person', {
     summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
-    access: 'person',
     responses: {
       200: {
         description: 'All of them.',
@@ -52,11 +49,8 @@ export const tokenRoutes = [
       return { status: 200, body: { items } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/tokens',
-    operationId: 'createToken',
+  route('POST /api/v1/tokens', 'createToken', 'person', {
     summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
-    access: 'person',
     needsConfirmation: true,
     request: { body: NewToken },
     responses: {
@@ -84,14 +78,10 @@ export const tokenRoutes = [
       return { status: 201, body: { token: presentToken(deps, created.token), secret: created.secret } };
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/tokens/{id}',
-    operationId: 'revokeToken',
+  route('DELETE /api/v1/tokens/{id}', 'revokeToken', 'person', {
     summary: 'Revokes one of the caller’s tokens at once; the administrator may revoke any token.',
-    access: 'person',
     request: { params: IdParams },
     responses: { 204: { description: 'Revoked.' } },
-    problems: [404],
     async handle({ params, caller }, { apiTokens, changes }) {
       const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller), caller.operator?.id);
       if (!isRevoked) return { problem: 'not-found', ...because('no-token') };

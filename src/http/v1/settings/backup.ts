@@ -8,11 +8,8 @@ const REFUSALS = { busy: 'backup-busy', 'not-a-file': 'backup-postgres' } as con
 const { route } = routesOf('Settings');
 
 export const backupRoutes = [
-  route({
-    endpoint: 'GET /api/v1/backup',
-    operationId: 'downloadBackup',
+  route('GET /api/v1/backup', 'downloadBackup', 'administrator', {
     summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
-    access: 'administrator',
     needsConfirmation: true,
     responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
     problems: [409],

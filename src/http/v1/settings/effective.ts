@@ -40,11 +40,8 @@ export type Effective = z.infer<typeof EffectiveConfig>;
 const { route } = routesOf('Settings');
 
 export const effectiveRoutes = [
-  route({
-    endpoint: 'GET /api/v1/settings/effective',
-    operationId: 'getEffectiveConfig',
+  route('GET /api/v1/settings/effective', 'getEffectiveConfig', 'settings:read', {
     summary: 'The configuration in force, key by key, and where each value comes from.',
-    access: 'settings:read',
     responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
     handle: async (_input, { effective }) => ({ status: 200, body: await effective() }),
   }),

@@ -95,11 +95,8 @@ export const gameRuleRoutes = [
       return saved.ok ? null : invalidRule(saved.error);
     },
   }),
-  route({
-    endpoint: 'DELETE /api/v1/settings/games',
-    operationId: 'forgetGameRules',
+  route('DELETE /api/v1/settings/games', 'forgetGameRules', 'settings:write', {
     summary: 'Discards the saved rules: those of the configuration file apply again.',
-    access: 'settings:write',
     responses: { 200: { description: 'The rules of the file.', schema: GameRules } },
     async handle({ caller }, { gameRules, onSettingChanged }) {
       await gameRules.forget(actorOf(caller));
@@ -108,11 +105,8 @@ export const gameRuleRoutes = [
       return { status: 200, body, headers: { ETag: etagOf(body) } };
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/settings/games/test',
-    operationId: 'testGameRules',
+  route('POST /api/v1/settings/games/test', 'testGameRules', 'settings:read', {
     summary: 'Tests rules with a destination and first bytes; saves nothing.',
-    access: 'settings:read',
     bulkBody: true,
     request: { body: GameRuleTest },
     responses: {

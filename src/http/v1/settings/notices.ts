@@ -188,11 +188,8 @@ export const noticeSettingRoutes = [
         (stored) => otherVersion(versionOf(stored)) ?? movedSecrets(body, stored),
       ),
   }),
-  route({
-    endpoint: `POST ${path}/preview`,
-    operationId: 'previewNoticeSettings',
+  route(`POST ${path}/preview`, 'previewNoticeSettings', 'settings:write', {
     summary: 'Counts whom these settings would send messages to, and saves nothing.',
-    access: 'settings:write',
     request: { body: NoticeSettingsChange },
     responses: { 200: { description: 'The counts.', schema: Preview } },
     async handle({ body }, { noticesSetting, previewNotices }) {
@@ -201,12 +198,9 @@ export const noticeSettingRoutes = [
       return refused ?? { status: 200, body: await previewNotices(withSecrets(body, stored)) };
     },
   }),
-  route({
-    endpoint: `POST ${path}/test`,
-    operationId: 'testNotice',
+  route(`POST ${path}/test`, 'testNotice', 'settings:write', {
     summary:
       'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',
-    access: 'settings:write',
     request: { body: NoticeTest },
     responses: { 200: { description: 'The result.', schema: TestResult } },
     problems: [409],

@@ -38,7 +38,7 @@ export function settingRoutes<
 }) {
   const { route } = routesOf(setting.tag ?? 'Settings');
   const path = `/api/v1/settings/${setting.name}` as const;
-  const describe = ({ description, ...texts }: Texts) => ({
+  const describe = ({ description, operationId: _, ...texts }: Texts) => ({
     etag: true,
     ...texts,
     responses: { 200: { description, schema: setting.schema } },
@@ -48,17 +48,12 @@ export function settingRoutes<
     return { status: 200, body, headers: { ETag: etagOf(version) } };
   };
   return [
-    route({
-      endpoint: `GET ${path}`,
-      access: 'settings:read',
+    route(`GET ${path}`, setting.get.operationId, setting.get.access ?? 'settings:read', {
       ...describe(setting.get),
       handle: async ({ ctx }, services) => shown(services, ctx),
     }),
-    route({
-      endpoint: `PUT ${path}`,
-      access: 'settings:write',
+    route(`PUT ${path}`, setting.put.operationId, 'settings:write', {
       request: { body: setting.body },
-      problems: [412],
       ...describe(setting.put),
       async handle({ body, caller, ifMatch, ctx }, services) {
         const input = { body: body as z.output<Body>, caller, by: actorOf(caller) };

@@ -42,11 +42,8 @@ const WhitelistCheck = z
 const { route, uncheckedRoute } = routesOf('Settings');
 
 export const whitelistRoutes = [
-  uncheckedRoute({
-    endpoint: 'GET /api/v1/settings/whitelist',
-    operationId: 'getWhitelist',
+  uncheckedRoute('GET /api/v1/settings/whitelist', 'getWhitelist', 'settings:read', {
     summary: 'The IP whitelist as it was saved.',
-    access: 'settings:read',
     etag: true,
     responses: { 200: { description: 'The whitelist.', schema: Whitelist } },
     async handle(ctx, { whitelist }) {
@@ -54,16 +51,13 @@ export const whitelistRoutes = [
       answer(ctx, { whitelist: whitelist.text() });
     },
   }),
-  uncheckedRoute({
-    endpoint: 'PUT /api/v1/settings/whitelist',
-    operationId: 'setWhitelist',
+  uncheckedRoute('PUT /api/v1/settings/whitelist', 'setWhitelist', 'settings:write', {
     summary:
       'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
-    access: 'settings:write',
     etag: true,
     request: { query: z.object({ keepMyAccess: Flag.default(false) }), body: Whitelist },
     responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
-    problems: [409, 412],
+    problems: [409],
     async handle(ctx, { whitelist, onSettingChanged, lostAccess }, readJsonObject) {
       const body = await readJsonObject(ctx);
       const refused = ctx.state.caller ? lostAccess(ctx.state.caller) : null;
@@ -104,11 +98,8 @@ export const whitelistRoutes = [
       answer(ctx, { whitelist: whitelist.text() });
     },
   }),
-  route({
-    endpoint: 'POST /api/v1/settings/whitelist/check',
-    operationId: 'checkWhitelist',
+  route('POST /api/v1/settings/whitelist/check', 'checkWhitelist', 'settings:read', {
     summary: 'Explains each entry of a whitelist, and tests an address; saves nothing.',
-    access: 'settings:read',
     bulkBody: true,
     request: {
       body: Whitelist.extend({ address: z.string().max(255).optional() }).meta({ id: 'WhitelistQuestion' }),
