@@ -2,6 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
+import { ExitFigures } from './core/exits/exit-figures.js';
 import type { Log } from './core/log.js';
 import type { RecentLog } from './core/recent-log.js';
 import { createAdminListenersPart } from './parts/admin/admin-listeners.js';
@@ -104,9 +105,12 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const heartbeats = await use(createHeartbeatsPart(shared));
   await use(createActivityPart({ ...shared, heartbeats }));
   const firstLogins = await use(createFirstLoginsPart(base));
-  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, geo, notices, firstLogins }));
+  const exitFigures = new ExitFigures(base.now);
+  const { plane, libc, broken } = await use(
+    createProxyPart({ ...shared, log, geo, notices, firstLogins, exitFigures }),
+  );
   await use(createChangesPart({ ...shared, plane }));
-  const exits = createExits(base, plane, libc);
+  const exits = createExits({ ...base, exitFigures }, plane, libc);
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last, so that every connection finds the other parts running.

@@ -52,10 +52,12 @@ export const addExitCommands: AddCommands = (program, io) => {
       {
         NAME: ({ name, isDefault }) => (isDefault ? `${name} (default)` : name),
         'LEAVES BY': leavesBy,
+        STATE: ({ state }) => state ?? '',
         ACCOUNTS: ({ accounts }) => String(accounts),
         SESSIONS: ({ sessions }) => String(sessions),
         UP: ({ bytesUp }) => formatBytes(bytesUp),
         DOWN: ({ bytesDown }) => formatBytes(bytesDown),
+        FAILURES: ({ failures }) => String(failures),
         'CONNECT P50': ({ connectMs: { p50 } }) => (p50 === null ? '' : `${p50} ms`),
       },
     );
@@ -140,7 +142,7 @@ type Exit = Answer<'GET /exits/{name}'>;
 function leavesBy(exit: Exit): string {
   const { addresses, interface: device, mark, upstreams, family } = exit;
   const parts = [
-    upstreams.map(({ proxy }) => proxy).join(', then '),
+    upstreams.map(({ proxy, isUp }) => (isUp === false ? `${proxy} (down)` : proxy)).join(', then '),
     addresses.join(', '),
     device === null ? '' : `interface ${device}`,
     mark === null ? '' : `mark ${mark}`,

@@ -81,6 +81,8 @@ export type WorkerMessage =
     }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
   | { readonly kind: 'exits'; readonly exits: readonly Exit[] }
+  /** Which ways out of exits work (waysOf), as all workers have found. */
+  | { readonly kind: 'exit-ways'; readonly ways: ReadonlyMap<string, boolean> }
   /** Connects out through an exit and sends `request`; answered by `exit-tried`. */
   | ({ readonly kind: 'try-exit'; readonly token: number } & ExitTrialRequest)
   | { readonly kind: 'geo'; readonly files: GeoFiles }
@@ -236,6 +238,10 @@ export type WorkerEvent =
       readonly token: number;
       readonly remotes: readonly Endpoint[];
     }
+  /** A way out of an exit (waysOf) works, or does not. */
+  | { readonly kind: 'exit-way'; readonly way: string; readonly isUp: boolean }
+  /** So many connections by an exit have failed since the last report. */
+  | { readonly kind: 'exit-failed'; readonly exit: string; readonly count: number }
   | { readonly kind: 'exit-tried'; readonly token: number; readonly trial: ExitTrial }
   /** Number of log lines that were dropped because the control plane was behind. */
   | { readonly kind: 'dropped'; readonly lines: number };

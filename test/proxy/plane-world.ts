@@ -159,6 +159,7 @@ export async function startPlane(
     observer: {
       sessions,
       permits: null,
+      exits: { wayChanged() {}, failed() {} },
       logins({ outcome, count }) {
         logins[outcome] = (logins[outcome] ?? 0) + count;
       },

@@ -146,6 +146,7 @@ for (const engine of ['native', 'node'] as const) {
         (each) => each.msg === 'destination refused' && each['exit'] === 'absent',
       );
       assert.equal(line['reason'], 'EADDRNOTAVAIL');
+      await eventually(async () => assert.equal((await api('GET', `${EXITS}/absent`))['failures'], 1));
     });
 
     it('an exit of the other family refuses the destination', async () => {
@@ -179,6 +180,17 @@ for (const engine of ['native', 'node'] as const) {
       assert.ok(!JSON.stringify(made).includes('child-secret'));
       const account = await accountWith('proxies', 'proxied');
       assert.equal(await seenBy(account), '127.0.0.1');
+      // The same proxies are known as dead and living to every worker, and shown; the log has one line.
+      await eventually(async () => {
+        const { upstreams: shown, state, failures } = await api('GET', `${EXITS}/proxies`);
+        const ups = (shown as { isUp: boolean | null }[]).map(({ isUp }) => isUp);
+        assert.deepEqual([ups, state, failures], [[false, true], 'degraded', 0]);
+      });
+      await seenBy(account);
+      const isChange = ({ msg }: { msg: string }) => msg === 'exit does not answer';
+      const change = await daemon.waitForLine(isChange);
+      assert.deepEqual([change['exit'], change['way']], ['proxies', `socks5://127.0.0.1:${port}`]);
+      assert.equal(daemon.lines.filter(isChange).length, 1);
       // The connection to the proxy leaves from the exit's address.
       const line = await other.waitForLine((each) => each.msg === 'session ended');
       assert.equal(line['client'], '127.0.0.11');
@@ -284,17 +296,34 @@ test('the addresses of an exit: by account or in turn, and of a network the host
     assert.equal(parseProxy(wrong), null, wrong);
 });
 
-test('connect times of an exit: percentiles of the last hour only, in bounded memory', () => {
+test('figures of an exit: percentiles and failures of the last hour only, in bounded memory, and its state', () => {
   let now = 0;
   const figures = new ExitFigures(() => now);
-  const session = (connectMs: number) =>
-    Object.assign(new FakeSession(), { exit: NEW_EXIT.names, connectMs });
+  const here = { ...NEW_EXIT, name: 'here', addresses: ['192.0.2.1', '192.0.2.2'] };
+  const session = (connectMs: number) => Object.assign(new FakeSession(), { exit: here.name, connectMs });
   for (let ms = 1; ms <= 100; ms += 1) figures.passed(session(ms));
-  assert.deepEqual(figures.of('here').connectMs, { p50: 50, p95: 95 });
+  assert.deepEqual(figures.of(here).connectMs, { p50: 50, p95: 95 });
   now = 3_600_001;
-  assert.deepEqual(figures.of('here').connectMs, { p50: null, p95: null });
+  assert.deepEqual(figures.of(here).connectMs, { p50: null, p95: null });
   for (let i = 0; i < 5_000; i += 1) figures.passed(session(7));
-  assert.deepEqual(figures.of('here').connectMs, { p50: 7, p95: 7 });
-  figures.keepOnly(new Set());
-  assert.deepEqual(figures.of('here').bytesUp, 0);
+  assert.deepEqual(figures.of(here).connectMs, { p50: 7, p95: 7 });
+  figures.failed('here', 2);
+  now += 3_000_000;
+  figures.failed('here', 1);
+  assert.equal(figures.of(here).failures, 3);
+  now += 700_000;
+  assert.equal(figures.of(here).failures, 1);
+  const states = [figures.of(here).state];
+  for (const [way, isUp] of [
+    ['here 192.0.2.1', true],
+    ['here 192.0.2.2', false],
+    ['here 192.0.2.1', false],
+  ] as const) {
+    assert.ok(figures.setUp(way, isUp) && !figures.setUp(way, isUp));
+    states.push(figures.of(here).state);
+  }
+  assert.deepEqual(states, [null, 'up', 'degraded', 'down']);
+  figures.keepOnly([]);
+  assert.equal(figures.ways.size, 0);
+  assert.deepEqual(figures.of(here).bytesUp, 0);
 });

@@ -214,6 +214,7 @@ test('the first matching rule selects the upstream proxy; rules for addresses ma
     login: null,
     names,
     exit: 'upstream-1',
+    id: `upstream-1 ${host}:1080`,
   });
   const rules = createUpstreams([
     { match: { hosts: ['198.51.100.0/24'] }, upstream: upstream('by-address') },

@@ -1,8 +1,11 @@
-// What sessions have used of each exit since the start: bytes, and how long connections took in the last hour.
+// What this daemon knows of each exit: bytes of its sessions since the start, connect times and failures of the last hour, and which
+// of its ways out work.
 import type { Clock } from '../clock.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
+import { type Exit, type ExitState, waysOf } from './exit.js';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 /** The newest connections of an exit that percentiles are computed from. */
 const MAX_SAMPLES = 1_000;
 
@@ -12,28 +15,72 @@ interface Used {
   readonly samples: { readonly at: number; readonly ms: number }[];
   /** Where the next sample is written, once there are MAX_SAMPLES. */
   next: number;
+  /** Failed connections by the minute; those of the last hour, and perhaps older ones. */
+  readonly failures: Map<number, number>;
 }
 
 export class ExitFigures implements Partial<SessionObserver> {
   readonly #now: Clock;
   readonly #used = new Map<string, Used>();
+  /** By the way; see waysOf. Those that have not been tried are missing. */
+  readonly #isUp = new Map<string, boolean>();
 
   constructor(now: Clock) {
     this.#now = now;
   }
 
-  /** Bytes of an exit, and its connect times of the last hour in ms (null: none); zeros for one that no session has used. */
-  of(name: string) {
-    const { bytesUp = 0, bytesDown = 0, samples = [] } = this.#used.get(name) ?? {};
+  /** Connect times are in ms (null: none). An exit that nobody has used has zeros, and without a tried way no state. */
+  of(exit: Exit) {
+    const {
+      bytesUp = 0,
+      bytesDown = 0,
+      samples = [],
+      failures = new Map(),
+    } = this.#used.get(exit.name) ?? {};
     const since = this.#now() - HOUR_MS;
     const times = samples.flatMap(({ at, ms }) => (at < since ? [] : [ms])).sort((a, b) => a - b);
     const at = (share: number): number | null => times[Math.floor((times.length - 1) * share)] ?? null;
-    return { bytesUp, bytesDown, connectMs: { p50: at(0.5), p95: at(0.95) } };
+    for (const minute of failures.keys()) if (minute * MINUTE_MS <= since) failures.delete(minute);
+    return {
+      state: this.#stateOf(exit),
+      failures: [...failures.values()].reduce((sum, count) => sum + count, 0),
+      bytesUp,
+      bytesDown,
+      connectMs: { p50: at(0.5), p95: at(0.95) },
+    };
   }
 
-  /** Forgets exits that are no more. */
-  keepOnly(names: ReadonlySet<string>): void {
-    for (const name of this.#used.keys()) if (!names.has(name)) this.#used.delete(name);
+  /** Whether a way out works; null: it has not been tried. */
+  isUp(way: string): boolean | null {
+    return this.#isUp.get(way) ?? null;
+  }
+
+  /** Every way that has been tried. */
+  get ways(): ReadonlyMap<string, boolean> {
+    return this.#isUp;
+  }
+
+  /** Returns whether it is a change. */
+  setUp(way: string, isUp: boolean): boolean {
+    if (this.isUp(way) === isUp) return false;
+    this.#isUp.set(way, isUp);
+    return true;
+  }
+
+  /** So many connections have failed. */
+  failed(exit: string, count: number): void {
+    const { failures } = this.#of(exit);
+    const minute = Math.floor(this.#now() / MINUTE_MS);
+    failures.set(minute, (failures.get(minute) ?? 0) + count);
+    const [first = minute] = failures.keys();
+    if (first * MINUTE_MS <= this.#now() - HOUR_MS) failures.delete(first);
+  }
+
+  /** Forgets exits and ways that are no more. */
+  keepOnly(exits: readonly Exit[]): void {
+    const kept = new Set([...exits.map(({ name }) => name), ...exits.flatMap(waysOf)]);
+    for (const known of [this.#used, this.#isUp])
+      for (const key of known.keys()) if (!kept.has(key)) known.delete(key);
   }
 
   opened({ exit, connectMs }: Session): void {
@@ -54,8 +101,21 @@ export class ExitFigures implements Partial<SessionObserver> {
     used.bytesDown += bytesDown;
   }
 
+  #stateOf(exit: Exit): ExitState | null {
+    const found = waysOf(exit).map((way) => this.isUp(way));
+    if (found.every((isUp) => isUp === null)) return null;
+    if (!found.includes(false)) return 'up';
+    return found.every((isUp) => isUp === false) ? 'down' : 'degraded';
+  }
+
   #of(name: string): Used {
-    const known = this.#used.get(name) ?? { bytesUp: 0, bytesDown: 0, samples: [], next: 0 };
+    const known = this.#used.get(name) ?? {
+      bytesUp: 0,
+      bytesDown: 0,
+      samples: [],
+      next: 0,
+      failures: new Map(),
+    };
     this.#used.set(name, known);
     return known;
   }

@@ -22,6 +22,9 @@ export interface ExitUpstream {
   readonly password: string | null;
 }
 
+/** Whether all ways out of an exit work, as far as they have been tried, some, or none. */
+export type ExitState = 'up' | 'degraded' | 'down';
+
 export interface ExitFields {
   /** Local addresses, and IPv6 networks of which each account or session gets its own address; none: the system chooses. */
   readonly addresses: readonly string[];
@@ -69,6 +72,18 @@ export function parseProxy(
     host: host.replace(/^\[|\]$/g, '').toLowerCase(),
     port: Number(port),
   };
+}
+
+/** Identifies a proxy of an exit: another exit may reach it where this one does not, and other credentials may be refused. */
+export const upstreamId = (
+  exit: string,
+  { proxy, username }: Pick<ExitUpstream, 'proxy' | 'username'>,
+): string => `${exit} ${username === null ? '' : `${username}@`}${proxy}`;
+
+/** Identifies the ways out of an exit: its proxies, or else its addresses. Each begins with the name of the exit and a space. */
+export function waysOf({ name, upstreams, addresses }: Exit): readonly string[] {
+  if (upstreams.length > 0) return upstreams.map((each) => upstreamId(name, each));
+  return (addresses.length > 0 ? addresses : ['*']).map((address) => `${name} ${address}`);
 }
 
 /** Whether `text` may be one of the addresses: one that sockets can be bound to, or an IPv6 network of a /32 or less. */

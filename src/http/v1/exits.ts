@@ -11,6 +11,7 @@ import {
   MAX_MARK,
   NEW_EXIT,
   parseProxy,
+  upstreamId,
 } from '../../core/exits/exit.js';
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
 import { fault } from '../api/field-errors.js';
@@ -63,7 +64,13 @@ const Milliseconds = z.int().min(0).nullable();
 const ShownExit = Fields.extend({
   name: Name,
   upstreams: z.array(
-    z.object({ proxy: z.string(), username: z.string().nullable(), hasPassword: z.boolean() }),
+    z.object({
+      proxy: z.string(),
+      username: z.string().nullable(),
+      hasPassword: z.boolean(),
+      /** Whether it answers; null: this daemon has not tried it yet. */
+      isUp: z.boolean().nullable(),
+    }),
   ),
   /** It is in the configuration (`socks.upstreams`) and cannot be changed here. */
   isFixed: z.boolean(),
@@ -73,6 +80,13 @@ const ShownExit = Fields.extend({
   /** Since the start of this daemon. */
   bytesUp: Bytes,
   bytesDown: Bytes,
+  /**
+   * As this daemon finds: `degraded` when some proxies or addresses do not work, `down` when none does; null: none has been
+   * tried yet.
+   */
+  state: z.enum(['up', 'degraded', 'down']).nullable(),
+  /** Connections that failed in the last hour, of this daemon. */
+  failures: z.int().min(0),
   /** Connect time in the last hour. */
   connectMs: z.object({ p50: Milliseconds, p95: Milliseconds }),
 }).meta({ id: 'Exit' });
@@ -184,7 +198,8 @@ function shown(services: Services, name: string, status = 200) {
 function presenterOf({ accounts, exits, exitFigures, sessions }: Services) {
   const accountsOf = countNames(accounts.list().map(({ account }) => account.exit));
   const sessionsOf = countNames([...sessions.all()].map(({ exit }) => exit));
-  return ({ upstreams, ...exit }: Exit) => {
+  return (shownExit: Exit) => {
+    const { upstreams, ...exit } = shownExit;
     const isFixed = exits.isFixed(exit.name);
     return {
       ...exit,
@@ -192,11 +207,12 @@ function presenterOf({ accounts, exits, exitFigures, sessions }: Services) {
         proxy,
         username,
         hasPassword: isFixed ? username !== null : password !== null,
+        isUp: exitFigures.isUp(upstreamId(exit.name, { proxy, username })),
       })),
       isFixed,
       accounts: accountsOf.get(exit.name) ?? 0,
       sessions: sessionsOf.get(exit.name) ?? 0,
-      ...exitFigures.of(exit.name),
+      ...exitFigures.of(shownExit),
     };
   };
 }

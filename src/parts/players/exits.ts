@@ -1,6 +1,6 @@
 // Exits on this machine: what it cannot do for one, the trial of one, and what sessions use of each.
 import type { Config } from '../../config.js';
-import { ExitFigures } from '../../core/exits/exit-figures.js';
+import type { ExitFigures } from '../../core/exits/exit-figures.js';
 import type { ExitTrial } from '../../core/exits/exit-trial.js';
 import type { Services } from '../../http/services.js';
 import { AF_INET, type Libc, SOCK_DGRAM } from '../../proxy/io/native/libc.js';
@@ -13,14 +13,17 @@ export function createExits(
   {
     core,
     config,
-    now,
-  }: { readonly core: Pick<Core, 'exits' | 'sessions'>; readonly config: Config; readonly now: () => number },
+    exitFigures,
+  }: {
+    readonly core: Pick<Core, 'exits' | 'sessions'>;
+    readonly config: Config;
+    readonly exitFigures: ExitFigures;
+  },
   plane: ProxyPlane,
   libc: Libc | null,
 ): Pick<Services, 'exitProblem' | 'testExit' | 'exitFigures'> {
-  const exitFigures = new ExitFigures(now);
   core.sessions.subscribe(exitFigures);
-  core.exits.onChanged(() => exitFigures.keepOnly(new Set(core.exits.list().map(({ name }) => name))));
+  core.exits.onChanged(() => exitFigures.keepOnly(core.exits.list()));
   const server = new URL(config.egress.exitTest);
   return {
     exitFigures,

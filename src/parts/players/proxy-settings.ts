@@ -4,7 +4,7 @@ import { exitOfUpstream } from '../../config/socks-schema.js';
 import type { Config } from '../../config.js';
 import type { GuardLimits } from '../../core/accounts/usage/guard.js';
 import { parsePortRange } from '../../core/endpoints.js';
-import { type Exit, NEW_EXIT, parseProxy } from '../../core/exits/exit.js';
+import { type Exit, NEW_EXIT, parseProxy, upstreamId } from '../../core/exits/exit.js';
 import type { ProxySettings } from '../../proxy/plane-settings.js';
 import type { UpstreamRule } from '../../proxy/upstreams/rules.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
@@ -68,7 +68,9 @@ function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
     if (where === null) return { match, upstream: null };
     const secret = password?.reveal() ?? readSecretFile(passwordFile, `socks.upstreams[${i}].passwordFile`);
     const login = username === null || secret === null ? null : { username, password: secret };
-    return { match, upstream: { ...where, login, names, exit: exitOfUpstream(exit, i) } };
+    const name = exitOfUpstream(exit, i);
+    const id = upstreamId(name, { proxy: proxy ?? '', username });
+    return { match, upstream: { ...where, login, names, exit: name, id } };
   });
 }
 

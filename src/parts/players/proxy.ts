@@ -5,6 +5,7 @@ import { isGuess, refusableOf } from '../../core/accounts/access/login.js';
 import type { Account } from '../../core/accounts/account.js';
 import { REFUSED_BY } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
+import type { ExitFigures } from '../../core/exits/exit-figures.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
@@ -43,6 +44,7 @@ export interface ProxyDeps {
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
   readonly geo: Pick<GeoPart, 'files' | 'onLoaded'>;
   readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
+  readonly exitFigures: ExitFigures;
   readonly log: Log;
 }
 
@@ -88,7 +90,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
   const broken = new Promise<PlaneFailure>((resolve) => {
     reportBroken = resolve;
   });
-  const plane = new ProxyPlane({
+  const plane: ProxyPlane = new ProxyPlane({
     engine: libc ? 'native' : 'node',
     workers: libc ? workerCount(config.socks.workers) : 1,
     settings: proxySettings(config),
@@ -99,7 +101,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),
-    observer: observe(deps),
+    observer: { ...observe(deps), exits: observeExits(deps, () => plane) },
     onBroken: (failure) => reportBroken(failure),
     log,
   });
@@ -200,7 +202,7 @@ function observe({
   log,
   core,
   liveSessions,
-}: ProxyDeps): ProxyObserver {
+}: ProxyDeps): Omit<ProxyObserver, 'exits'> {
   const { store, directory, sessions } = core;
   return {
     sessions,
@@ -230,6 +232,21 @@ function observe({
       store.accounts.rehash(accountId, before, salted).catch((error: unknown) => {
         log.error({ err: error, accountId }, 'password hash upgrade failed');
       });
+    },
+  };
+}
+
+/** Logs each change, and tells it to every worker. */
+function observeExits({ exitFigures, log }: ProxyDeps, plane: () => ProxyPlane): ProxyObserver['exits'] {
+  return {
+    failed: (exit, count) => exitFigures.failed(exit, count),
+    wayChanged(id, isUp) {
+      const wasUp = exitFigures.isUp(id);
+      if (!exitFigures.setUp(id, isUp)) return;
+      plane().setExitWays(exitFigures.ways);
+      const [, exit, way] = /^(\S+) (.*)$/.exec(id) ?? [];
+      if (!isUp) log.warn({ exit, way }, 'exit does not answer');
+      else if (wasUp === false) log.info({ exit, way }, 'exit answers again');
     },
   };
 }

@@ -50,7 +50,7 @@ function waitForPeer(
   expected: readonly string[] | null,
   isIpv6: boolean,
 ): void {
-  const { io, settings, ownPorts } = running.host;
+  const { io, settings, ownPorts, exits } = running.host;
   const { portRange, publicAddresses, timeoutMs } = settings.bind;
   const end = (isIpv6 ? exit?.ipv6 : exit?.ipv4) ?? undefined;
   // Without an address of the exit it is not known where an interface or a mark lets the peer in.
@@ -138,7 +138,10 @@ function waitForPeer(
       if (result.ok) return listening(result);
       const next = result.code === 'EADDRINUSE' && triesLeft > 0 ? ports.next().value : undefined;
       if (next !== undefined) attempt(next, triesLeft - 1);
-      else fail(replyForErrno(result.code), result.code);
+      else {
+        exits.failed(session.exit);
+        fail(replyForErrno(result.code), result.code);
+      }
     });
   };
   attempt(ports.next().value ?? 0, PORT_TRIES - 1);

@@ -84,7 +84,7 @@ class ConnectCommand {
 
   /** Applies the egress rules to every address, and connects to a permitted one, directly or through an upstream proxy. */
   judgeAndDial(addresses: readonly string[], name: string | null): void {
-    const { io, settings, upstreams } = this.#running.host;
+    const { exits, io, settings, upstreams } = this.#running.host;
     const { host, port } = this.#session.destination;
     const { permitted, refusal } = permittedAddresses(this.#egress, addresses, name, port);
     const [first] = permitted;
@@ -114,6 +114,7 @@ class ConnectCommand {
         this.#connected(stream, local, address, local, null);
       },
       onFailed: (code) => {
+        exits.failed(this.#session.exit);
         if (UNREACHED.includes(code)) this.#running.host.guards.failed(this.#session.account, this.#request);
         this.#running.fail(this.#session, replyForErrno(code), code);
       },
@@ -143,7 +144,10 @@ class ConnectCommand {
           session.via = formatHostPort(upstream.host, upstream.port);
           this.#connected(stream, stream.local, parseIp(asked) === null ? '' : asked, bound, ahead);
         },
-        onFailed: (reply, reason) => this.#running.fail(session, reply, reason),
+        onFailed: (reply, reason) => {
+          exits.failed(session.exit);
+          this.#running.fail(session, reply, reason);
+        },
       },
       { io, resolve, exits, egress: this.#egress, connectTimeoutMs: settings.connectTimeoutMs },
     );

@@ -35,7 +35,7 @@ export interface ConnectionHost extends RelayedHost {
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly resolve: Resolve;
   readonly upstreams: Upstreams;
-  readonly exits: Pick<WorkerExits, 'use' | 'setAlive'>;
+  readonly exits: Pick<WorkerExits, 'use' | 'setUp' | 'failed'>;
   /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
   isLocalAddress(ip: IpBytes): boolean;
   readonly fragmentMemory: FragmentMemory;

@@ -73,6 +73,7 @@ export class ProxyPlane {
   readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
   #exits: readonly Exit[];
+  #exitWays: ReadonlyMap<string, boolean> = new Map();
   #geo: GeoFiles;
   #token = 0;
   #isRefusing = false;
@@ -208,6 +209,7 @@ export class ProxyPlane {
   #introduce(worker: PlaneWorker): void {
     this.#accounts.sendAll(worker);
     this.#resolver.connect(worker);
+    worker.send({ kind: 'exit-ways', ways: this.#exitWays });
     for (const other of this.#workers) {
       if (other === worker || !other.isStarted || other.isOver) continue;
       const { port1, port2 } = new MessageChannel();
@@ -242,6 +244,12 @@ export class ProxyPlane {
   setExits(exits: readonly Exit[]): void {
     this.#exits = exits;
     for (const worker of this.#workers) worker.send({ kind: 'exits', exits });
+  }
+
+  /** Says which ways out of exits work; see waysOf. */
+  setExitWays(ways: ReadonlyMap<string, boolean>): void {
+    this.#exitWays = ways;
+    for (const worker of this.#workers) worker.send({ kind: 'exit-ways', ways });
   }
 
   setGeo(files: GeoFiles): void {

@@ -27,6 +27,8 @@ export interface ProxyObserver {
   readonly permits: Pick<SessionPermits, 'acquire' | 'hold'> | null;
   /** Logins of a source are refused from now on. */
   penalty(penalty: Penalty): void;
+  /** See WorkerExits. */
+  readonly exits: { wayChanged(way: string, isUp: boolean): void; failed(exit: string, count: number): void };
   /** An imported hash was right: `salted` is to be stored in its place, unless it is no longer `before`. */
   rehashed(accountId: string, before: string, salted: string): void;
 }
@@ -230,6 +232,10 @@ export class PlaneWorker implements SessionWorker {
         return observer.penalty(event.penalty);
       case 'rehashed':
         return onRehashed(event);
+      case 'exit-way':
+        return observer.exits.wayChanged(event.way, event.isUp);
+      case 'exit-failed':
+        return observer.exits.failed(event.exit, event.count);
       case 'log':
         return log[event.level](event.fields, event.message);
       case 'dropped':

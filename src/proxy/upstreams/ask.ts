@@ -30,7 +30,7 @@ export interface UpstreamContext {
   readonly io: Io;
   readonly resolve: Resolve;
   readonly egress: EgressPolicy;
-  readonly exits: Pick<WorkerExits, 'setAlive'>;
+  readonly exits: Pick<WorkerExits, 'setUp'>;
   /** Time limit for connecting and the handshake together, in ms. */
   readonly connectTimeoutMs: number;
 }
@@ -54,13 +54,13 @@ export function askUpstreams(
         ...request,
         upstream,
         onConnected: (...connected) => {
-          context.exits.setAlive(upstream, true);
+          context.exits.setUp(upstream.id, true);
           request.onConnected(...connected);
         },
         onFailed: (reply, reason) => {
           const [next, ...rest] = others;
           const isReached = running?.isConnected === true;
-          if (!isReached && !NOT_OF_PROXY.test(reason)) context.exits.setAlive(upstream, false);
+          if (!isReached && !NOT_OF_PROXY.test(reason)) context.exits.setUp(upstream.id, false);
           if (isReached || next === undefined) request.onFailed(reply, reason);
           else ask(next, rest);
         },

@@ -1,11 +1,23 @@
-// The exits as one worker knows them: what a session gets of its exit, and which proxies of an exit do not answer.
+// The exits as one worker knows them: what a session gets of its exit, which proxies of an exit answer, and what has failed.
 import { createHash, randomBytes } from 'node:crypto';
-import { addressesOf, chooseAddress, type Exit, NEW_EXIT, parseProxy } from '../../core/exits/exit.js';
-import { formatHostPort, type IpBytes } from '../../core/ip.js';
+import {
+  addressesOf,
+  chooseAddress,
+  type Exit,
+  NEW_EXIT,
+  parseProxy,
+  upstreamId,
+  waysOf,
+} from '../../core/exits/exit.js';
+import type { IpBytes } from '../../core/ip.js';
 import type { LocalEnd, LocalEnds } from '../io/local-end.js';
+import type { WorkerEvent } from '../messages.js';
 import type { Upstream, UpstreamRule } from './rules.js';
 
-/** How long a proxy that did not answer comes after the others, in ms. */
+/**
+ * How long a proxy that did not answer comes after the others, and how long it must answer until it is reported, in ms: one that answers
+ * now and then would be reported with every session.
+ */
 const DEAD_FOR_MS = 10_000;
 
 /** What one session uses of an exit. */
@@ -37,10 +49,23 @@ interface Known {
   turn: number;
 }
 
+/** Whether a way out of an exit works. */
+interface Health {
+  isUp: boolean;
+  /** Since when, in ms. */
+  since: number;
+  /** What the control plane knows. */
+  reported: boolean | null;
+}
+
 export class WorkerExits {
   readonly #fixed: readonly Known[];
   readonly #now: () => number;
-  readonly #deadUntil = new Map<string, number>();
+  readonly #report: (event: WorkerEvent) => void;
+  /** By the way; see waysOf. */
+  readonly #health = new Map<string, Health>();
+  /** Failed connections since the last report, by exit. */
+  readonly #failures = new Map<string, number>();
   #known = new Map<string, Known>();
   /** Whether an address is one of an exit: it leads to this machine, also where no interface has it. */
   hasAddress: (ip: IpBytes) => boolean = () => false;
@@ -50,13 +75,19 @@ export class WorkerExits {
    * @param rules of the configuration: their proxies are exits too
    * @param now monotonic, in ms
    */
-  constructor(rules: readonly UpstreamRule[], exits: readonly Exit[], now: () => number) {
+  constructor(
+    rules: readonly UpstreamRule[],
+    exits: readonly Exit[],
+    now: () => number,
+    report: (event: WorkerEvent) => void,
+  ) {
     this.#fixed = rules.flatMap(({ upstream }) =>
       upstream === null
         ? []
         : [{ exit: { ...NEW_EXIT, name: upstream.exit }, upstreams: [upstream], turn: 0 }],
     );
     this.#now = now;
+    this.#report = report;
     this.set(exits);
   }
 
@@ -66,7 +97,11 @@ export class WorkerExits {
     this.#known = new Map(known.map((each) => [each.exit.name, each]));
     this.#default = [...this.#known.values()].find(({ exit }) => exit.isDefault)?.exit.name ?? null;
     this.hasAddress = addressesOf(exits);
-    this.#deadUntil.clear();
+    const ways = new Set([
+      ...exits.flatMap(waysOf),
+      ...this.#fixed.map(({ upstreams: [first] }) => first?.id),
+    ]);
+    for (const way of this.#health.keys()) if (!ways.has(way)) this.#health.delete(way);
   }
 
   /**
@@ -106,26 +141,54 @@ export class WorkerExits {
     };
   }
 
-  /** A proxy did not answer, or does again. */
-  setAlive(upstream: Upstream, isAlive: boolean): void {
-    if (isAlive) this.#deadUntil.delete(keyOf(upstream));
-    else this.#deadUntil.set(keyOf(upstream), this.#now() + DEAD_FOR_MS);
+  /** A way out works, or does not. */
+  setUp(way: string, isUp: boolean): void {
+    const known = this.#health.get(way);
+    if (known === undefined) this.#health.set(way, { isUp, since: this.#now(), reported: null });
+    else if (known.isUp !== isUp || !isUp) Object.assign(known, { isUp, since: this.#now() });
+  }
+
+  /** What the control plane knows of the ways, from all workers. */
+  setWays(ways: ReadonlyMap<string, boolean>): void {
+    for (const [way, isUp] of ways) {
+      this.setUp(way, isUp);
+      Object.assign(this.#health.get(way) ?? {}, { reported: isUp });
+    }
+  }
+
+  /** A connection by the exit has failed; null: by none. */
+  failed(exit: string | null): void {
+    if (exit !== null) this.#failures.set(exit, (this.#failures.get(exit) ?? 0) + 1);
+  }
+
+  /** Reports what has changed. Call it every second. */
+  tick(): void {
+    for (const [exit, count] of this.#failures) this.#report({ kind: 'exit-failed', exit, count });
+    this.#failures.clear();
+    for (const [way, health] of this.#health) {
+      const { isUp, since, reported } = health;
+      const isLasting = !isUp || reported === null || this.#now() - since >= DEAD_FOR_MS;
+      if (isUp === reported || !isLasting) continue;
+      health.reported = isUp;
+      this.#report({ kind: 'exit-way', way, isUp });
+    }
   }
 
   /** In their order, but those that did not answer lately last. */
   #living(upstreams: readonly Upstream[]): readonly Upstream[] {
-    const isDead = (each: Upstream): boolean => (this.#deadUntil.get(keyOf(each)) ?? 0) > this.#now();
+    const isDead = ({ id }: Upstream): boolean => {
+      const { isUp = true, since = 0 } = this.#health.get(id) ?? {};
+      return !isUp && this.#now() - since < DEAD_FOR_MS;
+    };
     return [...upstreams].sort((a, b) => Number(isDead(a)) - Number(isDead(b)));
   }
 }
-
-/** Another exit may reach the proxy where this one does not. */
-const keyOf = ({ exit, host, port }: Upstream): string => `${exit} ${formatHostPort(host, port)}`;
 
 function upstreamsOf({ name, names, upstreams }: Exit): readonly Upstream[] {
   return upstreams.flatMap(({ proxy, username, password }) => {
     const where = parseProxy(proxy);
     const login = username === null || password === null ? null : { username, password };
-    return where === null ? [] : [{ ...where, login, names, exit: name }];
+    const id = upstreamId(name, { proxy, username });
+    return where === null ? [] : [{ ...where, login, names, exit: name, id }];
   });
 }

@@ -14,6 +14,8 @@ export interface Upstream {
   readonly names: 'here' | 'proxy';
   /** The name of the exit that it belongs to. */
   readonly exit: string;
+  /** See upstreamId. */
+  readonly id: string;
 }
 
 export interface UpstreamRule {

@@ -102,7 +102,12 @@ export class ProxyWorker implements ConnectionHost {
     this.io = io;
     this.settings = settings;
     this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
-    this.exits = new WorkerExits(settings.upstreams, start.exits, () => io.now());
+    this.exits = new WorkerExits(
+      settings.upstreams,
+      start.exits,
+      () => io.now(),
+      (event) => this.events.push(event),
+    );
     const isOfInterface = createIsLocalAddress(() => io.now());
     this.isLocalAddress = (ip) => isOfInterface(ip) || this.exits.hasAddress(ip);
     this.upstreams = createUpstreams(settings.upstreams);
@@ -227,6 +232,8 @@ export class ProxyWorker implements ConnectionHost {
         return;
       case 'exits':
         return this.exits.set(message.exits);
+      case 'exit-ways':
+        return this.exits.setWays(message.ways);
       case 'try-exit':
         return tryExit(this, message, (trial) => {
           this.events.push({ kind: 'exit-tried', token: message.token, trial });
@@ -309,6 +316,7 @@ export class ProxyWorker implements ConnectionHost {
     this.accounts.endPast(Date.now());
     this.connections.tick();
     this.guards.tick();
+    this.exits.tick();
     this.#places.tick();
     const evicted = this.handshakes.takeEvicted();
     if (evicted > 0) this.log.warn({ evicted }, 'handshake limit reached; oldest connections closed');
