@@ -99,6 +99,10 @@ const egress = section({
   exitTest: textThat('an http:// URL', (url) => /^http:\/\/[^/@\s]+(?:\/\S*)?$/.test(url)).default(
     'http://checkip.amazonaws.com/',
   ),
+  exitChecks: section({
+    interval: duration({ min: '0ms', max: '1h' }).prefault('30s'),
+    timeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
+  }).prefault({}),
   private: oneOf('deny', 'allow').default('deny'),
   allow: destinations(),
   deny: destinations(),

@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { readWay } from '../core/exits/exit.js';
 import type { AdminState } from './caller.js';
 import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';
@@ -28,6 +29,8 @@ export interface Measured {
   readonly databaseBytes: number | null;
   /** End of the certificates of the players' listeners, in ms, by the listener's key in the configuration. */
   readonly listenerCertificates: ReadonlyMap<string, number>;
+  /** Whether the proxies and addresses of exits work; see waysOf. */
+  readonly exitWays: ReadonlyMap<string, boolean>;
 }
 
 export interface MetricsDeps {
@@ -126,6 +129,8 @@ function createRegistry({
     ['listener'],
   );
 
+  const exitUp = gauge('pulsegate_exit_up', 'Whether a proxy or address of an exit works.', ['exit', 'way']);
+
   // Without a certificate the metric is absent: an end in 1970 would raise an alarm.
   const certificateEnd =
     certificateExpiresAt() === null
@@ -143,6 +148,8 @@ function createRegistry({
       registry.setDefaultLabels({ node: now.node });
       for (const [listener, end] of now.listenerCertificates)
         listenerCertificates.set({ listener }, end / 1000);
+      exitUp.reset();
+      for (const [id, isUp] of now.exitWays) exitUp.set({ ...readWay(id) }, isUp ? 1 : 0);
       sessions.set(now.sessions);
       build.set({ version: now.version }, 1);
       for (const [engine, count] of Object.entries(now.workers)) workers.set({ engine }, count);

@@ -88,6 +88,8 @@ export interface ProxySettings {
   readonly udp: UdpSettings;
   readonly bind: BindSettings;
   readonly upstreams: readonly UpstreamRule[];
+  /** Of the ways out of exits; an interval of 0: none. */
+  readonly exitChecks: { readonly intervalMs: number; readonly timeoutMs: number };
 }
 
 /** The account data that a worker needs. */

@@ -37,6 +37,7 @@ export const RESOLVER = {
 };
 
 export const SETTINGS: ProxySettings = {
+  exitChecks: { intervalMs: 0, timeoutMs: 1_000 },
   handshakeTimeoutMs: 60_000,
   connectTimeoutMs: 5_000,
   idleTimeoutMs: 60_000,

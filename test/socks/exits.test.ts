@@ -1,6 +1,6 @@
 // Exits: by which address, family or proxy the sessions of accounts leave, over every command and protocol, on both engines.
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, it, test } from 'node:test';
 import {
   addressesOf,
@@ -12,7 +12,7 @@ import {
 import { ExitFigures } from '../../src/core/exits/exit-figures.js';
 import { seenAddress } from '../../src/core/exits/exit-trial.js';
 import { parseIp } from '../../src/core/ip.js';
-import { startTestDaemon } from '../helpers/daemon.js';
+import { type LogLine, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { FakeSession } from '../helpers/fake-session.js';
 import { connectThrough, loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
@@ -34,7 +34,11 @@ for (const engine of ['native', 'node'] as const) {
     const daemon = await startTestDaemon(scope, {
       config: {
         socks: { engine, bind: { enabled: true }, udp: { enabled: true } },
-        egress: { private: 'allow', exitTest: `http://127.0.0.1:${target.port}/ip` },
+        egress: {
+          private: 'allow',
+          exitTest: `http://127.0.0.1:${target.port}/ip`,
+          exitChecks: { interval: '1s', timeout: '500ms' },
+        },
       },
     });
     const api = async (method: string, path: string, body?: object, status = 200) => {
@@ -187,7 +191,7 @@ for (const engine of ['native', 'node'] as const) {
         assert.deepEqual([ups, state, failures], [[false, true], 'degraded', 0]);
       });
       await seenBy(account);
-      const isChange = ({ msg }: { msg: string }) => msg === 'exit does not answer';
+      const isChange = (line: LogLine) => line.msg === 'exit does not answer' && line['exit'] === 'proxies';
       const change = await daemon.waitForLine(isChange);
       assert.deepEqual([change['exit'], change['way']], ['proxies', `socks5://127.0.0.1:${port}`]);
       assert.equal(daemon.lines.filter(isChange).length, 1);
@@ -198,6 +202,58 @@ for (const engine of ['native', 'node'] as const) {
       const { password: _, ...kept } = living;
       await api('PATCH', `${EXITS}/proxies`, { upstreams: [kept] });
       assert.equal(await seenBy(account), '127.0.0.1');
+    });
+
+    it('a check finds a proxy that accepts and is silent, skips it, and takes it back; each is checked once an interval', async () => {
+      const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
+      const login = { username: 'child', password: 'child-secret' };
+      await other.addAccount(login.username, login.password);
+      const checkedAt: number[] = [];
+      let isSilent = true;
+      const flaky = await startTarget(scope, (socket) => {
+        checkedAt.push(performance.now());
+        if (isSilent) return;
+        const inside = connect(other.socks.port, '127.0.0.1');
+        scope.after(() => inside.destroy());
+        socket.pipe(inside).pipe(socket);
+      });
+      const [first, second] = [`127.0.0.1:${flaky.port}`, `127.0.0.1:${other.socks.port}`];
+      const upstreams = [first, second].map((proxy) => ({ proxy, ...login }));
+      const refused = { proxy: second, username: 'nobody', password: 'nobody' };
+      await api('POST', EXITS, { name: 'checked', upstreams: [...upstreams, refused] }, 201);
+      const ofExit = (msg: string, way: string) => (line: LogLine) =>
+        line.msg === msg && line['exit'] === 'checked' && line['way'] === way;
+      await daemon.waitForLine(ofExit('exit does not answer', `nobody@${second}`));
+      await daemon.waitForLine(ofExit('exit does not answer', `child@${first}`));
+      const isUps = async () => {
+        const { upstreams: shown, state } = await api('GET', `${EXITS}/checked`);
+        return [state, ...(shown as { isUp: boolean | null }[]).map(({ isUp }) => isUp)];
+      };
+      await eventually(async () => assert.deepEqual(await isUps(), ['degraded', false, true, false]));
+      const account = await accountWith('checked', 'checked');
+      const via = async () => {
+        await seenBy(account);
+        const line = await daemon.waitForLine(
+          ({ msg, ...each }) =>
+            msg === 'session ended' && !known.has(each['session']) && each['account'] === 'checked',
+        );
+        known.add(line['session']);
+        return line['via'];
+      };
+      const known = new Set<unknown>();
+      assert.equal(await via(), second);
+      isSilent = false;
+      await daemon.waitForLine(ofExit('exit answers again', `child@${first}`));
+      assert.equal(await via(), first);
+      const metrics = await daemon.api('GET', '/metrics');
+      assert.match(
+        metrics.text,
+        new RegExp(`^pulsegate_exit_up\\{exit="checked",way="child@${first}",[^}]*\\} 1$`, 'm'),
+      );
+      const since = checkedAt.length;
+      await eventually(() => assert.ok(checkedAt.length >= since + 3));
+      const [begin = 0, ...more] = checkedAt.slice(since);
+      assert.ok((more[1] ?? 0) - begin > 1_500, String(more));
     });
 
     it('what cannot be: named with what is wrong, and nothing is changed', async () => {

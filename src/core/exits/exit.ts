@@ -86,6 +86,12 @@ export function waysOf({ name, upstreams, addresses }: Exit): readonly string[] 
   return (addresses.length > 0 ? addresses : ['*']).map((address) => `${name} ${address}`);
 }
 
+/** The two parts of a way. */
+export function readWay(id: string): { readonly exit: string; readonly way: string } {
+  const end = id.indexOf(' ');
+  return { exit: id.slice(0, end), way: id.slice(end + 1) };
+}
+
 /** Whether `text` may be one of the addresses: one that sockets can be bound to, or an IPv6 network of a /32 or less. */
 export function isExitAddress(text: string): boolean {
   const block = text.includes('%') ? null : parseCidr(text);

@@ -25,7 +25,7 @@ export interface HttpPart
 }
 
 /** What the admin API measures and reports of the other parts. */
-export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners'> {
+export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners' | 'exits'> {
   readonly core: Pick<Core, 'store' | 'pool' | 'sessions'>;
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
   readonly node: Pick<NodePart, 'nodeName' | 'problem'>;
@@ -81,7 +81,7 @@ export function createHttpPart(
 
 /** The health and the metrics of the daemon. */
 export function observe(
-  { config, core, stats, node, plane, listeners, tlsListeners, problem }: ObservedParts,
+  { config, core, stats, node, plane, listeners, tlsListeners, exits, problem }: ObservedParts,
   isStopping: () => boolean,
 ): Pick<AdminServerOptions, 'health' | 'metrics'> {
   const stopping = () => (isStopping() ? 'stopping' : null);
@@ -122,6 +122,7 @@ export function observe(
           runs: { queued: runs.queued, running: runs.running },
           databaseBytes,
           listenerCertificates: tlsListeners.certificates(),
+          exitWays: exits.exitFigures.ways,
         };
       },
       metricsToken: config.metrics.token?.reveal() ?? null,

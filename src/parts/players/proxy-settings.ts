@@ -58,6 +58,7 @@ export function proxySettings(config: Config): ProxySettings {
       timeoutMs: socks.bind.timeoutMs,
     },
     upstreams: upstreamRules(socks.upstreams),
+    exitChecks: egress.exitChecks,
   };
 }
 

@@ -5,6 +5,7 @@ import { isGuess, refusableOf } from '../../core/accounts/access/login.js';
 import type { Account } from '../../core/accounts/account.js';
 import { REFUSED_BY } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
+import { readWay } from '../../core/exits/exit.js';
 import type { ExitFigures } from '../../core/exits/exit-figures.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
@@ -244,9 +245,8 @@ function observeExits({ exitFigures, log }: ProxyDeps, plane: () => ProxyPlane):
       const wasUp = exitFigures.isUp(id);
       if (!exitFigures.setUp(id, isUp)) return;
       plane().setExitWays(exitFigures.ways);
-      const [, exit, way] = /^(\S+) (.*)$/.exec(id) ?? [];
-      if (!isUp) log.warn({ exit, way }, 'exit does not answer');
-      else if (wasUp === false) log.info({ exit, way }, 'exit answers again');
+      if (!isUp) log.warn(readWay(id), 'exit does not answer');
+      else if (wasUp === false) log.info(readWay(id), 'exit answers again');
     },
   };
 }

@@ -16,6 +16,9 @@ export type ClientStep =
   /** `reply` is for our client, `reason` for the log. */
   | { readonly kind: 'failed'; readonly reply: ReplyCode; readonly reason: string };
 
+/** The proxy would take a request. */
+export const GREETED: ClientStep = { kind: 'done', bound: { address: '0.0.0.0', port: 0 }, rest: null };
+
 export interface UpstreamExchange {
   /** Adds bytes; the boundaries of chunks do not matter. */
   feed(bytes: Buffer): void;

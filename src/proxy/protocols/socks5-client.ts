@@ -1,6 +1,6 @@
 // The client side of SOCKS5, for upstream proxies: RFC 1928 §3, §4, §6 and RFC 1929. Parses bytes and returns steps.
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
-import type { ClientStep, UpstreamExchange } from './client-step.js';
+import { type ClientStep, GREETED, type UpstreamExchange } from './client-step.js';
 import {
   AddressType,
   LOGIN_VERSION,
@@ -13,7 +13,8 @@ import {
 
 /** CMD, RFC 1928 §4. */
 const COMMANDS = { connect: 0x01, associate: 0x03 } as const;
-export type ClientCommand = keyof typeof COMMANDS;
+/** `greet`: nothing after the login. */
+export type ClientCommand = keyof typeof COMMANDS | 'greet';
 
 export interface ClientOptions {
   readonly command: ClientCommand;
@@ -73,8 +74,9 @@ export class Socks5Client implements UpstreamExchange {
   }
 
   #request(): ClientStep {
-    this.#stage = 'reply';
     const { command, destination } = this.#options;
+    if (command === 'greet') return GREETED;
+    this.#stage = 'reply';
     const fields = destinationFields(destination.host, destination.port);
     return { kind: 'send', bytes: Buffer.concat([Buffer.from([VERSION, COMMANDS[command], 0]), fields]) };
   }

@@ -5,7 +5,7 @@ import type { Timer } from '../../core/timers.js';
 import { dial } from '../connection/dial.js';
 import type { Resolve, ResolveClient } from '../dns/messages.js';
 import type { Attempt, Io, Stream, StreamListener } from '../io/io.js';
-import type { UpstreamExchange } from '../protocols/client-step.js';
+import { GREETED, type UpstreamExchange } from '../protocols/client-step.js';
 import { HttpConnectClient } from '../protocols/http-connect-client.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import { type ClientCommand, Socks5Client } from '../protocols/socks5-client.js';
@@ -35,12 +35,16 @@ export interface UpstreamContext {
   readonly connectTimeoutMs: number;
 }
 
+/** With it a proxy has only been connected to. */
+const CONNECTION: UpstreamExchange = { feed() {}, next: () => GREETED };
 const WITHOUT_UDP = 'upstream-without-udp';
 /** Failures before a connection that say nothing about the proxy. */
-const NOT_OF_PROXY = /^(?:exit-|upstream-(?:without-udp|resolve-|EADDRNOTAVAIL))/;
+const NOT_OF_PROXY = /^(?:exit-|upstream-(?:without-udp|resolve-|EADDRNOTAVAIL|EMFILE|ENFILE))/;
+/** Failures after it that say nothing about the destination. */
+const OF_PROXY = /^upstream-(?:protocol|method|login)$/;
 
 /**
- * Asks the first proxy in order that can be connected to: what fails then may be the destination's fault. `onFailed` may be called
+ * Asks the first proxy in order that can be connected to and lets us in: what fails then may be the destination's fault. `onFailed` may be called
  * before it returns. No callback follows `cancel`.
  */
 export function askUpstreams(
@@ -59,7 +63,7 @@ export function askUpstreams(
         },
         onFailed: (reply, reason) => {
           const [next, ...rest] = others;
-          const isReached = running?.isConnected === true;
+          const isReached = running?.isConnected === true && !OF_PROXY.test(reason);
           if (!isReached && !NOT_OF_PROXY.test(reason)) context.exits.setUp(upstream.id, false);
           if (isReached || next === undefined) request.onFailed(reply, reason);
           else ask(next, rest);
@@ -91,7 +95,9 @@ class Ask implements Attempt, StreamListener {
     const { login } = upstream;
     this.#exchange =
       upstream.protocol === 'http'
-        ? new HttpConnectClient({ destination, login })
+        ? command === 'greet'
+          ? CONNECTION
+          : new HttpConnectClient({ destination, login })
         : new Socks5Client({ command, destination, login });
   }
 

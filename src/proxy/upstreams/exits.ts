@@ -12,7 +12,8 @@ import {
 import type { IpBytes } from '../../core/ip.js';
 import type { LocalEnd, LocalEnds } from '../io/local-end.js';
 import type { WorkerEvent } from '../messages.js';
-import type { Upstream, UpstreamRule } from './rules.js';
+import type { ProxySettings } from '../plane-settings.js';
+import type { Upstream } from './rules.js';
 
 /**
  * How long a proxy that did not answer comes after the others, and how long it must answer until it is reported, in ms: one that answers
@@ -58,9 +59,21 @@ interface Health {
   reported: boolean | null;
 }
 
+/** One way out of an exit, to check. */
+export interface ExitWay {
+  readonly id: string;
+  readonly exit: ExitUse;
+  /** Null: directly from `end`. */
+  readonly upstream: Upstream | null;
+  readonly end: LocalEnd | null;
+  readonly isIpv6: boolean;
+}
+
 export class WorkerExits {
   readonly #fixed: readonly Known[];
   readonly #now: () => number;
+  /** A dead proxy is found to answer again without a session that tries it. */
+  readonly #isChecked: boolean;
   readonly #report: (event: WorkerEvent) => void;
   /** By the way; see waysOf. */
   readonly #health = new Map<string, Health>();
@@ -72,11 +85,11 @@ export class WorkerExits {
   #default: string | null = null;
 
   /**
-   * @param rules of the configuration: their proxies are exits too
+   * @param settings the proxies of its rules are exits too
    * @param now monotonic, in ms
    */
   constructor(
-    rules: readonly UpstreamRule[],
+    { upstreams: rules, exitChecks }: Pick<ProxySettings, 'upstreams' | 'exitChecks'>,
     exits: readonly Exit[],
     now: () => number,
     report: (event: WorkerEvent) => void,
@@ -87,6 +100,7 @@ export class WorkerExits {
         : [{ exit: { ...NEW_EXIT, name: upstream.exit }, upstreams: [upstream], turn: 0 }],
     );
     this.#now = now;
+    this.#isChecked = exitChecks.intervalMs > 0;
     this.#report = report;
     this.set(exits);
   }
@@ -120,32 +134,39 @@ export class WorkerExits {
     const host = isOfAccount ? createHash('sha256').update(accountId).digest() : randomBytes(16);
     const turn = isOfAccount ? host.readUInt32LE(16) : known.turn;
     if (isLast) known.turn += 1;
-    const endOf = (isIpv6: boolean): LocalEnd | null => {
-      const chosenAddress = chooseAddress(exit, isIpv6, turn, host);
-      const isOther = exit.family === (isIpv6 ? 'ipv4' : 'ipv6');
-      if (isOther || (chosenAddress === undefined && exit.addresses.length > 0)) return null;
-      return {
-        address: chosenAddress?.address ?? null,
-        isFree: chosenAddress?.isOfNetwork ?? false,
-        interface: exit.interface,
-        mark: exit.mark,
-      };
-    };
     return {
       name: chosen,
-      ipv4: endOf(false),
-      ipv6: endOf(true),
+      ipv4: endOf(exit, false, turn, host),
+      ipv6: endOf(exit, true, turn, host),
       prefersIpv4: exit.family === 'prefer-ipv4',
       prefersIpv6: exit.family === 'prefer-ipv6',
       upstreams: upstreams.length < 2 ? upstreams : this.#living(upstreams),
     };
   }
 
-  /** A way out works, or does not. */
-  setUp(way: string, isUp: boolean): void {
+  /** Every way out of every exit. */
+  ways(accountId: string): readonly ExitWay[] {
+    return [...this.#known.values()].flatMap(({ exit, upstreams }) => {
+      const use = this.use(exit.name, accountId, false);
+      if (!use) return [];
+      return waysOf(exit).map((id, i) => {
+        const addresses = exit.addresses.slice(i, i + 1);
+        const isIpv6 = addresses[0]?.includes(':') ?? exit.family === 'ipv6';
+        const end = endOf({ ...exit, addresses, family: null }, isIpv6, 0, randomBytes(16));
+        return { id, exit: use, upstream: upstreams[i] ?? null, end, isIpv6 };
+      });
+    });
+  }
+
+  /**
+   * A way out works, or does not.
+   * @param isCheck not by chance: a success is reported at once
+   */
+  setUp(way: string, isUp: boolean, isCheck = false): void {
     const known = this.#health.get(way);
-    if (known === undefined) this.#health.set(way, { isUp, since: this.#now(), reported: null });
-    else if (known.isUp !== isUp || !isUp) Object.assign(known, { isUp, since: this.#now() });
+    const since = isCheck && isUp ? Number.NEGATIVE_INFINITY : this.#now();
+    if (known === undefined) this.#health.set(way, { isUp, since, reported: null });
+    else if (known.isUp !== isUp || !isUp || isCheck) Object.assign(known, { isUp, since });
   }
 
   /** What the control plane knows of the ways, from all workers. */
@@ -178,10 +199,19 @@ export class WorkerExits {
   #living(upstreams: readonly Upstream[]): readonly Upstream[] {
     const isDead = ({ id }: Upstream): boolean => {
       const { isUp = true, since = 0 } = this.#health.get(id) ?? {};
-      return !isUp && this.#now() - since < DEAD_FOR_MS;
+      return !isUp && (this.#isChecked || this.#now() - since < DEAD_FOR_MS);
     };
     return [...upstreams].sort((a, b) => Number(isDead(a)) - Number(isDead(b)));
   }
+}
+
+/** See chooseAddress; null: none towards this family. */
+function endOf(exit: Exit, isIpv6: boolean, turn: number, host: Uint8Array): LocalEnd | null {
+  const chosen = chooseAddress(exit, isIpv6, turn, host);
+  const isOther = exit.family === (isIpv6 ? 'ipv4' : 'ipv6');
+  if (isOther || (chosen === undefined && exit.addresses.length > 0)) return null;
+  const { address = null, isOfNetwork = false } = chosen ?? {};
+  return { address, isFree: isOfNetwork, interface: exit.interface, mark: exit.mark };
 }
 
 function upstreamsOf({ name, names, upstreams }: Exit): readonly Upstream[] {

@@ -30,6 +30,7 @@ import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '
 import type { ProxySettings } from '../plane-settings.js';
 import { createFragmentMemory, type FragmentMemory } from '../protocols/fragments.js';
 import { createProxySources, type ProxySources } from '../protocols/proxy-header.js';
+import { ExitChecks } from '../upstreams/checks.js';
 import { WorkerExits } from '../upstreams/exits.js';
 import { createUpstreams, type Upstreams } from '../upstreams/rules.js';
 import { WorkerAccounts } from './accounts.js';
@@ -91,6 +92,8 @@ export class ProxyWorker implements ConnectionHost {
   readonly #guard: LoginGuard;
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly #listeners: WorkerListeners;
+  /** Null in all workers but the first. */
+  readonly #exitChecks: ExitChecks | null;
   #games: GameRules;
   /** From the present files. */
   #geo: Geo;
@@ -103,7 +106,7 @@ export class ProxyWorker implements ConnectionHost {
     this.settings = settings;
     this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
     this.exits = new WorkerExits(
-      settings.upstreams,
+      settings,
       start.exits,
       () => io.now(),
       (event) => this.events.push(event),
@@ -209,6 +212,7 @@ export class ProxyWorker implements ConnectionHost {
     });
     this.resolver = createRemoteResolver(deps.ask);
     this.resolve = this.resolver.resolve;
+    this.#exitChecks = index === 0 ? new ExitChecks(this, this.exits) : null;
     io.timer(TICK_MS, this.#tick);
   }
 
@@ -231,6 +235,7 @@ export class ProxyWorker implements ConnectionHost {
         this.#games = createGameRules(message.games, compilePattern);
         return;
       case 'exits':
+        this.#exitChecks?.checkSoon();
         return this.exits.set(message.exits);
       case 'exit-ways':
         return this.exits.setWays(message.ways);
@@ -316,6 +321,7 @@ export class ProxyWorker implements ConnectionHost {
     this.accounts.endPast(Date.now());
     this.connections.tick();
     this.guards.tick();
+    this.#exitChecks?.tick();
     this.exits.tick();
     this.#places.tick();
     const evicted = this.handshakes.takeEvicted();
