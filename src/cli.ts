@@ -1,7 +1,8 @@
 // The command line: registers the commands, runs one, and maps errors to exit codes.
 // 0: success. 1: failure. 2: wrong usage or invalid configuration.
 import { Command, CommanderError } from 'commander';
-import { type AddCommands, CommandError, type CommandIo } from './cli/shared/command.js';
+import { CommandError, type CommandIo } from './cli/shared/command.js';
+import { type AddCommands, Group } from './cli/shared/group.js';
 import { addHelp } from './cli/shared/help.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
@@ -72,7 +73,7 @@ Examples:
   program.exitOverride();
   const wanted = groupOf(argv);
   for (const [name, read] of Object.entries(GROUPS))
-    if (wanted === null || wanted === name) (await read())(program, io);
+    if (wanted === null || wanted === name) (await read())(new Group(program, io));
   addHelp(program);
   return program;
 }

@@ -3,56 +3,50 @@ import { adminCredentialsGivenBy } from '../config/credentials.js';
 import { type CredentialSources, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
 import { cliActor } from './shared/actor.js';
-import { type AddCommands, CommandError, load, printLine } from './shared/command.js';
-import { KEEP_TOKENS, readNewPassword } from './shared/prompt.js';
-import { withCore, withExistingCore } from './shared/store.js';
+import { CommandError } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
+import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
+import { withExistingCore } from './shared/store.js';
 
-export const addAdminCommands: AddCommands = (program, io) => {
-  const admin = program.command('admin').description("change the administrator's credentials");
-
-  admin
-    .command('set-password')
-    .description('set the administrator password; a running daemon applies it within a second')
-    .option('--username <name>', 'also set the administrator user name')
-    .option('--password-stdin', 'read the password from stdin')
-    .option('--keep-tokens', KEEP_TOKENS)
-    .addHelpText('after', '\nExample:\n  pulsegate admin set-password --password-stdin < password.txt')
-    .action(async (options: { username?: string; passwordStdin?: true; keepTokens?: true }, command) => {
-      const loaded = await load(command, io);
-      const ofThisProcess = await adminCredentialsGivenBy(io.env);
-      // Check before the prompt, so that nobody types a password in vain.
-      const ofLastStart = await withExistingCore(loaded, (core) => core.credentials.givenBy());
-      rejectManagedCredentials({ ...ofLastStart, ...ofThisProcess }, options.username);
-      const password = await readNewPassword(
-        io,
-        options.passwordStdin ?? false,
-        'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.',
-      );
-      await withCore(
-        loaded,
-        async (core) => {
-          const tokens = options.keepTokens ? [] : await core.store.apiTokens.all();
-          const revoked = tokens.filter(({ operatorId }) => operatorId === null).length;
-          const by = cliActor();
-          const result = await core.credentials.set(options.username, password, by, !options.keepTokens);
-          if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
-          printLine(io.stdout, `Password of ${result.username} changed.`);
-          if (revoked > 0) printLine(io.stdout, `Revoked API tokens: ${revoked}.`);
-        },
-        { mayCreate: true },
-      );
-    });
+export const addAdminCommands: AddCommands = (program) => {
+  const admin = program.group('admin', "change the administrator's credentials");
 
   admin
-    .command('second-factor-off')
-    .description('disable the second factor of the console, for lost codes; takes effect within a second')
-    .action(async (_options, command) => {
-      await withCore(await load(command, io), async (core) => {
-        const secondFactor = createSecondFactor({ settings: core.store.settings, now: Date.now });
-        await secondFactor.reload();
-        const wasOn = await secondFactor.disable(cliActor());
-        printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
-      });
+    .command('set-password', 'set the administrator password; a running daemon applies it within a second', {
+      '--username <name>': 'also set the administrator user name',
+      ...PASSWORD_STDIN,
+      '--keep-tokens': KEEP_TOKENS,
+    })
+    .examples('admin set-password --password-stdin < password.txt')
+    .runs(
+      async ({ io, load, core }, { username, keepTokens = false, ...given }) => {
+        const ofThisProcess = await adminCredentialsGivenBy(io.env);
+        // Check before the prompt, so that nobody types a password in vain.
+        const ofLastStart = await withExistingCore(await load(), ({ credentials }) => credentials.givenBy());
+        rejectManagedCredentials({ ...ofLastStart, ...ofThisProcess }, username);
+        const password = await readNewPassword(io, given);
+        const { store, credentials } = await core();
+        const tokens = keepTokens ? [] : await store.apiTokens.all();
+        const revoked = tokens.filter(({ operatorId }) => operatorId === null).length;
+        const result = await credentials.set(username, password, cliActor(), !keepTokens);
+        if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
+        const lost = revoked > 0 ? `\nRevoked API tokens: ${revoked}.` : '';
+        return `Password of ${result.username} changed.${lost}`;
+      },
+      () => true,
+    );
+
+  admin
+    .command(
+      'second-factor-off',
+      'disable the second factor of the console, for lost codes; takes effect within a second',
+    )
+    .runs(async ({ core }) => {
+      const { settings } = (await core()).store;
+      const secondFactor = createSecondFactor({ settings, now: Date.now });
+      await secondFactor.reload();
+      const wasOn = await secondFactor.disable(cliActor());
+      return wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.';
     });
 };
 

@@ -1,29 +1,20 @@
 // `pulsegate agent`: lists agents and sends them messages.
 import { setTimeout as pause } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
-import type { Config } from '../config.js';
 import { isFinal } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
-import { type Answer, type Api, Refused, withApi, withDatabase, worded } from './shared/api.js';
-import { type ApiCommand, apiCommand } from './shared/api-command.js';
-import {
-  type AddCommands,
-  CommandError,
-  type CommandIo,
-  load,
-  printJson,
-  printLine,
-} from './shared/command.js';
+import { type Answer, type Api, Refused, worded } from './shared/api.js';
+import { CommandError, type CommandIo, printLine } from './shared/command.js';
+import { type AddCommands, JSON_OPTION } from './shared/group.js';
 import { formatIso } from './shared/table.js';
 
 /** How often `send --wait` asks for the run, in ms. */
 const POLL_MS = 200;
 
-export const addAgentCommands: AddCommands = (program, io) => {
-  const agent = apiCommand(program, io, 'agent').description('list agents and send them messages');
+export const addAgentCommands: AddCommands = (program) => {
+  const agent = program.group('agent', 'list agents and send them messages');
   agent
-    .command('list')
-    .description('list agents with their state and queued runs')
+    .command('list', 'list agents with their state and queued runs')
     .lists('No agents are configured.', async ({ call }) => (await call('GET /agents')).items, {
       NAME: ({ name }) => name,
       TYPE: ({ type }) => type,
@@ -34,50 +25,55 @@ export const addAgentCommands: AddCommands = (program, io) => {
       CHANNEL: ({ channel }) => channel,
       'LAST ACTIVE': ({ lastActiveAt }) => formatIso(lastActiveAt, 'never'),
     });
-  addAgentSend(agent, io);
-};
 
-interface SendOptions {
-  session?: string;
-  wait?: true;
-  json?: true;
-}
-
-function addAgentSend(agent: ApiCommand, io: CommandIo): void {
   agent
-    .command('send')
-    .argument('<name>', 'agent name')
-    .argument('<message>', 'message text')
-    .description('queue a run; the daemon starts it within a second, or when it next starts')
-    .option(
-      '--session <key>',
-      "session key (default: the agent's fixed session, or a new one)",
-      parseSessionKey,
+    .command('send', 'queue a run; the daemon starts it within a second, or when it next starts', {
+      '<name>': 'agent name',
+      '<message>': 'message text',
+      '--session <key>': {
+        help: "session key (default: the agent's fixed session, or a new one)",
+        read: parseSessionKey,
+      },
+      '--wait': 'wait for the run and print its reply; exit code 1 if it does not succeed',
+      ...JSON_OPTION,
+    })
+    .examples(
+      'agent send reporter "how was the night?" --wait',
+      'agent send helper "and then?" --session ticket-17',
     )
-    .option('--wait', 'wait for the run and print its reply; exit code 1 if it does not succeed')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pulsegate agent send reporter "how was the night?" --wait\n  pulsegate agent send helper "and then?" --session ticket-17',
-    )
-    .action(async (name: string, message: string, options: SendOptions, command) => {
-      const loaded = await load(command, io);
-      const send = (api: Api) => queueRun(api, loaded.config, name, message, options.session);
-      const run = await withApi(loaded, send).catch((error: unknown) => {
+    .runs(async (run, { name, message, session: sessionKey, wait }) => {
+      const { agents, webhooks } = (await run.load()).config;
+      const unknown = `Unknown agent ${JSON.stringify(name)}. Configured agents: ${Object.keys(agents).join(', ') || 'none'}.`;
+      if (name === '') throw new CommandError(unknown);
+      const fault = messageFault(message);
+      if (fault !== null) throw new CommandError(`Invalid message: ${fault}.`, 2);
+      const fixed = `${name} has the fixed session ${webhooks.agents[name]?.sessionKey}; omit --session.`;
+      const send = ({ call }: Api) =>
+        worded(call('POST /agents/{name}/messages', { params: { name }, body: { message, sessionKey } }), {
+          'no-agent': unknown,
+          'fixed-session-key': new CommandError(fixed, 2),
+          'queue-full': 'The queue is full. Try again when some runs have finished (pulsegate run list).',
+        });
+      const sent = await send(run).catch(async (error: unknown) => {
         // A daemon that stops accepts no run. Its next start finds that of the database.
         if (!isStopping(error)) throw error;
-        return withDatabase(loaded, send);
+        return send(await run.database());
       });
-      if (!options.wait) return printQueued(io, run, options);
-      const wait = (api: Api) => waitForRun(api, run.runId);
-      const result = await withApi(loaded, wait).catch((error: unknown) => {
+      const { runId, session } = sent;
+      if (!wait)
+        return [
+          sent,
+          `Queued as ${runId} in session ${session}.\nTo see its status: pulsegate run show ${runId}`,
+        ];
+      const result = await waitForRun(run, runId).catch(async (error: unknown) => {
         // The daemon ended meanwhile, and another may start.
         if (error instanceof Refused && !isStopping(error)) throw error;
-        return withDatabase(loaded, wait);
+        return waitForRun(await run.database(), runId);
       });
-      printResult(io, result, options);
+      if (result.status !== 'succeeded') process.exitCode = 1;
+      return [result, () => printResult(run.io, result)];
     });
-}
+};
 
 const isStopping = (error: unknown): boolean =>
   error instanceof Refused && error.problem.reason?.code === 'stopping';
@@ -87,29 +83,9 @@ function parseSessionKey(text: string): string {
   throw new InvalidArgumentError(`Use ${SESSION_KEY_FORM}.`);
 }
 
-async function queueRun({ call }: Api, config: Config, agent: string, message: string, key?: string) {
-  const fault = messageFault(message);
-  if (fault !== null) throw new CommandError(`Invalid message: ${fault}.`, 2);
-  const known = Object.keys(config.agents).join(', ') || 'none';
-  const fixedKey = config.webhooks.agents[agent]?.sessionKey;
-  const body = { message, sessionKey: key };
-  return worded(call('POST /agents/{name}/messages', { params: { name: agent }, body }), {
-    'no-agent': `Unknown agent ${JSON.stringify(agent)}. Configured agents: ${known}.`,
-    'fixed-session-key': new CommandError(`${agent} has the fixed session ${fixedKey}; omit --session.`, 2),
-    'queue-full': 'The queue is full. Try again when some runs have finished (pulsegate run list).',
-  });
-}
+type AgentRun = Answer<'GET /runs/{id}'>;
 
-type Queued = Answer<'POST /agents/{name}/messages'>;
-type Run = Answer<'GET /runs/{id}'>;
-
-function printQueued(io: CommandIo, run: Queued, { json }: SendOptions): void {
-  if (json) return printJson(io, run);
-  printLine(io.stdout, `Queued as ${run.runId} in session ${run.session}.`);
-  printLine(io.stdout, `To see its status: pulsegate run show ${run.runId}`);
-}
-
-async function waitForRun({ call }: Api, id: string): Promise<Run> {
+async function waitForRun({ call }: Api, id: string): Promise<AgentRun> {
   for (;;) {
     const run = await worded(call('GET /runs/{id}', { params: { id } }), {
       'no-run': `The run ${id} no longer exists.`,
@@ -119,9 +95,7 @@ async function waitForRun({ call }: Api, id: string): Promise<Run> {
   }
 }
 
-function printResult(io: CommandIo, run: Run, { json }: SendOptions): void {
-  if (json) printJson(io, run);
-  else if (run.status === 'succeeded') printLine(io.stdout, run.reply ?? '');
-  else printLine(io.stderr, `Run ${run.status}${run.error === null ? '' : `: ${run.error}`}.`);
-  if (run.status !== 'succeeded') process.exitCode = 1;
+function printResult({ stdout, stderr }: CommandIo, { status, reply, error }: AgentRun): void {
+  if (status === 'succeeded') printLine(stdout, reply ?? '');
+  else printLine(stderr, `Run ${status}${error === null ? '' : `: ${error}`}.`);
 }

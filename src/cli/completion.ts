@@ -1,16 +1,16 @@
 // `pulsegate completion`: shell completion scripts. The scripts call the hidden command `__complete`, so they always match
 // the installed version. When `__complete` prints nothing, the shell completes file names.
-import { Argument, type Command, type Option } from 'commander';
-import { type AddCommands, printLine } from './shared/command.js';
+import type { Command, Option } from 'commander';
+import { printLine } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
 
 /** Add this last: completion lists the commands that exist. */
-export const addCompletion: AddCommands = (program, io) => {
+export const addCompletion: AddCommands = (program) => {
   program
-    .command('completion')
-    .addArgument(new Argument('<shell>', 'shell type').choices(Object.keys(SCRIPTS)))
-    .description('print a shell completion script')
-    .addHelpText(
-      'after',
+    .command('completion', 'print a shell completion script', {
+      '<shell>': { help: 'shell type', choices: ['bash', 'zsh', 'fish'] },
+    })
+    .help(
       `
 Examples:
   bash  pulsegate completion bash > /etc/bash_completion.d/pulsegate
@@ -19,13 +19,14 @@ Examples:
         or in ~/.zshrc after compinit: source <(pulsegate completion zsh)
   fish  pulsegate completion fish > ~/.config/fish/completions/pulsegate.fish`,
     )
-    .action((shell: keyof typeof SCRIPTS) => void io.stdout.write(SCRIPTS[shell]));
+    .runs(async ({ io }, { shell }) => void io.stdout.write(SCRIPTS[shell]));
 
-  program
+  const { commander, io } = program;
+  commander
     .command(COMPLETE, { hidden: true })
     .argument('[word...]')
     .action((words: string[]) => {
-      for (const { text, description } of candidates(program, words))
+      for (const { text, description } of candidates(commander, words))
         printLine(io.stdout, `${text}\t${description}`);
     });
 };

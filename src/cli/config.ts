@@ -1,48 +1,46 @@
 // `pulsegate config`: checks the configuration, and prints the effective configuration without secrets.
-import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/plain.js';
 import type { Loaded } from '../config.js';
-import { type AddCommands, type CommandIo, load, printJson, printLine } from './shared/command.js';
+import { printJson, printLine } from './shared/command.js';
+import { type AddCommands, JSON_OPTION, type Run } from './shared/group.js';
 
-export const addConfigCommands: AddCommands = (program, io) => {
-  const config = program.command('config').description('check or print the configuration');
+export const addConfigCommands: AddCommands = (program) => {
+  const config = program.group('config', 'check or print the configuration');
 
   config
-    .command('check')
-    .description('check the configuration and list all problems; exit code 2 if there are any')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command) => {
-      const { file, warnings } = await check(command, io).catch((error: unknown) => {
-        if (options.json && error instanceof ConfigError)
-          printJson(io, { ok: false, problems: error.problems });
+    .command(
+      'check',
+      'check the configuration and list all problems; exit code 2 if there are any',
+      JSON_OPTION,
+    )
+    .runs(async (run, { json }) => {
+      const { file, warnings } = await check(run).catch((error: unknown) => {
+        if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
         throw error;
       });
-      if (options.json) return printJson(io, { ok: true, file, warnings });
-      for (const warning of warnings) printLine(io.stderr, `warning: ${warning}`);
-      printLine(io.stdout, `${file ?? 'the built-in configuration'}: ok`);
+      if (!json) for (const warning of warnings) printLine(run.io.stderr, `warning: ${warning}`);
+      return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];
     });
 
   config
-    .command('print')
-    .description('print the effective configuration (defaults, file, environment) without secrets')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command) => {
-      const { settings, file } = await load(command, io);
+    .command(
+      'print',
+      'print the effective configuration (defaults, file, environment) without secrets',
+      JSON_OPTION,
+    )
+    .runs(async ({ load }, { json }) => {
+      const { settings, file } = await load();
       const plain = toPlain(settings);
-      if (options.json) return printJson(io, plain);
-      printLine(
-        io.stdout,
-        `# ${file === null ? 'built-in defaults' : `defaults and ${file}`}, then PULSEGATE_ variables`,
-      );
-      const { stringify } = await import('yaml');
-      io.stdout.write(stringify(plain));
+      const from = file === null ? 'built-in defaults' : `defaults and ${file}`;
+      const text = json ? '' : (await import('yaml')).stringify(plain).trimEnd();
+      return [plain, `# ${from}, then PULSEGATE_ variables\n${text}`];
     });
 };
 
 /** @throws ConfigError with all problems, including those of the files that the configuration names */
-async function check(command: Command, io: CommandIo): Promise<Loaded> {
-  const loaded = await load(command, io);
+async function check({ io, load }: Run): Promise<Loaded> {
+  const loaded = await load();
   const { readAdminCredentials } = await import('../config/credentials.js');
   const { agentFileWarnings, certificateProblems, geoFileProblems, secretFileProblems } = await import(
     '../parts/named-files.js'

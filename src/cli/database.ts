@@ -3,37 +3,36 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import type { CopyOptions } from '../store/copy.js';
-import { type AddCommands, CommandError, type CommandIo, load, printLine } from './shared/command.js';
+import { CommandError, type CommandIo } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
 import { printTable } from './shared/table.js';
 
-export const addDatabaseCommands: AddCommands = (program, io) => {
-  const database = program.command('database').description('move the database between SQLite and PostgreSQL');
-  database
-    .command('copy')
-    .requiredOption(
-      '--to <target>',
-      'postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
-    )
-    .description(
+export const addDatabaseCommands: AddCommands = (program) => {
+  program
+    .group('database', 'move the database between SQLite and PostgreSQL')
+    .command(
+      'copy',
       'copy the database of the configuration to a new one, and compare them; stop the daemon first',
+      {
+        '--to <target>': {
+          help: 'postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
+          isRequired: true,
+        },
+      },
     )
-    .addHelpText(
-      'after',
+    .help(
       `
 The target must be empty. A copy that was interrupted leaves nothing behind: run the command again.
-Set PGPASSWORD or use ~/.pgpass to keep the password out of the process list.
-
-Examples:
-  pulsegate database copy --to postgres://pulsegate@db.example:5432/pulsegate
-  pulsegate database copy --to /var/lib/pulsegate --config /etc/pulsegate/fleet.yaml`,
+Set PGPASSWORD or use ~/.pgpass to keep the password out of the process list.`,
     )
-    .action(async ({ to }: { to: string }, command) => {
-      const { config } = await load(command, io);
-      await copy(config, to, io);
-    });
+    .examples(
+      'database copy --to postgres://pulsegate@db.example:5432/pulsegate',
+      'database copy --to /var/lib/pulsegate --config /etc/pulsegate/fleet.yaml',
+    )
+    .runs(async ({ io, load }, { to }) => copy((await load()).config, to, io));
 };
 
-async function copy(config: Config, to: string, io: CommandIo): Promise<void> {
+async function copy(config: Config, to: string, io: CommandIo): Promise<string> {
   const { storeOptions } = await import('../parts/database/database.js');
   const { copyStore } = await import('../store/copy.js');
   const source = storeOptions(config);
@@ -52,19 +51,18 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<void> {
         };
   const progress = createProgress(io);
   const copied = await copyStore({ ...options, onProgress: progress.show }).finally(progress.clear);
-  printTable(
-    io,
-    ['TABLE', 'ROWS', 'SUM', 'CHECKSUM'],
-    copied.map(({ table, rows, sum, checksum }) => [table, String(rows), String(sum), checksum]),
-  );
+  printTable(io, copied, {
+    TABLE: ({ table }) => table,
+    ROWS: ({ rows }) => String(rows),
+    SUM: ({ sum }) => String(sum),
+    CHECKSUM: ({ checksum }) => checksum,
+  });
   const rows = copied.reduce((total, table) => total + table.rows, 0);
-  printLine(io.stdout, `Copied ${rows} rows. Read back, both databases are equal. The source is unchanged.`);
-  printLine(
-    io.stdout,
+  const next =
     source.client === 'pg'
-      ? 'Next: set dataDir to the new folder, remove the section database, and start the daemon.'
-      : 'Next: set database.client to pg and database.connectionFile, and start the daemon.',
-  );
+      ? 'set dataDir to the new folder, remove the section database, and start the daemon.'
+      : 'set database.client to pg and database.connectionFile, and start the daemon.';
+  return `Copied ${rows} rows. Read back, both databases are equal. The source is unchanged.\nNext: ${next}`;
 }
 
 /** Returns the connection string. Never print it: it may contain a password. */

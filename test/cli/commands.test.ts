@@ -64,6 +64,8 @@ const MISUSES: readonly (readonly [args: string[], code: number, expected: RegEx
       { stdin: 'long enough', env: { PULSEGATE_ADMIN_PASSWORD: 'x' } },
     ],
     [['help', 'account', 'nonsense'], 2, /unknown command 'nonsense'/],
+    [['node', 'drain', ''], 1, /No such node: ""\. See: pulsegate node list/],
+    [['agent', 'send', '', 'hi'], 1, /Unknown agent ""\. Configured agents: none\./],
     [['run', 'show', 'zz'], 1, /No such run: "zz"/],
     [['backup', '/nowhere/x.db'], 1, /Cannot write backup to \/nowhere\/x\.db/],
     [['restore', 'missing.db'], 2, /Use --yes to confirm/],

@@ -2,48 +2,36 @@
 import { createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
-import { type FileFormat, writeAccounts } from '../../account-files/formats.js';
-import { type CommandIo, load, printLine } from '../shared/command.js';
-import { cannotWrite } from '../shared/output-file.js';
-import { STDIO, writeToStdout } from '../shared/stdio.js';
-import { withCore } from '../shared/store.js';
+import { writeAccounts } from '../../account-files/formats.js';
+import { type CommandIo, printLine } from '../shared/command.js';
+import { cannotWrite, STDIO, writeToStdout } from '../shared/files.js';
+import type { Group } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
-import { formatOf, formatOption, parseZone } from './file-options.js';
-import { collectTag, hasTags } from './tags.js';
+import { FORMAT_OPTION, formatOf, parseZone } from './file-options.js';
+import { collectTag, hasTags } from './options.js';
 
-interface ExportOptions {
-  format?: FileFormat;
-  zone: string;
-  tag?: readonly string[];
-  withHashes?: true;
-}
-
-export function addExport(account: Command, io: CommandIo): void {
+export function addExport(account: Group): void {
   account
-    .command('export')
-    .argument('[file]', 'new file to write (default or -: stdout)')
-    .description('export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini')
-    .addOption(formatOption())
-    .addOption(
-      new Option('--zone <zone>', "time zone of the dates in AccInfo.ini: use the CCProxy host's zone")
-        .default('UTC')
-        .argParser(parseZone),
-    )
-    .option('--tag <tag>', 'filter by tag (repeatable: accounts with all of them)', collectTag)
-    .option('--with-hashes', 'include password hashes, to move accounts to another Pulsegate')
-    .action(async (name: string | undefined, options: ExportOptions, command) => {
+    .command('export', 'export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini', {
+      '[file]': 'new file to write (default or -: stdout)',
+      ...FORMAT_OPTION,
+      '--zone <zone>': {
+        help: "time zone of the dates in AccInfo.ini: use the CCProxy host's zone",
+        read: parseZone,
+        initial: 'UTC',
+      },
+      '--tag <tag>': { help: 'filter by tag (repeatable: accounts with all of them)', read: collectTag },
+      '--with-hashes': 'include password hashes, to move accounts to another Pulsegate',
+    })
+    .runs(async (run, { file: name, zone, tag, withHashes = false, format }) => {
       const file = name === STDIO ? undefined : name;
-      await withCore(await load(command, io), async (core) => {
-        await core.usage.load();
-        const views = core.accounts.list().filter((view) => hasTags(view.account.tags, options.tag));
-        const rows = views.map((view) => ({ view, usage: core.usage.lastView(view.account) }));
-        const format = formatOf(file, options.format);
-        const { withHashes = false, zone } = options;
-        await save(writeAccounts(format, rows, { withHashes, zone }), file, io);
-        if (file !== undefined)
-          printLine(io.stderr, `Exported ${countOf(views.length, 'account')} to ${file}`);
-      });
+      const { accounts, usage } = await run.core();
+      await usage.load();
+      const views = accounts.list().filter((view) => hasTags(view.account.tags, tag));
+      const rows = views.map((view) => ({ view, usage: usage.lastView(view.account) }));
+      await save(writeAccounts(formatOf(file, format), rows, { withHashes, zone }), file, run.io);
+      if (file !== undefined)
+        printLine(run.io.stderr, `Exported ${countOf(views.length, 'account')} to ${file}`);
     });
 }
 

@@ -1,11 +1,12 @@
 // Options that `pulsegate account import` and `export` share.
 import { extname } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { FILE_FORMATS, type FileFormat } from '../../account-files/formats.js';
 import { isTimeZone } from '../../core/time-zone.js';
 
-export const formatOption = () =>
-  new Option('--format <format>', 'file format (default: by file extension)').choices([...FILE_FORMATS]);
+export const FORMAT_OPTION = {
+  '--format <format>': { help: 'file format (default: by file extension)', choices: FILE_FORMATS },
+} as const;
 
 export function parseZone(zone: string): string {
   if (!isTimeZone(zone))

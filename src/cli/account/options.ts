@@ -1,16 +1,20 @@
-// Options that `pulsegate account add` and `update` share.
-import { type Command, Option } from 'commander';
-import { addressesOfText, textOfAddresses } from '../../core/accounts/access/address-list.js';
-import type { AccountFields, FieldName, GivenFields } from '../../core/accounts/fields/account-fields.js';
+// Options that commands of accounts share, and what they ask of the API.
+import { InvalidArgumentError } from 'commander';
+import { addressesOfText } from '../../core/accounts/access/address-list.js';
 import type { Contacts } from '../../core/accounts/fields/contacts.js';
+import { isValidTag, TAG_RULE } from '../../core/accounts/fields/tags.js';
+import { withoutUndefined } from '../../http/v1/without-undefined.js';
+import { worded } from '../shared/api.js';
+import type { ValuesOf } from '../shared/group.js';
+import { PASSWORD_STDIN } from '../shared/prompt.js';
 
-export const EXPIRES_HELP =
-  'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
+export const ACCOUNT = { '<account>': 'user name or id' } as const;
 
 export const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
 const SCHEDULE_HELP =
   'days and hours at which the account may be used, in the time zone of the configuration: "mon-fri 08:00-23:00; sat,sun 00:00-24:00"';
 const ALLOWED_HELP = 'client addresses or networks from which the account may log in';
+const EXIT_HELP = 'exit by which its sessions leave (pulsegate exit list)';
 
 /** Splits `a, b` as well as repeated options. */
 export const readAddresses = (text: string, before: readonly string[] = []): readonly string[] => [
@@ -18,94 +22,68 @@ export const readAddresses = (text: string, before: readonly string[] = []): rea
   ...addressesOfText(text),
 ];
 
-/** A field that one option sets and one line of `account show` shows. */
-interface PlainField<Value> {
-  readonly flags: string;
-  readonly help: Readonly<Record<'add' | 'update', string>>;
-  /** Left out: the text itself. An empty text removes the value. */
-  readonly read?: (text: string, before?: Value) => Value;
-  readonly label: string;
-  words(value: Value, timeZone: string): string;
+/** A repeatable option: `--tag vip --tag shop-2`. */
+export function collectTag(tag: string, before: readonly string[] = []): readonly string[] {
+  if (!isValidTag(tag)) throw new InvalidArgumentError(`${TAG_RULE.replace(/^a/, 'A')}.`);
+  return [...before, tag];
 }
 
-const PLAIN_FIELDS = {
-  allowedClients: {
-    flags: '--allowed-clients <addresses>',
-    help: {
-      add: `${ALLOWED_HELP}; default: everywhere`,
-      update: `replace the ${ALLOWED_HELP}; "" allows all`,
+/** Whether `tags` contains all of `wanted`. */
+export function hasTags(tags: readonly string[], wanted: readonly string[] = []): boolean {
+  return wanted.every((tag) => tags.includes(tag));
+}
+
+/** The options of `add` and `update`; the help of an update says how a value is removed. */
+export const fieldOptions = (use: 'add' | 'update') =>
+  ({
+    '--generate': 'generate a random password and print it once',
+    ...PASSWORD_STDIN,
+    '--email <address>': 'e-mail address for notices to the player',
+    '--telegram <chat>': 'Telegram chat id for notices to the player',
+    '--language <language>': { help: 'language of notices to the player', choices: ['zh', 'en', ''] },
+    '--remarks <text>': `notes about the account${use === 'add' ? '' : '; "" removes them'}`,
+    '--expires <when>':
+      'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)',
+    '--tag <tag>': { help: 'add a tag (repeatable)', read: collectTag },
+    '--allowed-clients <addresses>': {
+      help:
+        use === 'add' ? `${ALLOWED_HELP}; default: everywhere` : `replace the ${ALLOWED_HELP}; "" allows all`,
+      read: readAddresses,
     },
-    read: readAddresses,
-    label: 'allowed clients',
-    words: (list) => textOfAddresses(list) || 'all',
-  },
-  schedule: {
-    flags: '--schedule <text>',
-    help: { add: SCHEDULE_HELP, update: `${SCHEDULE_HELP}; "" allows all` },
-    label: 'schedule',
-    words: (schedule, timeZone) => (schedule === null ? 'always' : `${schedule} (${timeZone})`),
-  },
-  exit: {
-    flags: '--exit <name>',
-    help: {
-      add: 'exit by which its sessions leave (pulsegate exit list)',
-      update: 'exit by which its sessions leave (pulsegate exit list); "" for the default',
-    },
-    label: 'exit',
-    words: (exit) => exit ?? 'default',
-  },
-} as const satisfies { readonly [Name in FieldName]?: PlainField<AccountFields[Name]> };
-type PlainName = keyof typeof PLAIN_FIELDS;
-const PLAIN = Object.entries(PLAIN_FIELDS) as [PlainName, PlainField<unknown>][];
+    '--schedule <text>': use === 'add' ? SCHEDULE_HELP : `${SCHEDULE_HELP}; "" allows all`,
+    '--exit <name>': use === 'add' ? EXIT_HELP : `${EXIT_HELP}; "" for the default`,
+  }) as const;
 
-export interface FieldOptions extends ContactOptions, Pick<GivenFields, PlainName> {
-  remarks?: string;
-  expires?: string;
-  tag?: readonly string[];
-}
+/** An empty text removes a value. */
+const orNull = <Text extends string>(text: Text | undefined) =>
+  text === '' ? null : (text as Exclude<Text, ''> | undefined);
 
-export function withPlainFields(command: Command, use: 'add' | 'update'): Command {
-  for (const [, { flags, help, read = String }] of PLAIN) command.option(flags, help[use], read);
-  return command;
-}
-
-/** Returns the plain fields that the options give. */
-export const plainFieldsOf = (options: FieldOptions): Pick<GivenFields, PlainName> =>
-  Object.fromEntries(PLAIN.map(([name]) => [name, options[name] === '' ? null : options[name]]));
-
-/** Each plain field of an account with its label. */
-export const plainLines = (
-  shown: Pick<AccountFields, PlainName>,
-  timeZone: string,
-): (readonly [string, string])[] =>
-  PLAIN.map(([name, { label, words }]) => [label, words(shown[name], timeZone)]);
-
-interface ContactOptions {
-  email?: string;
-  telegram?: string;
-  language?: string;
-}
-
-export function withContactOptions(command: Command): Command {
-  return command
-    .option('--email <address>', 'e-mail address for notices to the player')
-    .option('--telegram <chat>', 'Telegram chat id for notices to the player')
-    .addOption(
-      new Option('--language <language>', 'language of notices to the player').choices(['zh', 'en', '']),
-    );
-}
-
-/** An empty text removes a contact. */
-export function contactsOf({ email, telegram, language }: ContactOptions): Partial<Contacts> {
+/** Returns the fields that the options give and that `add` and `update` treat alike. */
+export function fieldsOf(given: ValuesOf<ReturnType<typeof fieldOptions>>) {
+  const { email, telegram, language, allowedClients } = given;
   return {
-    ...(email === undefined ? {} : { email: email || null }),
-    ...(telegram === undefined ? {} : { telegram: telegram || null }),
-    ...(language === undefined ? {} : { language: (language || null) as Contacts['language'] }),
+    remarks: orNull(given.remarks),
+    contacts: withoutUndefined<Partial<Contacts>>({
+      email: orNull(email),
+      telegram: orNull(telegram),
+      language: orNull(language),
+    }),
+    allowedClients,
+    schedule: orNull(given.schedule),
+    exit: orNull(given.exit),
   };
 }
 
-export function withPasswordOptions(command: Command): Command {
-  return command
-    .option('--generate', 'generate a random password and print it once')
-    .option('--password-stdin', 'read the password from stdin');
+/** Says refusals of a change that the API has no sentence for. @param texts more of them, as for `worded` */
+export function wordedAccount<Answer>(
+  answer: Promise<Answer>,
+  texts: Parameters<typeof worded>[1] = {},
+): Promise<Answer> {
+  return worded(answer, {
+    'body.username too-short': 'User name and password must not be empty.',
+    'body.username': 'The user name must be 1 to 255 bytes of UTF-8 without control characters.',
+    'body.password': 'The password must be 1 to 255 bytes of UTF-8 and not only white space.',
+    'username-taken': 'An account with this user name already exists.',
+    ...texts,
+  });
 }

@@ -1,109 +1,73 @@
 // `pulsegate account update`.
-import type { Command } from 'commander';
-import type { Account } from '../../core/accounts/account.js';
-import type { AccountChange } from '../../core/accounts/account-input.js';
 import { changedTags } from '../../core/accounts/fields/tags.js';
 import { cliActor } from '../shared/actor.js';
-import { Refused, untilDaemonHas, withDatabase } from '../shared/api.js';
-import { CommandError, type CommandIo, load, printJson, printLine } from '../shared/command.js';
-import { parseExpiry } from '../shared/expiry.js';
+import { Refused, untilDaemonHas } from '../shared/api.js';
+import { type Group, JSON_OPTION } from '../shared/group.js';
+import { parseExpiry, requireChange } from '../shared/options.js';
 import { findStored } from './find.js';
-import { choosePassword, type PasswordOptions, printCredentials } from './link.js';
+import { choosePassword, printCredentials } from './link.js';
 import {
+  ACCOUNT,
   AUTHORIZE_HELP,
-  contactsOf,
-  EXPIRES_HELP,
-  type FieldOptions,
-  plainFieldsOf,
+  collectTag,
+  fieldOptions,
+  fieldsOf,
   readAddresses,
-  withContactOptions,
-  withPasswordOptions,
-  withPlainFields,
+  wordedAccount,
 } from './options.js';
-import { wordedAccount } from './refusals.js';
-import { collectTag } from './tags.js';
 
-export function addUpdate(account: Command, io: CommandIo): void {
-  const updating = withContactOptions(withPasswordOptions(account.command('update')))
-    .argument('<account>', 'user name or id')
-    .description('update an account; fields you do not give stay as they are')
-    .option('--password', 'prompt for a new password')
-    .option('--enable', 'allow logins')
-    .option('--disable', 'refuse logins and end live sessions')
-    .option('--remarks <text>', 'notes about the account; "" removes them')
-    .option('--expires <when>', EXPIRES_HELP)
-    .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
-    .option('--untag <tag>', 'remove a tag (repeatable)', collectTag)
-    .option('--authorize <addresses>', `add ${AUTHORIZE_HELP}`, readAddresses)
-    .option(
-      '--authorized-addresses <addresses>',
-      `replace the ${AUTHORIZE_HELP}; "" removes all`,
-      readAddresses,
-    );
-  withPlainFields(updating, 'update')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --authorize 203.0.113.7\n  pulsegate account update player --allowed-clients 203.0.113.0/24\n  pulsegate account update player --disable',
+export function addUpdate(account: Group): void {
+  account
+    .command('update', 'update an account; fields you do not give stay as they are', {
+      ...ACCOUNT,
+      ...fieldOptions('update'),
+      '--password': 'prompt for a new password',
+      '--enable': 'allow logins',
+      '--disable': 'refuse logins and end live sessions',
+      '--untag <tag>': { help: 'remove a tag (repeatable)', read: collectTag },
+      '--authorize <addresses>': { help: `add ${AUTHORIZE_HELP}`, read: readAddresses },
+      '--authorized-addresses <addresses>': {
+        help: `replace the ${AUTHORIZE_HELP}; "" removes all`,
+        read: readAddresses,
+      },
+      ...JSON_OPTION,
+    })
+    .examples(
+      'account update player --expires 30d',
+      'account update player --authorize 203.0.113.7',
+      'account update player --allowed-clients 203.0.113.0/24',
+      'account update player --disable',
     )
-    .action(async (nameOrId: string, options: UpdateOptions, command) => {
-      requireChange(options);
-      const loaded = await load(command, io);
-      const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
-      const isNewPassword = options.password || options.generate || options.passwordStdin;
-      const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
-      await withDatabase(loaded, async (api, core) => {
-        const { id, username } = findStored(core, nameOrId);
-        // One transaction for fields and password, on the stored account: what two commands add at once is all kept.
-        const updated = await core.accounts.patch(
-          id,
-          (stored) => ({ ...changeOf(stored, options), password: chosen?.password, expiresAt }),
-          cliActor(),
-        );
-        if (!updated.ok) {
-          const { problemOf } = await import('../../http/v1/accounts/shared.js');
-          const { problem: code, ...why } = problemOf(updated);
-          return wordedAccount(Promise.reject(new Refused({ code, ...why } as Refused['problem'])));
-        }
-        const shown = await untilDaemonHas(id, api, loaded);
-        if (chosen !== undefined)
-          return printCredentials(io, api, options, { ...updated.account, ...chosen });
-        if (options.json) printJson(io, await shown.call('GET /accounts/{id}', { params: { id } }));
-        else printLine(io.stdout, `Updated ${username}.`);
-      });
+    .runs(async (run, { account: nameOrId, ...given }) => {
+      const isEnabled = requireChange('account update', given);
+      const { expires, tag, untag, authorize, authorizedAddresses } = given;
+      const expiresAt = expires === undefined ? undefined : parseExpiry(expires, Date.now());
+      const isNewPassword = given.password || given.generate || given.passwordStdin;
+      const chosen = isNewPassword ? await choosePassword(run.io, given) : undefined;
+      const core = await run.core();
+      const { id, username } = findStored(core, nameOrId);
+      // One transaction for fields and password, on the stored account: what two commands add at once is all kept.
+      const updated = await core.accounts.patch(
+        id,
+        (stored) => ({
+          ...{ isEnabled, password: chosen?.password, expiresAt },
+          tags: (tag ?? untag) && changedTags(stored.tags, { add: tag ?? [], remove: untag ?? [] }),
+          authorizedAddresses: (authorize ?? authorizedAddresses) && [
+            ...(authorizedAddresses ?? stored.authorizedAddresses),
+            ...(authorize ?? []),
+          ],
+          ...fieldsOf(given),
+        }),
+        cliActor(),
+      );
+      if (!updated.ok) {
+        const { problemOf } = await import('../../http/v1/accounts/shared.js');
+        const { problem: code, ...why } = problemOf(updated);
+        return wordedAccount(Promise.reject(new Refused({ code, ...why } as Refused['problem'])));
+      }
+      await untilDaemonHas(id, run, await run.load());
+      if (chosen !== undefined) return printCredentials(run, given, { ...updated.account, ...chosen });
+      const shown = given.json ? await run.call('GET /accounts/{id}', { params: { id } }) : undefined;
+      return [shown, `Updated ${username}.`];
     });
-}
-
-function requireChange(options: UpdateOptions): void {
-  if (options.enable && options.disable)
-    throw new CommandError('--enable and --disable cannot be used together.', 2);
-  if (Object.keys(options).every((name) => name === 'json'))
-    throw new CommandError('No change given. See: pulsegate account update --help', 2);
-}
-
-/** Returns what the options change of the stored account, without password and expiry. */
-function changeOf(stored: Account, options: UpdateOptions): AccountChange {
-  const { authorize = [], authorizedAddresses, tag = [], untag = [] } = options;
-  const isRetagged = options.tag !== undefined || options.untag !== undefined;
-  const isReaddressed = options.authorize !== undefined || authorizedAddresses !== undefined;
-  return {
-    isEnabled: options.enable ? true : options.disable ? false : undefined,
-    remarks: options.remarks === '' ? null : options.remarks,
-    tags: isRetagged ? changedTags(stored.tags, { add: tag, remove: untag }) : undefined,
-    contacts: contactsOf(options),
-    authorizedAddresses: isReaddressed
-      ? [...(authorizedAddresses ?? stored.authorizedAddresses), ...authorize]
-      : undefined,
-    ...plainFieldsOf(options),
-  };
-}
-
-interface UpdateOptions extends PasswordOptions, FieldOptions {
-  password?: true;
-  enable?: true;
-  disable?: true;
-  untag?: readonly string[];
-  authorize?: readonly string[];
-  authorizedAddresses?: readonly string[];
-  json?: true;
 }

@@ -1,20 +1,19 @@
 // `pulsegate doctor`: checks this machine for problems of the daemon.
-import { type AddCommands, load, printJson, printLine } from '../shared/command.js';
+import { type AddCommands, JSON_OPTION } from '../shared/group.js';
 
-export const addDoctor: AddCommands = (program, io) => {
+export const addDoctor: AddCommands = (program) => {
   program
-    .command('doctor')
-    .description('check this machine for problems; exit code 1 if the daemon cannot run')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, io);
+    .command('doctor', 'check this machine for problems; exit code 1 if the daemon cannot run', JSON_OPTION)
+    .runs(async ({ load, print }) => {
+      const loaded = await load();
       const { examine } = await import('./checks.js');
       const findings = await examine(loaded);
-      if (options.json) printJson(io, { ok: findings.every(({ state }) => state !== 'stop'), findings });
-      else
-        for (const { state, check, text } of findings)
-          printLine(io.stdout, `${MARKS[state]} ${check}: ${text}`);
-      if (findings.some(({ state }) => state === 'stop')) process.exitCode = 1;
+      const ok = findings.every(({ state }) => state !== 'stop');
+      if (!ok) process.exitCode = 1;
+      const show = () => {
+        for (const { state, check, text } of findings) print(`${MARKS[state]} ${check}: ${text}`);
+      };
+      return [{ ok, findings }, show];
     });
 };
 

@@ -1,5 +1,4 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
-import type { Command } from 'commander';
 import { changedKeys } from '../../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
 import type { Override } from '../../config/overrides.js';
@@ -38,13 +37,12 @@ const EXIT_FAILED = 1;
 /** As shells and service managers see the end by SIGKILL. */
 const EXIT_KILLED = 137;
 
-/** Runs the daemon that `command` describes. Never resolves: exits the process instead. */
-export async function serve(command: Command, io: CommandIo): Promise<void> {
-  const { config: file } = command.optsWithGlobals<{ config?: string }>();
-  const read = () => loadConfig({ file, env: io.env, flags: overrides(command) });
+/** Runs the daemon. Never resolves: exits the process instead. @param given the flags that override the configuration */
+export async function serve(given: Flags, file: string | undefined, io: CommandIo): Promise<void> {
+  const read = () => loadConfig({ file, env: io.env, flags: overrides(given) });
   const loaded = await read();
   ignoreClosedOutput(io);
-  const given = {
+  const credentials = {
     ...(await readAdminCredentials(io.env)),
     givenBy: await adminCredentialsGivenBy(io.env),
   };
@@ -54,9 +52,9 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   const limitBytes = lowAddressSpace();
   if (limitBytes !== null)
     log.warn({ limitBytes }, 'address space too small for V8; raise ulimit -v or LimitAS= to 4 GiB or more');
-  if (given.password !== undefined && [...given.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
+  if (credentials.password !== undefined && [...credentials.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
     log.warn(
-      { givenBy: given.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },
+      { givenBy: credentials.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },
       'administrator password is too short',
     );
   let running: Daemon | null = null;
@@ -71,7 +69,14 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   const { startDaemon } = await import('../../daemon.js');
   const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
   const sockets = givenSockets(io.env);
-  const daemon = await startDaemon({ config: loaded.config, source, log, recentLog, given, sockets });
+  const daemon = await startDaemon({
+    config: loaded.config,
+    source,
+    log,
+    recentLog,
+    given: credentials,
+    sockets,
+  });
   running = daemon;
   const firstSignal = signals.next();
   reportReady(daemon, loaded, log, io);
@@ -96,11 +101,13 @@ function ignoreClosedOutput({ stdout, stderr }: CommandIo): void {
   for (const stream of [stdout, stderr]) stream.removeAllListeners('error').on('error', () => {});
 }
 
-function overrides(command: Command): Override[] {
+type Flags = Readonly<Record<string, string | undefined>>;
+
+function overrides(given: Flags): Override[] {
   return Object.entries(FLAGS).flatMap(([name, path]) => {
-    const text: unknown = command.opts()[name];
+    const text = given[name];
     const where = `flag --${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return typeof text === 'string' ? [{ path, text, where }] : [];
+    return text === undefined ? [] : [{ path, text, where }];
   });
 }
 

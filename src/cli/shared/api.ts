@@ -13,8 +13,8 @@ import type { Operation } from '../../parts/admin/command-api.js';
 import { controlSocketPath, identityOf } from '../../parts/admin/control-socket.js';
 import type { Core } from '../../parts/core.js';
 import { cliActor } from './actor.js';
-import { CommandError } from './command.js';
-import { withCore } from './store.js';
+import { CommandError, once } from './command.js';
+import { openDatabase } from './store.js';
 
 const TIMEOUT_MS = 10_000;
 /** A change may wait for a locked database, or for one that fails over. */
@@ -64,8 +64,13 @@ export class Refused extends CommandError {
     readonly problem: Partial<z.infer<typeof Problem>>,
     status = 400,
   ) {
-    const why = problem.errors?.map(({ path, message }) => `${path} ${message}`).join(', ');
-    super(`The daemon refused the request: ${problem.detail ?? why ?? problem.title ?? `status ${status}`}.`);
+    const [wrong] = problem.errors ?? [];
+    const detail = problem.detail ?? problem.title ?? `status ${status}`;
+    super(
+      wrong
+        ? `${wrong.path.replace(/^(body|query|path)\./, '')}: ${wrong.message}.`
+        : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`,
+    );
   }
 }
 
@@ -92,46 +97,56 @@ export function unlessChanged(error: unknown): undefined {
   if (!(error instanceof Refused) || error.problem.code !== 'changed-meanwhile') throw error;
 }
 
-/**
- * Calls `work` with the API of the running daemon, if it has this version and this database and answers; otherwise with that of
- * the database, which is closed afterwards, and created only with `mayCreate`.
- * @throws CommandError when there is no database; StartError like openCore; whatever `work` throws
- */
-export async function withApi<Result>(
-  loaded: Loaded,
-  work: (api: Api) => Promise<Result>,
-  options: { readonly mayCreate?: boolean } = {},
-): Promise<Result> {
-  if (await isDaemonOf(loaded.config)) return work(daemonApi(loaded.config));
-  return withDatabase(loaded, work, options);
+/** What a command works with, each opened by its first use. */
+export interface Opened extends Api {
+  /** The API of the database, also when the daemon runs. */
+  database(): Promise<Api>;
+  /** The database, for work that a command does by itself. */
+  core(): Promise<Core>;
+  /** Closes the database, if it is open. */
+  close(): Promise<void>;
 }
 
-/** Like `withApi`, but always on the database, for work that a command also does by itself, in one transaction. */
-export function withDatabase<Result>(
-  loaded: Loaded,
-  work: (api: Api, core: Core) => Promise<Result>,
-  options: { readonly mayCreate?: boolean } = {},
-): Promise<Result> {
-  return withCore(
-    loaded,
-    async (core) => {
-      const { openCommandApi } = await import('../../parts/admin/command-api.js');
-      return work(apiOver(await openCommandApi(core, loaded.config, cliActor().name)), core);
-    },
-    options,
-  );
+/**
+ * Its `call` asks the running daemon, if it has this version and this database and answers; otherwise the database, which is
+ * created only with `mayCreate`.
+ * All throw CommandError when there is no database, and StartError like openCore.
+ */
+export function openLazily(load: () => Promise<Loaded>, mayCreate: () => boolean): Opened {
+  let opened: Promise<Core> | undefined;
+  const core = once(async () => {
+    opened = openDatabase(await load(), mayCreate());
+    return opened;
+  });
+  const database = once(async () => {
+    const { openCommandApi } = await import('../../parts/admin/command-api.js');
+    return apiOver(await openCommandApi(await core(), (await load()).config, cliActor().name));
+  });
+  const api = once(async () => {
+    const { config } = await load();
+    return (await isDaemonOf(config)) ? daemonApi(config) : database();
+  });
+  return {
+    call: (async (...given: Parameters<Api['call']>) => (await api()).call(...given)) as Api['call'],
+    database,
+    core,
+    close: async () => (await opened?.catch(() => undefined))?.store.close(),
+  };
 }
 
 /**
  * Resolves when the running daemon, if there is one, has read the account that this command wrote in the database: the next command
- * may ask the daemon. Returns the API of the daemon, or else `api`.
- * @param api of the database
+ * may ask the daemon.
  */
-export async function untilDaemonHas(id: string, api: Api, { config }: Loaded): Promise<Api> {
+export async function untilDaemonHas(
+  id: string,
+  run: Pick<Opened, 'database'>,
+  { config }: Loaded,
+): Promise<void> {
   const until = Date.now() + FOLLOWED_WITHIN_MS;
   const etagIn = ({ call }: Api) => call('GET /accounts/{id}', { params: { id } }).then(({ etag }) => etag);
-  if (!(await isDaemonOf(config))) return api;
-  const [daemon, etag] = [daemonApi(config), await etagIn(api)];
+  if (!(await isDaemonOf(config))) return;
+  const [daemon, etag] = [daemonApi(config), await etagIn(await run.database())];
   // A new account is refused until the daemon has it.
   const arrived = () =>
     etagIn(daemon).then(
@@ -139,7 +154,6 @@ export async function untilDaemonHas(id: string, api: Api, { config }: Loaded): 
       (error: unknown) => !(error instanceof Refused),
     );
   while (Date.now() < until && !(await arrived())) await pause(FOLLOW_POLL_MS);
-  return daemon;
 }
 
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
@@ -162,7 +176,7 @@ export function daemonApi({ dataDir }: Config): Api {
 const TOO_LONG = (dataDir: string): string =>
   `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
 const NOT_RUNNING = (dataDir: string): string =>
-  `No daemon is running for ${dataDir}, so there are no sessions. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
+  `No daemon is running for ${dataDir}, and this needs it. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
   'If it is running, give its configuration with --config FILE.';
 const NOT_PERMITTED = (dataDir: string): string =>
   `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;

@@ -1,7 +1,5 @@
-// Shared by all commands: standard streams and environment, loading the configuration, and the error type.
+// Shared by all commands: standard streams and environment, and the error type.
 import type { Readable, Writable } from 'node:stream';
-import type { Command } from 'commander';
-import type { Loaded } from '../../config.js';
 
 /** The standard streams and environment of a command; `process` outside tests. */
 export interface CommandIo {
@@ -24,16 +22,19 @@ export class CommandError extends Error {
   }
 }
 
-/** Registers commands with the program. */
-export type AddCommands = (program: Command, io: CommandIo) => void;
-
-/** Loads the configuration for a command, with the program's `--config`. */
-export async function load(command: Command, io: CommandIo): Promise<Loaded> {
-  const { config } = command.optsWithGlobals<{ config?: string }>();
-  // Imported here because help and completion need neither zod nor yaml.
-  const { loadConfig } = await import('../../config.js');
-  return loadConfig({ file: config, env: io.env });
+/** Returns what a command has looked up. @param group whose `list` shows all @throws CommandError when it is missing */
+export function found<Found extends object>(
+  looked: Found | undefined | null,
+  group: string,
+  name: string,
+  kind = group,
+): Found {
+  if (!looked) throw notFound(group, name, kind);
+  return looked;
 }
+
+export const notFound = (group: string, name: string, kind = group): CommandError =>
+  new CommandError(`No such ${kind}: ${JSON.stringify(name)}. See: pulsegate ${group} list`);
 
 export function printLine(to: Writable, text: string): void {
   to.write(`${text}\n`);
@@ -41,4 +42,13 @@ export function printLine(to: Writable, text: string): void {
 
 export function printJson(io: CommandIo, value: unknown): void {
   printLine(io.stdout, JSON.stringify(value, null, 2));
+}
+
+/** Calls `make` at the first call, and returns its promise at each. */
+export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -1,7 +1,8 @@
-// Parsers for option values that several commands share.
+// Option values that several commands share.
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../config/units.js';
 import { parseWireDate } from '../../core/wire-date.js';
+import { CommandError } from './command.js';
 
 /** The `--limit` of a list. */
 export function parseLimit(text: string): number {
@@ -16,4 +17,39 @@ export function parsePastTime(text: string): number {
   const at = durationMs === null ? parseWireDate(text) : Date.now() - durationMs;
   if (at !== null) return at;
   throw new InvalidArgumentError('Use: 24h, 7d, 2026-11-20 or 2026-11-20T21:00:00 (UTC).');
+}
+
+/**
+ * Parses `never`, a duration from now (`30d`), or a date in UTC. Returns ms since the epoch, or null for `never`.
+ * @throws CommandError (2) for anything else
+ */
+export function parseExpiry(text: string, now: number): number | null {
+  if (text === 'never') return null;
+  const durationMs = parseDuration(text);
+  const at = durationMs === null ? parseWireDate(text) : now + durationMs;
+  if (at === null || at > LATEST_MS) {
+    throw new CommandError(
+      `Invalid time ${JSON.stringify(text)}. Use: never, 30d, 2026-12-31 or 2026-12-31T23:59:59 (UTC).`,
+      2,
+    );
+  }
+  return at;
+}
+
+/** The latest time that the account API can represent. */
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/**
+ * Returns what `--enable` and `--disable` say. @param command for the error: `account update`
+ * @throws CommandError (2) when both are given, or nothing but `--json`
+ */
+export function requireChange(
+  command: string,
+  given: { readonly enable: boolean | undefined; readonly disable: boolean | undefined },
+): boolean | undefined {
+  if (given.enable && given.disable)
+    throw new CommandError('--enable and --disable cannot be used together.', 2);
+  if (Object.keys(given).every((name) => name === 'json'))
+    throw new CommandError(`No change given. See: pulsegate ${command} --help`, 2);
+  return given.enable ? true : given.disable ? false : undefined;
 }

@@ -7,15 +7,17 @@ const MAX_PASSWORD_BYTES = 4096;
 
 /**
  * Reads a new password from stdin, or prompts twice on a terminal.
- * @throws CommandError (2) with `noTerminalText` when stdin is neither
+ * @param instead the options that need no terminal
+ * @throws CommandError (2) when stdin is neither
  */
 export async function readNewPassword(
   io: CommandIo,
-  fromStdin: boolean,
-  noTerminalText: string,
+  { passwordStdin }: { readonly passwordStdin: boolean | undefined },
+  instead = '--password-stdin',
 ): Promise<string> {
-  if (fromStdin) return readPasswordFromStdin(io);
-  if (!io.stdin.isTTY) throw new CommandError(noTerminalText, 2);
+  if (passwordStdin) return readPasswordFromStdin(io);
+  if (!io.stdin.isTTY)
+    throw new CommandError(`Cannot prompt for a password: stdin is not a terminal. Use ${instead}.`, 2);
   const password = await askHidden(io, 'New password: ');
   if (password === '') throw new CommandError('The password is empty; nothing was changed.');
   if (password !== (await askHidden(io, 'Again: '))) {
@@ -118,5 +120,6 @@ function cancelled(): CommandError {
   return new CommandError('Cancelled; nothing was changed.', 130);
 }
 
+export const PASSWORD_STDIN = { '--password-stdin': 'read the password from stdin' } as const;
 /** Help of an option of commands that set a password. */
 export const KEEP_TOKENS = 'keep the API tokens valid; otherwise a new password revokes them';

@@ -1,25 +1,21 @@
-// Opens the database for one command. A running daemon reads the changes from the database.
+// Opens the database for one command. A running daemon reads the changes from it.
 import type { Config, Loaded } from '../../config.js';
 import { StartError } from '../../core/errors.js';
 import type { Core } from '../../parts/core.js';
 import { CommandError } from './command.js';
 
 /**
- * Opens the database, calls `work`, and always closes the database. Creates a missing database only with `mayCreate`:
- * otherwise a wrong folder or a forgotten `--config` would silently use a new, empty database.
- * @throws CommandError when there is no database; StartError like openCore; whatever `work` throws
+ * Creates a missing database only with `mayCreate`: otherwise a wrong folder or a forgotten `--config` would silently use a new,
+ * empty database.
+ * @throws CommandError when there is no database; StartError like openCore
  */
-export async function withCore<T>(
-  { config, file }: Loaded,
-  work: (core: Core) => Promise<T>,
-  { mayCreate = false } = {},
-): Promise<T> {
+export async function openDatabase({ config, file }: Loaded, mayCreate: boolean): Promise<Core> {
   const core = await open(config, mayCreate);
   if (!core) throw missing(config, file);
-  return work(core).finally(() => core.store.close());
+  return core;
 }
 
-/** Like `withCore`, but returns undefined when there is no database. */
+/** Calls `work` with the database, and closes it; returns undefined when there is none. */
 export async function withExistingCore<T>(
   { config }: Loaded,
   work: (core: Core) => Promise<T>,

@@ -5,13 +5,18 @@ import type { CommandIo } from './command.js';
 const BOLD = '\x1b[1m';
 const RESET = '\x1b[0m';
 
+/** The heading and the cell of each column. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
 /** Prints rows under a header. Control characters in cells are escaped. */
-export function printTable(
+export function printTable<Row>(
   { stdout, env }: CommandIo,
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
+  rows: readonly Row[],
+  columns: Columns<Row>,
 ): void {
-  const cells = [heading, ...rows].map((row) => row.map((cell) => printable(cell, 60)));
+  const heading = Object.keys(columns);
+  const texts = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
+  const cells = [heading, ...texts].map((row) => row.map((cell) => printable(cell, 60)));
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
   // https://no-color.org: any value but the empty string disables colour.
   const isColoured = stdout.isTTY && !env['NO_COLOR'];
@@ -25,9 +30,10 @@ export function printTable(
 }
 
 /** Prints `name: value` lines. */
-export function printFields({ stdout }: CommandIo, fields: readonly (readonly [string, string])[]): void {
-  const width = Math.max(...fields.map(([name]) => name.length));
-  for (const [name, value] of fields) stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
+export function printFields({ stdout }: CommandIo, fields: Readonly<Record<string, string>>): void {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  for (const [name, value] of Object.entries(fields))
+    stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
 }
 
 const pad = (text: string, width: number): string =>

@@ -1,11 +1,12 @@
-// The file name `-`: stdin for input, stdout for output.
+// Files that commands read and write. The name `-` is stdin for input, stdout for output.
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { CommandIo } from './command.js';
+import { codeOf } from '../../core/errors.js';
+import { CommandError, type CommandIo } from './command.js';
 
 export const STDIO = '-';
 
@@ -32,4 +33,17 @@ export async function withStdin<T>(
 /** Pipes `content` to stdout and waits until everything is written. */
 export async function writeToStdout(content: Readable, { stdout }: CommandIo): Promise<void> {
   await pipeline(content, stdout, { end: false });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EEXIST: 'file exists. Choose another name',
+  ENOENT: 'no such directory',
+  EACCES: 'permission denied',
+  ENOSPC: 'no space left on device',
+};
+
+/** @param what the content: `accounts`, `backup` */
+export function cannotWrite(what: string, file: string, error: unknown): CommandError {
+  const code = codeOf(error) ?? 'unknown reason';
+  return new CommandError(`Cannot write ${what} to ${file}: ${REASONS[code] ?? code}.`);
 }
