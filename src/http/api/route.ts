@@ -52,7 +52,7 @@ export interface RouteDescription {
   /** The answer carries an `ETag`. A change checks `If-Match`, and a mismatch is 412. */
   readonly etag?: boolean;
   readonly request: RouteRequest;
-  /** Success statuses only; every failure is a Problem. */
+  /** The success status; every failure is a Problem. */
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Failure statuses to document beyond those that follow from access and request (openapi.ts). */
   readonly problems?: readonly number[];
@@ -74,13 +74,15 @@ export interface HandlerInput<R extends RouteRequest> {
   readonly ctx: ParameterizedContext<AdminState>;
 }
 
-/** A success: one of the route's statuses, and the body. */
+/** A success, with the status that the route's `responses` name. */
 export interface Answered {
-  readonly status: number;
   /** A stream is sent as it arrives. It needs a `Content-Type` in `headers`. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** A success without a body. */
+export const DONE: Answered = {};
 
 /** Handles a request that passed the route's access check and schemas. `Deps`: the handler's dependencies. */
 export type Handler<R extends RouteRequest, Deps> = (
@@ -127,7 +129,7 @@ type MakeRoute<Deps, IsChecked> = <
  * Makes the routes of one group.
  * @example
  * const { route } = routesOf('Tokens');
- * route('GET /api/v1/tokens', 'listTokens', 'person', { …, async handle({ query }, { apiTokens }) { return { status: 200, … }; } })
+ * route('GET /api/v1/tokens', 'listTokens', 'person', { …, async handle({ query }, { apiTokens }) { return { body: … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
   const maker =

@@ -20,7 +20,8 @@ export const TimeIn = z.iso
 
 export const Day = z.iso.date().meta({ id: 'Day', description: 'A calendar day, for example 2026-11-20.' });
 
-export const Guid = z.guid().meta({ id: 'Guid', description: 'GUID, 8-4-4-4-12 hexadecimal.' });
+/** Of a request it becomes lower case, as ids are stored. */
+export const Guid = z.guid().toLowerCase().meta({ id: 'Guid', description: 'GUID, 8-4-4-4-12 hexadecimal.' });
 
 export const Count = z.int().min(0).meta({ id: 'Count' });
 export const Bytes = z.int().min(0).meta({ id: 'Bytes', description: 'A number of bytes.' });

@@ -62,7 +62,9 @@ export async function answerRoute<Deps>(
   const input = await read(ctx, request, readBody, { lostAccess, findUnknown });
   if ('problem' in input) return send(ctx, input);
   if (needsConfirmation(route, input) && !(await isConfirmed(input.caller))) return send(ctx, UNCONFIRMED);
-  send(ctx, await handler.handle(input, deps));
+  const result = await handler.handle(input, deps);
+  ctx.status = Number(Object.keys(route.responses)[0]);
+  send(ctx, result);
 }
 
 const UNCONFIRMED: ProblemAnswer = { problem: 'confirmation-required', ...because('confirm') };
@@ -176,7 +178,6 @@ function queryOf(querystring: string): Record<string, string> | null {
 
 function send(ctx: Context, result: Answered | ProblemAnswer): void {
   if ('problem' in result) return sendProblem(ctx, result);
-  ctx.status = result.status;
   if (result.headers) ctx.set({ ...result.headers });
   if (result.body === undefined) return;
   if (result.body instanceof Readable || Buffer.isBuffer(result.body)) {

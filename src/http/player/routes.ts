@@ -39,7 +39,7 @@ export const playerRoutes = [
       const password = body.password ?? randomPassword();
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(ctx, account));
       if (!changed.ok) return problemOf({ reason: changed.reason });
-      return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
+      return { body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   }),
   route(`POST ${path}/devices/end`, 'playerEndDevice', 'public', {

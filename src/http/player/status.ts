@@ -107,7 +107,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     mayMakePac: playerPage.pac,
     now: iso(now),
   };
-  return { status: 200, body };
+  return { body };
 }
 
 /** Returns the network that the player calls "my address"; null when a proxy hides it, or when it is this machine's own address. */

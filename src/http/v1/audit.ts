@@ -82,7 +82,7 @@ export const auditRoutes = [
       ]);
       const { items, nextCursor } = idCursors.page(found, limit, ({ id }) => id);
       const shown = items.map((each) => presentEntry(each, operators));
-      return { status: 200, body: { items: shown, matched, total, nextCursor } };
+      return { body: { items: shown, matched, total, nextCursor } };
     },
   }),
 ];

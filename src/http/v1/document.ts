@@ -9,7 +9,6 @@ export const documentRoutes = [
     summary: 'This document.',
     responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
     handle: async (_input, { document }) => ({
-      status: 200,
       body: Buffer.from(document().json),
       headers: { 'Content-Type': 'application/json; charset=utf-8' },
     }),
@@ -18,7 +17,6 @@ export const documentRoutes = [
     summary: 'This document as a web page.',
     responses: { 200: { description: 'A page.', contentType: 'text/html' } },
     handle: async (_input, { document }) => ({
-      status: 200,
       body: Buffer.from(document().page),
       headers: {
         'Content-Type': 'text/html; charset=utf-8',

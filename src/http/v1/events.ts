@@ -46,7 +46,7 @@ export const eventRoutes = [
         return { problem: 'too-many-requests', ...because('too-many-streams') };
       }
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
-      return { status: 200, body: stream, headers };
+      return { body: stream, headers };
     },
   }),
 ];

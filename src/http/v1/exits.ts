@@ -17,7 +17,7 @@ import type { ExitRefusal } from '../../core/exits/exits-setting.js';
 import { fault } from '../api/field-errors.js';
 import type { ProblemAnswer } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
-import { routesOf } from '../api/route.js';
+import { DONE, routesOf } from '../api/route.js';
 import { Bytes } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import type { Services } from '../services.js';
@@ -117,10 +117,7 @@ export const exitRoutes = [
         schema: z.object({ items: z.array(ShownExit) }).meta({ id: 'Exits' }),
       },
     },
-    handle: async (_, services) => ({
-      status: 200,
-      body: { items: services.exits.list().map(presenterOf(services)) },
-    }),
+    handle: async (_, services) => ({ body: { items: services.exits.list().map(presenterOf(services)) } }),
   }),
   route('POST /api/v1/exits', 'addExit', 'settings:write', {
     summary: 'Adds an exit, for sessions that begin from now on.',
@@ -131,7 +128,7 @@ export const exitRoutes = [
       const unusable = problemOfMachine(services, fields);
       if (unusable) return unusable;
       const refusal = await services.exits.add(name, fields, actorOf(caller));
-      return refusal ? problemOf(refusal) : changed(services, name, 201);
+      return refusal ? problemOf(refusal) : changed(services, name);
     },
   }),
   route('GET /api/v1/exits/{name}', 'getExit', 'settings:read', {
@@ -164,7 +161,7 @@ export const exitRoutes = [
       const refusal = await services.exits.remove(name, isUsed, actorOf(caller));
       if (refusal) return problemOf(refusal);
       services.onSettingChanged();
-      return { status: 204 };
+      return DONE;
     },
   }),
   route('POST /api/v1/exits/{name}/test', 'testExit', 'settings:write', {
@@ -176,22 +173,19 @@ export const exitRoutes = [
       if (exits.byName(name) === null) return problemOf('no-exit');
       const trial = await testExit(name);
       const { local, seen, connectMs } = trial.ok ? trial : { local: null, seen: null, connectMs: null };
-      return {
-        status: 200,
-        body: { ok: trial.ok, reason: trial.ok ? null : trial.reason, local, seen, connectMs },
-      };
+      return { body: { ok: trial.ok, reason: trial.ok ? null : trial.reason, local, seen, connectMs } };
     },
   }),
 ];
 
-function changed(services: Services, name: string, status = 200) {
+function changed(services: Services, name: string) {
   services.onSettingChanged();
-  return shown(services, name, status);
+  return shown(services, name);
 }
 
-function shown(services: Services, name: string, status = 200) {
+function shown(services: Services, name: string) {
   const exit = services.exits.byName(name);
-  return exit ? { status, body: presenterOf(services)(exit) } : problemOf('no-exit');
+  return exit ? { body: presenterOf(services)(exit) } : problemOf('no-exit');
 }
 
 /** Returns how exits are shown. Accounts and sessions are counted once for all of them. */

@@ -52,10 +52,7 @@ export const logRoutes = [
       });
       const { lines, matched, total } = recentLog.read(filter, limit + 1);
       const { items, nextCursor } = numberCursors.page(lines, limit, ({ id }) => id);
-      return {
-        status: 200,
-        body: { items: items.map(presentLine), matched, total, nextCursor, node: node.nodeName },
-      };
+      return { body: { items: items.map(presentLine), matched, total, nextCursor, node: node.nodeName } };
     },
   }),
 ];

@@ -6,7 +6,7 @@ import type { FleetNode } from '../../core/nodes/nodes.js';
 import type { ProblemAnswer } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
 import type { Answered } from '../api/route.js';
-import { routesOf } from '../api/route.js';
+import { DONE, routesOf } from '../api/route.js';
 import { BytesPerSecond, Count, Time } from '../api/schemas.js';
 import type { Caller } from '../caller.js';
 import { actorOf } from '../caller.js';
@@ -55,7 +55,7 @@ export const nodeRoutes = [
     },
     async handle(_input, { nodes, node }) {
       const items = (await nodes.list()).map((each) => presentNode(each, node.nodeName));
-      return { status: 200, body: { items } };
+      return { body: { items } };
     },
   }),
   route('POST /api/v1/nodes/{name}/drain', 'drainNode', 'settings:write', {
@@ -85,7 +85,7 @@ async function drain(
   // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();
   onSettingChanged();
-  return { status: 204 };
+  return DONE;
 }
 
 export function presentNode({ load, startedAt, renewedAt, ...node }: FleetNode, thisNode: string) {

@@ -62,7 +62,7 @@ export const overviewRoutes = [
     summary: 'Current activity.',
     ofAllAccounts: true,
     responses: { 200: { description: 'Now.', schema: Overview } },
-    handle: async (_input, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
+    handle: async (_input, { overview }) => ({ body: presentOverview(await overview()) }),
   }),
   route('GET /api/v1/overview/history', 'getOverviewHistory', 'sessions:read', {
     summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
@@ -73,7 +73,6 @@ export const overviewRoutes = [
       const { at, stepMs, values } = await history.columns(range);
       const { bytesUp, bytesDown, ...counts } = values;
       return {
-        status: 200,
         body: {
           range,
           stepSeconds: stepMs / 1000,

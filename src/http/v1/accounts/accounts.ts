@@ -44,7 +44,7 @@ export const accountRoutes = [
         (view) => view.account.id,
       );
       const shown = items.map((view) => presented(deps, view));
-      return { status: 200, body: { items: shown, ...rest, total: all.length } };
+      return { body: { items: shown, ...rest, total: all.length } };
     },
   }),
   route('POST /api/v1/accounts', 'createAccount', 'accounts:write', {
@@ -73,7 +73,6 @@ export const accountRoutes = [
       const shown = shownAccount(deps, id);
       if ('problem' in shown) return shown;
       return {
-        status: 201,
         body: {
           account: shown.body,
           credentials: credentialsInFormats(deps, ctx.hostname, { id, username, password }),
@@ -87,7 +86,7 @@ export const accountRoutes = [
     etag: true,
     request: { params: IdParams },
     responses: { 200: { description: 'The account.', schema: Account } },
-    handle: async ({ params }, deps) => shownAccount(deps, params.id.toLowerCase()),
+    handle: async ({ params }, deps) => shownAccount(deps, params.id),
   }),
   route('PATCH /api/v1/accounts/{id}', 'changeAccount', 'accounts:write', {
     summary: 'Changes the given fields.',
@@ -95,9 +94,8 @@ export const accountRoutes = [
     request: { params: IdParams, body: AccountChange },
     responses: { 200: { description: 'The account as it is now.', schema: Account } },
     problems: [409],
-    async handle({ params, body, caller, ifMatch }, deps) {
+    async handle({ params: { id }, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
-      const id = params.id.toLowerCase();
       const present = accounts.get(id)?.account;
       const wrongClass =
         egressClassProblem(deps, body.limits, caller, present?.limits.egressClass) ??
@@ -125,8 +123,7 @@ export const accountRoutes = [
         schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
       },
     },
-    async handle({ params, caller, ifMatch }, deps) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, caller, ifMatch }, deps) {
       const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;
       const sessionsEnded = deps.sessions.countOf(id);
@@ -134,7 +131,7 @@ export const accountRoutes = [
         isCurrent(stored, ifMatch) ? null : 'changed-meanwhile',
       );
       if (!removed.ok) return problemOf(removed);
-      return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
+      return { body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
     },
   }),
 ];
@@ -156,7 +153,7 @@ function presented(deps: Services, view: AccountView): Record<string, unknown> {
 function shownAccount(deps: Services, id: string): Answered | ProblemAnswer {
   const view = deps.accounts.get(id);
   if (!view) return NO_ACCOUNT;
-  return { status: 200, body: presented(deps, view), headers: { ETag: accountEtag(view.account) } };
+  return { body: presented(deps, view), headers: { ETag: accountEtag(view.account) } };
 }
 
 /** Returns whether `If-Match` names the current version of the account. */

@@ -103,7 +103,7 @@ export const accountBatchRoutes = [
           sumOf(accepted.map((one) => costOfNew(one, { now: deps.now(), calendar: deps.calendar }))),
         );
         const preview = { dryRun, count: accepted.length, created: [], usernames, skipped, budget };
-        return { status: 200, body: preview };
+        return { body: preview };
       }
       const by = actorOf(caller);
       const created: Record<string, unknown>[] = [];
@@ -122,7 +122,7 @@ export const accountBatchRoutes = [
       });
       for (const { username } of undone) skipped.push({ id: null, username, reason: 'failed' });
       const made = { dryRun, count: created.length, created, usernames: [], skipped, budget: null };
-      return { status: 200, body: made };
+      return { body: made };
     },
   }),
 ];

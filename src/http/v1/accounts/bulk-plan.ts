@@ -68,7 +68,7 @@ function changeFor(
       return withPlan(account, change, at);
     }
     case 'hand-over': {
-      const owner = action.owner?.toLowerCase() ?? null;
+      const { owner } = action;
       if (account.owner === owner) return 'already-so';
       const nameOf = (id: string | null) => id && (operators.get(id)?.name ?? id);
       const names = { before: { owner: nameOf(account.owner) }, after: { owner: nameOf(owner) } };

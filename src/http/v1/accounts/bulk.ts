@@ -136,7 +136,7 @@ function plansFor(
     else planned.push(found);
   };
   if (ids) {
-    for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
+    for (const id of new Set(ids)) {
       const view = accounts.get(id);
       if (view) plan(view);
       else skipped.push({ id, username: '', reason: 'not-found' });
@@ -211,7 +211,7 @@ function result(
     credentials: [...credentials],
     budget,
   };
-  return { status: 200, body };
+  return { body };
 }
 
 const isNoticed = ({ staysExpired, isShortened }: Planned): boolean => !!staysExpired || !!isShortened;

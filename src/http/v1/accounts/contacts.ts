@@ -22,8 +22,8 @@ export const contactRoutes = [
     request: { params: IdParams },
     responses: { 200: { description: 'The state of each address.', schema: ContactStates } },
     async handle({ params }, { accounts, confirmations }) {
-      const account = accounts.get(params.id.toLowerCase())?.account;
-      return account ? { status: 200, body: await confirmations.states(account) } : NO_ACCOUNT;
+      const account = accounts.get(params.id)?.account;
+      return account ? { body: await confirmations.states(account) } : NO_ACCOUNT;
     },
   }),
   route(`POST ${path}/code`, 'sendContactCode', 'accounts:write', {
@@ -37,10 +37,10 @@ export const contactRoutes = [
     },
     problems: [409, 429],
     async handle({ params, body }, { accounts, confirmations }) {
-      const account = accounts.get(params.id.toLowerCase())?.account;
+      const account = accounts.get(params.id)?.account;
       if (!account) return NO_ACCOUNT;
       const sent = await confirmations.send(account, body.channel);
-      return sent.ok ? { status: 200, body: { delivered: sent.delivered } } : REFUSALS[sent.reason];
+      return sent.ok ? { body: { delivered: sent.delivered } } : REFUSALS[sent.reason];
     },
   }),
   route(`POST ${path}/confirm`, 'confirmContact', 'accounts:write', {
@@ -50,10 +50,10 @@ export const contactRoutes = [
     responses: { 200: { description: 'The states now.', schema: ContactStates } },
     problems: [409],
     async handle({ params, body }, { accounts, confirmations }) {
-      const account = accounts.get(params.id.toLowerCase())?.account;
+      const account = accounts.get(params.id)?.account;
       if (!account) return NO_ACCOUNT;
       if (!(await confirmations.confirm(account, body.channel, body.code))) return WRONG_CODE;
-      return { status: 200, body: await confirmations.states(account) };
+      return { body: await confirmations.states(account) };
     },
   }),
 ];

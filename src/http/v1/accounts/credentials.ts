@@ -31,14 +31,13 @@ export const credentialRoutes = [
         .meta({ id: 'PasswordReset' }),
     },
     responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
-    async handle({ params, body, caller, ctx }, deps) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, body, caller, ctx }, deps) {
       const password = body.password ?? randomPassword();
       const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(caller));
       if (!changed.ok) return problemOf(changed);
       const { username } = changed.account;
       if (body.revokePlayerLink) await deps.playerLinks.revoke(changed.account, 'page', actorOf(caller));
-      return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
+      return { body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   }),
   route('POST /api/v1/accounts/{id}/link', 'getCredentials', 'accounts:write', {
@@ -47,11 +46,11 @@ export const credentialRoutes = [
     request: { params: IdParams, body: z.object({ password: Password }).meta({ id: 'KnownPassword' }) },
     responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
     async handle({ params, body: { password }, ctx }, deps) {
-      const view = deps.accounts.get(params.id.toLowerCase());
+      const view = deps.accounts.get(params.id);
       if (!view) return NO_ACCOUNT;
       const { id, username, passwordHash } = view.account;
       if (!verifyPassword(password, passwordHash)) return invalid('body.password', 'account-password');
-      return { status: 200, body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
+      return { body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
     },
   }),
 ];

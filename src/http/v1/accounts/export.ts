@@ -49,7 +49,6 @@ export const accountExportRoutes = [
       const { items } = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id);
       const { type, name } = TYPES[format];
       return {
-        status: 200,
         body: deps.exportAccounts(format, items, { withHashes, zone }),
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };

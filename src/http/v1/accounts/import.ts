@@ -114,7 +114,7 @@ export const accountImportRoutes = [
         ctx.req.resume();
       }
       const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
-      return { status: 200, body: report.body(budget) };
+      return { body: report.body(budget) };
     },
   }),
 ];

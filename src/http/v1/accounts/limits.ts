@@ -33,9 +33,8 @@ export const limitRoutes = [
     etag: true,
     request: { params: IdParams, body: AccountLimitsChange },
     responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
-    async handle({ params, body, ifMatch, caller }, deps) {
+    async handle({ params: { id }, body, ifMatch, caller }, deps) {
       const { accounts } = deps;
-      const id = params.id.toLowerCase();
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
       const wrong = egressClassProblem(deps, body, caller, present.limits.egressClass, 'body');
@@ -55,8 +54,7 @@ export const limitRoutes = [
     summary: 'Resets the usage of the quota period to zero; the daily history stays.',
     request: { params: IdParams },
     responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
-    async handle({ params, caller }, deps) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, caller }, deps) {
       return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;
     },
   }),
@@ -65,9 +63,9 @@ export const limitRoutes = [
 const CHANGED_MEANWHILE: ProblemAnswer = { problem: 'changed-meanwhile', ...because('limits-changed') };
 
 function shown({ accounts, usage }: Services, id: string): Answered | ProblemAnswer {
-  const account = accounts.get(id.toLowerCase())?.account;
+  const account = accounts.get(id)?.account;
   if (!account) return NO_ACCOUNT;
   const { limits } = account;
   const body = { limits, usage: presentUsage(usage.view(account)) };
-  return { status: 200, body, headers: { ETag: etagOf(limits) } };
+  return { body, headers: { ETag: etagOf(limits) } };
 }

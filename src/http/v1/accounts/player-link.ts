@@ -4,7 +4,7 @@ import type { PlayerLinkKind } from '../../../core/accounts/player/player-links.
 import { iso, isoOrNull } from '../../../core/clock.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
-import { routesOf } from '../../api/route.js';
+import { DONE, routesOf } from '../../api/route.js';
 import { IdParams, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { isServed, playerUrl } from '../../player/page-settings.js';
@@ -59,7 +59,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
           createdAt: isoOrNull(link?.createdAt ?? null),
           url: link?.token ? playerUrl(deps.playerPage, ctx, kind, link.token) : null,
         };
-        return { status: 200, body };
+        return { body };
       },
     }),
     route(`POST ${path}`, `create${name}`, 'accounts:write', {
@@ -78,7 +78,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
           createdAt: iso(created.createdAt),
           guess: deps.playerPage.url === null ? 'browser' : null,
         };
-        return { status: 201, body };
+        return { body };
       },
     }),
     route(`DELETE ${path}`, `revoke${name}`, 'accounts:write', {
@@ -89,7 +89,7 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         const account = accountOf(deps, params.id);
         if (!account) return NO_ACCOUNT;
         const isRevoked = await deps.playerLinks.revoke(account, kind, actorOf(caller));
-        return isRevoked ? { status: 204 } : NO_LINK;
+        return isRevoked ? DONE : NO_LINK;
       },
     }),
   ];
@@ -105,5 +105,5 @@ const NOT_SERVED: Readonly<Record<PlayerLinkKind, ProblemAnswer>> = {
 };
 
 function accountOf({ accounts }: Services, id: string) {
-  return accounts.get(id.toLowerCase())?.account ?? null;
+  return accounts.get(id)?.account ?? null;
 }

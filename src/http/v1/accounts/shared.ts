@@ -70,10 +70,9 @@ export function problemOf(
 
 type Unset<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Returns the change that the fields of a request ask for: times in ms since the epoch, ids in lower case. */
+/** Returns the change that the fields of a request ask for: times in ms since the epoch. */
 export function changeOf({
   expiresAt,
-  owner,
   limits,
   contacts,
   ...fields
@@ -85,7 +84,6 @@ export function changeOf({
   return {
     ...fields,
     expiresAt: expiresAt === undefined ? undefined : fromIsoOrNull(expiresAt),
-    owner: owner?.toLowerCase() ?? owner,
     limits: limits && withoutUndefined<Partial<AccountLimits>>(limits),
     contacts: contacts && withoutUndefined<Partial<Contacts>>(contacts),
   };
@@ -161,7 +159,7 @@ export function ownerProblem(
   if (owner === undefined) return null;
   const refused = callerProblem(caller, 'administrator');
   if (refused || owner === null) return refused;
-  return operators.get(owner.toLowerCase())?.role === 'seller' ? null : invalid(path, 'seller');
+  return operators.get(owner)?.role === 'seller' ? null : invalid(path, 'seller');
 }
 
 export const noPlan = (path: string): ProblemAnswer => invalid(path, 'plan');

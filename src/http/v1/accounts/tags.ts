@@ -28,7 +28,7 @@ export const accountTagRoutes = [
         for (const tag of account.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
       }
       const items = [...counts].sort().map(([tag, count]) => ({ tag, accounts: count }));
-      return { status: 200, body: { items } };
+      return { body: { items } };
     },
   }),
 ];

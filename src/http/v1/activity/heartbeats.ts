@@ -87,15 +87,13 @@ export const heartbeatRoutes = [
           .meta({ id: 'Timeline' }),
       },
     },
-    async handle({ params, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
       const [from = 0] = stepsOf(query.range, now());
       const entries = await heartbeats.list({ accountId: id, from }, null, MAX_TIMELINE_ENTRIES);
       // A gap of up to three intervals continues a stretch: beats may be late, and players may leave a game for a moment.
       const stretches = playedSpans(entries.reverse(), 3 * heartbeatIntervalMs);
       return {
-        status: 200,
         body: {
           from: iso(from),
           to: iso(now()),
@@ -123,7 +121,7 @@ export const heartbeatRoutes = [
     },
     async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats }) {
       const filter = withoutUndefined<HeartbeatFilter>({
-        accountId: accountId?.toLowerCase(),
+        accountId,
         gameId: game,
         from: from === undefined ? undefined : fromIso(from),
         to: to === undefined ? undefined : fromIso(to),
@@ -131,7 +129,6 @@ export const heartbeatRoutes = [
       const found = await heartbeats.list(filter, numberCursors.placeOf(cursor), limit + 1);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
       return {
-        status: 200,
         body: { items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })), nextCursor },
       };
     },
@@ -149,7 +146,6 @@ export const heartbeatRoutes = [
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { at, stepMs, series } = await heartbeatSums.series(range, by, limit);
       return {
-        status: 200,
         body: {
           range,
           stepSeconds: stepMs / 1000,
@@ -185,7 +181,6 @@ export const heartbeatRoutes = [
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { from, to, items } = await heartbeatSums.largest(range, by, limit);
       return {
-        status: 200,
         body: {
           from: iso(from),
           to: iso(to),

@@ -60,7 +60,7 @@ export const loginRoutes = [
     async handle({ query: { limit, cursor, accountId, from, to, ...named } }, { logins }) {
       const filter = withoutUndefined<LoginFilter>({
         ...named,
-        accountId: accountId?.toLowerCase(),
+        accountId,
         from: from === undefined ? undefined : fromIso(from),
         to: to === undefined ? undefined : fromIso(to),
       });
@@ -71,7 +71,6 @@ export const loginRoutes = [
       ]);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
       return {
-        status: 200,
         body: {
           items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })),
           matched,
@@ -91,8 +90,7 @@ export const loginRoutes = [
     responses: {
       200: { description: 'Days.', schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }) },
     },
-    async handle({ params, query }, { accounts, usage, calendar, now }) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, query }, { accounts, usage, calendar, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
       const numbers = lastDays(calendar, now(), query.days);
       const found = new Map((await usage.days(id, numbers[0] ?? 0)).map((each) => [each.day, each]));
@@ -101,7 +99,7 @@ export const loginRoutes = [
         const { date, zone } = calendar.dateOf(number);
         return { day: date, zone, bytesUp, bytesDown, sessions: opened };
       });
-      return { status: 200, body: { days } };
+      return { body: { days } };
     },
   }),
 ];

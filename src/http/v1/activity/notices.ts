@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DAY_MS, iso, isoOrNull } from '../../../core/clock.js';
 import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
 import { because } from '../../api/problem-reasons.js';
-import { routesOf } from '../../api/route.js';
+import { DONE, routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
 
@@ -51,14 +51,16 @@ export const noticeRoutes = [
       }),
     },
     responses: { 200: { description: 'A page.', schema: NoticePage } },
-    async handle({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) {
+    async handle(
+      { query: { limit, cursor, account: accountId, ...filter } },
+      { notices, noticesSetting, now },
+    ) {
       const since = now() - noticesSetting.current().historyDays * DAY_MS;
-      const accountId = account?.toLowerCase();
       const before = idCursors.placeOf(cursor) ?? undefined;
       const found = await notices.list({ ...filter, accountId, before, since, limit: limit + 1 });
       const { items, nextCursor } = idCursors.page(found, limit, ({ id }) => id);
       const waiting = await notices.waiting({ channel: filter.channel });
-      return { status: 200, body: { items: items.map(presentNotice), nextCursor, waiting } };
+      return { body: { items: items.map(presentNotice), nextCursor, waiting } };
     },
   }),
   route('POST /api/v1/notices/discard', 'discardNotices', 'settings:write', {
@@ -74,7 +76,7 @@ export const noticeRoutes = [
     async handle({ body }, { notices, changes }) {
       const discarded = await notices.discard(body);
       changes.notify('notices');
-      return { status: 200, body: { discarded } };
+      return { body: { discarded } };
     },
   }),
   route('POST /api/v1/notices/{id}/retry', 'retryNotice', 'settings:write', {
@@ -84,11 +86,11 @@ export const noticeRoutes = [
     responses: { 204: { description: 'The notice is due now.' } },
     problems: [409],
     async handle({ params }, { notices, wakeNotices, now }) {
-      const result = await notices.retry(params.id.toLowerCase(), now());
+      const result = await notices.retry(params.id, now());
       if (result === null) return { problem: 'not-found', ...because('no-notice') };
       if (result === 'pending') return { problem: 'conflict', ...because('notice-waits') };
       wakeNotices();
-      return { status: 204 };
+      return DONE;
     },
   }),
 ];

@@ -5,7 +5,7 @@ import { iso } from '../../../core/clock.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
-import { routesOf } from '../../api/route.js';
+import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortedCursors } from '../cursors.js';
@@ -75,10 +75,10 @@ export const liveSessionRoutes = [
       { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
       { liveSessions },
     ) {
-      const filter = { search: search.toLowerCase(), accountId: accountId?.toLowerCase(), game, protocol };
+      const filter = { search: search.toLowerCase(), accountId, game, protocol };
       const { items: matching, matched, total } = await liveSessions.list(filter);
       const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
-      return { status: 200, body: { ...page, items: page.items.map(present), matched, total } };
+      return { body: { ...page, items: page.items.map(present), matched, total } };
     },
   }),
   route('DELETE /api/v1/sessions/{id}', 'endSession', 'sessions:write', {
@@ -86,11 +86,11 @@ export const liveSessionRoutes = [
     request: { params: IdParams },
     responses: { 204: { description: 'Ended.' } },
     async handle({ params, caller }, { liveSessions, audit }) {
-      const found = await liveSessions.find([params.id.toLowerCase()]);
+      const found = await liveSessions.find([params.id]);
       if (found.length === 0) return { problem: 'not-found', ...because('no-session') };
       await liveSessions.end(found);
       await audit.add(endRecords(found, actorOf(caller)));
-      return { status: 204 };
+      return DONE;
     },
   }),
   route('POST /api/v1/sessions/end', 'endSessions', 'sessions:write', {
@@ -112,10 +112,10 @@ export const liveSessionRoutes = [
         return invalid('body', 'one-of', { allowed: 'ids, accountId' });
       }
       const ended = ids
-        ? await liveSessions.find([...new Set(ids.map((id) => id.toLowerCase()))])
-        : await liveSessions.ofAccount(accountId?.toLowerCase() ?? '');
+        ? await liveSessions.find([...new Set(ids)])
+        : await liveSessions.ofAccount(accountId ?? '');
       if (accountId === undefined) await liveSessions.end(ended);
-      else await liveSessions.endAccount(accountId.toLowerCase());
+      else await liveSessions.endAccount(accountId);
       const by = actorOf(caller);
       // Several ended sessions are one entry, which contains an entry of each.
       const importId =
@@ -129,7 +129,7 @@ export const liveSessionRoutes = [
               after: { count: ended.length },
             });
       await audit.add(endRecords(ended, { ...by, importId }));
-      return { status: 200, body: { ended: ended.length } };
+      return { body: { ended: ended.length } };
     },
   }),
 ];

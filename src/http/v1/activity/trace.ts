@@ -160,7 +160,6 @@ export const traceRoutes = [
       const running = items.flatMap(({ session, endedAt }) => (endedAt === null ? session : []));
       const live = new Map((await liveSessions.find([...new Set(running)])).map((each) => [each.id, each]));
       return {
-        status: 200,
         body: {
           items: items.map((record) => present(record, live.get(record.session))),
           nextCursor,
@@ -182,7 +181,7 @@ export const traceRoutes = [
         schema: z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
       },
     },
-    handle: async ({ body }, { now }) => ({ status: 200, body: readReport(body.text, now()) }),
+    handle: async ({ body }, { now }) => ({ body: readReport(body.text, now()) }),
   }),
 ];
 

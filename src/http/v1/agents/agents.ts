@@ -41,7 +41,7 @@ export const agentRoutes = [
       const items = agents.control
         .agents()
         .map((agent) => ({ ...agent, lastActiveAt: isoOrNull(agent.lastActiveAt) }));
-      return { status: 200, body: { items } };
+      return { body: { items } };
     },
   }),
   route('POST /api/v1/agents/{name}/messages', 'sendMessage', 'agents:write', {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SessionFilter } from '../../../core/agents/run-store.js';
 import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
 import { iso } from '../../../core/clock.js';
-import { routesOf } from '../../api/route.js';
+import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { conversationCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
@@ -43,7 +43,7 @@ export const conversationRoutes = [
       const filter = { ...wanted, after, limit: limit + 1 };
       const found = await agents.sessions.list(withoutUndefined<SessionFilter>(filter));
       const { items, nextCursor } = conversationCursors.page(found, limit, (last) => last);
-      return { status: 200, body: { items: items.map(presentSession), nextCursor } };
+      return { body: { items: items.map(presentSession), nextCursor } };
     },
   }),
   route('GET /api/v1/agent-sessions/{key}', 'getAgentSession', 'agents:read', {
@@ -55,7 +55,6 @@ export const conversationRoutes = [
       if (!session) return notFound('session');
       const history = await sessions.messages(params.key);
       return {
-        status: 200,
         body: { ...presentSession(session), history: history.map((each) => ({ ...each, at: iso(each.at) })) },
       };
     },
@@ -68,7 +67,7 @@ export const conversationRoutes = [
       if (!(await agents.sessions.remove(params.key))) return notFound('session');
       const { key } = params;
       await recordAction(audit, caller, 'agent.forget-session', { type: 'agent', id: key, name: key });
-      return { status: 204 };
+      return DONE;
     },
   }),
 ];

@@ -75,22 +75,21 @@ export const runRoutes = [
       const before = idCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, before, limit: limit + 1 };
       const found = await agents.runs.list(withoutUndefined<RunFilter>(filter));
-      return { status: 200, body: idCursors.page(found.map(presentRun), limit, ({ id }) => id) };
+      return { body: idCursors.page(found.map(presentRun), limit, ({ id }) => id) };
     },
   }),
   route('GET /api/v1/runs/{id}', 'getRun', 'agents:read', {
     summary: 'One run with its complete message and reply, and every delivery attempt.',
     request: { params: IdParams },
     responses: { 200: { description: 'The run.', schema: RunDetail } },
-    handle: ({ params }, { agents }) => shownRun(agents, params.id.toLowerCase()),
+    handle: ({ params }, { agents }) => shownRun(agents, params.id),
   }),
   route('POST /api/v1/runs/{id}/cancel', 'cancelRun', 'agents:write', {
     summary: 'Cancels a queued or running run.',
     request: { params: IdParams },
     responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
     problems: [409],
-    async handle({ params, caller }, { agents, audit }) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, caller }, { agents, audit }) {
       switch (await agents.control.cancel(id)) {
         case 'cancelled':
           await recordAction(audit, caller, 'run.cancel', { type: 'run', id, name: null });
@@ -110,7 +109,7 @@ export const runRoutes = [
     responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
     problems: [429],
     async handle({ params, caller }, { agents, audit }) {
-      const answer = await agents.control.rerun(params.id.toLowerCase());
+      const answer = await agents.control.rerun(params.id);
       if (answer.ok)
         await recordAction(audit, caller, 'run.again', { type: 'run', id: answer.runId, name: null });
       return queued(answer);
@@ -125,5 +124,5 @@ async function shownRun(
   const run = await runs.get(id);
   if (!run) return notFound('run');
   const tries = await deliveries.ofRun(run.id);
-  return { status: 200, body: { ...presentRun(run), deliveries: tries.map(presentDelivery) } };
+  return { body: { ...presentRun(run), deliveries: tries.map(presentDelivery) } };
 }

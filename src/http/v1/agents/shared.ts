@@ -40,7 +40,7 @@ export function recordAction(
 
 /** Returns the answer for a run that was queued or refused. */
 export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
-  if (answer.ok) return { status: 202, body: { runId: answer.runId, session: answer.session } };
+  if (answer.ok) return { body: { runId: answer.runId, session: answer.session } };
   switch (answer.reason) {
     case 'no-agent':
       return notFound('agent');

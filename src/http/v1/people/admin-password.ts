@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../../core/auth/admin-credentials.js';
 import { invalid } from '../../api/problem.js';
-import { routesOf } from '../../api/route.js';
+import { DONE, routesOf } from '../../api/route.js';
 import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, keptSessionOf } from '../../caller.js';
 import { principalOf, proofProblem } from './second-factor.js';
@@ -44,7 +44,7 @@ export const adminPasswordRoutes = [
       await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
       await apiTokens.reload();
       changes.notify('tokens');
-      return { status: 204 };
+      return DONE;
     },
   }),
 ];

@@ -7,7 +7,7 @@ import { ROLES } from '../../../core/auth/roles.js';
 import { iso } from '../../../core/clock.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
-import { routesOf } from '../../api/route.js';
+import { DONE, routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, RevokeTokens, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
@@ -81,10 +81,7 @@ export const operatorRoutes = [
       // Accounts at this and other daemons use the budgets, so read the current values.
       await deps.operators.reload();
       const owned = accountsByOwner(deps);
-      return {
-        status: 200,
-        body: { items: deps.operators.list().map((operator) => present(deps, operator, owned)) },
-      };
+      return { body: { items: deps.operators.list().map((operator) => present(deps, operator, owned)) } };
     },
   }),
   route('POST /api/v1/operators', 'createOperator', 'administrator', {
@@ -98,7 +95,7 @@ export const operatorRoutes = [
       if (!created.ok) return REFUSALS[created.reason];
       await deps.principals.reload();
       deps.onSettingChanged();
-      return { status: 201, body: present(deps, created.operator) };
+      return { body: present(deps, created.operator) };
     },
   }),
   route('PATCH /api/v1/operators/{id}', 'changeOperator', 'administrator', {
@@ -111,8 +108,8 @@ export const operatorRoutes = [
     async handle({ params, body, caller }, deps) {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
       const change = { ...body, budget };
-      const before = deps.operators.get(params.id.toLowerCase());
-      const changed = await deps.operators.change(params.id.toLowerCase(), change, actorOf(caller));
+      const before = deps.operators.get(params.id);
+      const changed = await deps.operators.change(params.id, change, actorOf(caller));
       if (!changed.ok) return REFUSALS[changed.reason];
       if (!before || !hasSameAccess(before, changed.operator)) {
         await deps.consoleSessions.keepOnly(changed.operator.id, null);
@@ -120,10 +117,7 @@ export const operatorRoutes = [
       }
       await deps.operators.reload();
       deps.onSettingChanged();
-      return {
-        status: 200,
-        body: present(deps, deps.operators.get(changed.operator.id) ?? changed.operator),
-      };
+      return { body: present(deps, deps.operators.get(changed.operator.id) ?? changed.operator) };
     },
   }),
   route('DELETE /api/v1/operators/{id}', 'deleteOperator', 'administrator', {
@@ -131,15 +125,14 @@ export const operatorRoutes = [
       "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
     request: { params: IdParams },
     responses: { 204: { description: 'Removed.' } },
-    async handle({ params, caller }, deps) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, caller }, deps) {
       const accounts = accountsByOwner(deps).get(id) ?? [];
       const removed = await deps.operators.remove(id, actorOf(caller));
       if (!removed) return NO_OPERATOR;
       await deps.accounts.refresh(accounts);
       await deps.apiTokens.reload();
       deps.onSettingChanged();
-      return { status: 204 };
+      return DONE;
     },
   }),
   route('DELETE /api/v1/operators/{id}/totp', 'resetOperatorTotp', 'administrator', {
@@ -148,15 +141,14 @@ export const operatorRoutes = [
     request: { params: IdParams },
     responses: { 204: { description: 'Off.' } },
     problems: [409],
-    async handle({ params, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
-      const id = params.id.toLowerCase();
+    async handle({ params: { id }, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
       if (!operators.get(id)) return NO_OPERATOR;
       if (!(await principals.secondFactorOf(id)?.disable(actorOf(caller)))) {
         return { problem: 'conflict', ...because('factor-off') };
       }
       await consoleSessions.keepOnly(id, null);
       onSettingChanged();
-      return { status: 204 };
+      return DONE;
     },
   }),
 ];

@@ -5,7 +5,7 @@ import type { Principal, Principals } from '../../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because, type ReasonCode } from '../../api/problem-reasons.js';
-import { type Answered, routesOf } from '../../api/route.js';
+import { type Answered, DONE, routesOf } from '../../api/route.js';
 import { actorOf, type Caller, keptSessionOf } from '../../caller.js';
 import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
 import type { Services } from '../../services.js';
@@ -38,7 +38,7 @@ export const secondFactorRoutes = [
     async handle({ caller }, deps) {
       const { secondFactor, name } = principalOf(deps, caller);
       const offered = await secondFactor.enrol(name);
-      return offered ? { status: 200, body: offered } : conflict('factor-on');
+      return offered ? { body: offered } : conflict('factor-on');
     },
   }),
   route('PUT /api/v1/session/totp', 'confirmTotp', 'person', {
@@ -55,7 +55,7 @@ export const secondFactorRoutes = [
           const codes = await recoveryCodes.renew(actorOf(caller));
           await deps.knownSources.add(caller.operator?.id ?? null, caller.address);
           await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
-          return { status: 200, body: { codes } };
+          return { body: { codes } };
         }
         case 'wrong-code':
           return wrongCode();
@@ -74,7 +74,6 @@ export const secondFactorRoutes = [
     problems: [409],
     handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ recoveryCodes }) => ({
-        status: 200,
         body: { codes: await recoveryCodes.renew(actorOf(caller)) },
       })),
   }),
@@ -88,7 +87,7 @@ export const secondFactorRoutes = [
         const keptSession = keptSessionOf(caller, fingerprint());
         if (!(await secondFactor.disable(actorOf(caller)))) return conflict('factor-off');
         await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
-        return { status: 204 };
+        return DONE;
       }),
   }),
 ];

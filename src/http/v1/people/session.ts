@@ -127,7 +127,6 @@ export const sessionRoutes = [
       log.info({ client, username: printable(username) }, 'console sign-in');
       const caller = callerOf(operator, null, { via: 'console', name: username, address: client, key: null });
       return {
-        status: 200,
         body: await me(deps, caller, ctx.hostname),
         headers: { 'Set-Cookie': cookie(value, isSecure(ctx.req)) },
       };
@@ -150,7 +149,7 @@ export const sessionRoutes = [
       if (refused) return refused;
       const isConsole = caller.via === 'console' && caller.key !== null;
       const until = isConsole ? await deps.consoleSessions.confirm(caller.key) : null;
-      return { status: 200, body: { confirmedUntil: isoOrNull(until) } };
+      return { body: { confirmedUntil: isoOrNull(until) } };
     },
   }),
   route('DELETE /api/v1/session', 'signOut', 'any', {
@@ -158,13 +157,13 @@ export const sessionRoutes = [
     responses: { 204: { description: 'Signed out.' } },
     async handle({ caller, ctx }, { consoleSessions }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
-      return { status: 204, headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
+      return { headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
     },
   }),
   route('GET /api/v1/me', 'getMe', 'any', {
     summary: 'The caller with its rights, and facts about this daemon.',
     responses: { 200: { description: 'The caller.', schema: Me } },
-    handle: async ({ caller, ctx }, deps) => ({ status: 200, body: await me(deps, caller, ctx.hostname) }),
+    handle: async ({ caller, ctx }, deps) => ({ body: await me(deps, caller, ctx.hostname) }),
   }),
 ];
 

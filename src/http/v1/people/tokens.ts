@@ -4,7 +4,7 @@ import type { ApiToken } from '../../../core/auth/api-tokens.js';
 import { fromIsoOrNull, iso, isoOrNull } from '../../../core/clock.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
-import { routesOf, Scope } from '../../api/route.js';
+import { DONE, routesOf, Scope } from '../../api/route.js';
 import { Guid, IdParams, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
@@ -46,7 +46,7 @@ export const tokenRoutes = [
     },
     async handle({ caller }, deps) {
       const items = deps.apiTokens.list(caller.operator?.id).map((token) => presentToken(deps, token));
-      return { status: 200, body: { items } };
+      return { body: { items } };
     },
   }),
   route('POST /api/v1/tokens', 'createToken', 'person', {
@@ -75,7 +75,7 @@ export const tokenRoutes = [
       );
       changes.notify('tokens');
       if (!created) return { problem: 'conflict', ...because('too-many-tokens') };
-      return { status: 201, body: { token: presentToken(deps, created.token), secret: created.secret } };
+      return { body: { token: presentToken(deps, created.token), secret: created.secret } };
     },
   }),
   route('DELETE /api/v1/tokens/{id}', 'revokeToken', 'person', {
@@ -83,10 +83,10 @@ export const tokenRoutes = [
     request: { params: IdParams },
     responses: { 204: { description: 'Revoked.' } },
     async handle({ params, caller }, { apiTokens, changes }) {
-      const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller), caller.operator?.id);
+      const isRevoked = await apiTokens.revoke(params.id, actorOf(caller), caller.operator?.id);
       if (!isRevoked) return { problem: 'not-found', ...because('no-token') };
       changes.notify('tokens');
-      return { status: 204 };
+      return DONE;
     },
   }),
 ];

@@ -28,7 +28,6 @@ export const backupRoutes = [
       }
       const stamp = new Date(now()).toISOString().slice(0, 19).replaceAll(':', '');
       return {
-        status: 200,
         body: file,
         headers: {
           'Content-Type': 'application/vnd.sqlite3',

@@ -43,6 +43,6 @@ export const effectiveRoutes = [
   route('GET /api/v1/settings/effective', 'getEffectiveConfig', 'settings:read', {
     summary: 'The configuration in force, key by key, and where each value comes from.',
     responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
-    handle: async (_input, { effective }) => ({ status: 200, body: await effective() }),
+    handle: async (_input, { effective }) => ({ body: await effective() }),
   }),
 ];

@@ -102,7 +102,7 @@ export const gameRuleRoutes = [
       await gameRules.forget(actorOf(caller));
       onSettingChanged();
       const body = inForce(gameRules.inForce());
-      return { status: 200, body, headers: { ETag: etagOf(body) } };
+      return { body, headers: { ETag: etagOf(body) } };
     },
   }),
   route('POST /api/v1/settings/games/test', 'testGameRules', 'settings:read', {
@@ -125,7 +125,7 @@ export const gameRuleRoutes = [
       try {
         const first = Buffer.from(bytes, 'base64');
         const body = testGameRules(rules as readonly Rule[], flow, first, compilePattern);
-        return { status: 200, body };
+        return { body };
       } catch (error) {
         if (error instanceof GameRuleError) return invalidRule(error);
         throw error;

@@ -195,7 +195,7 @@ export const noticeSettingRoutes = [
     async handle({ body }, { noticesSetting, previewNotices }) {
       const stored = noticesSetting.current();
       const refused = movedSecrets(body, stored);
-      return refused ?? { status: 200, body: await previewNotices(withSecrets(body, stored)) };
+      return refused ?? { body: await previewNotices(withSecrets(body, stored)) };
     },
   }),
   route(`POST ${path}/test`, 'testNotice', 'settings:write', {
@@ -215,7 +215,7 @@ export const noticeSettingRoutes = [
       ctx.req.socket.once('close', () => disconnected.abort());
       const outcome = await testNotice(channel, settings, disconnected.signal);
       if (outcome === null) return { problem: 'conflict', ...because('channel-not-set') };
-      return { status: 200, body: { delivered: outcome.ok, detail: outcome.detail } };
+      return { body: { delivered: outcome.ok, detail: outcome.detail } };
     },
   }),
 ];

@@ -45,7 +45,7 @@ export function settingRoutes<
   });
   const shown = (services: Services, ctx: ParameterizedContext<AdminState>) => {
     const { body, version = body } = setting.present(services, ctx);
-    return { status: 200, body, headers: { ETag: etagOf(version) } };
+    return { body, headers: { ETag: etagOf(version) } };
   };
   return [
     route(`GET ${path}`, setting.get.operationId, setting.get.access ?? 'settings:read', {

@@ -112,7 +112,6 @@ export const whitelistRoutes = [
       const known = given !== null && parseIp(given) ? given : null;
       const allows = (each: string) => parsed.ok && parsed.whitelist.allows(each);
       return {
-        status: 200,
         body: {
           valid: parsed.ok,
           entries,
