@@ -15,10 +15,12 @@ export const addConfigCommands: AddCommands = (program) => {
       JSON_OPTION,
     )
     .runs(async (run, { json }) => {
-      const { file, warnings } = await check(run).catch((error: unknown) => {
+      const { file, warnings, effective } = await check(run).catch((error: unknown) => {
         if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
         throw error;
       });
+      if (!json && effective.some(({ path, source }) => path === 'egress.denyPorts' && source === 'default'))
+        printLine(run.io.stderr, 'note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
       if (!json) for (const warning of warnings) printLine(run.io.stderr, `warning: ${warning}`);
       return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];
     });

@@ -6,7 +6,7 @@ import { type EffectiveEntry, effectiveEntries } from './effective.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import { applyOverrides, fromEnvironment, type Override } from './overrides.js';
 import { pathText, toProblems } from './problems.js';
-import { type Config, configSchema, type Settings } from './schema.js';
+import { type Config, configSchema, egressWarnings, type Settings } from './schema.js';
 import { isPlainObject, nameUnits } from './units.js';
 import * as walk from './walk.js';
 import { webhookWarnings } from './webhooks-schema.js';
@@ -34,7 +34,7 @@ export interface Loaded {
   readonly file: string | null;
   /** Every key with its value and source; secrets are hidden. */
   readonly effective: readonly EffectiveEntry[];
-  /** Settings that are valid but insecure. */
+  /** Settings that are valid but insecure, or without effect. */
   readonly warnings: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export async function loadConfig({
     settings,
     file: name,
     effective: effectiveEntries(settings, fileData, (path) => origin(all, path)),
-    warnings: webhookWarnings(settings),
+    warnings: [...webhookWarnings(settings), ...egressWarnings(settings)],
   };
 }
 

@@ -1,7 +1,12 @@
 // Every configuration key with its type and default. etc/pulsegate.yaml documents the keys.
 import { z } from 'zod';
 import type { GuardLimit } from '../core/accounts/usage/guard.js';
-import { ENTRY_FORMS, parseEgressEntry } from '../core/egress/egress-entry.js';
+import {
+  DENIED_PORTS_FORMS,
+  ENTRY_FORMS,
+  parseDeniedPorts,
+  parseEgressEntry,
+} from '../core/egress/egress-entry.js';
 import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
 import { isTimeZone } from '../core/time-zone.js';
 import { compilePattern } from '../games-pattern.js';
@@ -84,6 +89,14 @@ const dns = section({
 const destinations = () =>
   z.array(textThat(ENTRY_FORMS, (entry) => parseEgressEntry(entry) !== null)).default([]);
 
+const deniedPorts = () =>
+  z.array(
+    z
+      .union([z.int(), z.string()])
+      .refine((ports) => parseDeniedPorts(ports).length > 0)
+      .register(about, { allowed: DENIED_PORTS_FORMS }),
+  );
+
 /** What one account may open; 0: any number. */
 const guardLimits = {
   connectionsPerSecond: whole(0, 1_000_000).default(300),
@@ -106,6 +119,8 @@ const egress = section({
   private: oneOf('deny', 'allow').default('deny'),
   allow: destinations(),
   deny: destinations(),
+  denyPorts: deniedPorts().default(['smtp']),
+  bittorrent: oneOf('deny', 'allow').default('allow'),
   allowUnderscore: flag().default(false),
   classes: z
     .record(
@@ -114,6 +129,8 @@ const egress = section({
         private: oneOf('deny', 'allow').default('deny'),
         allow: destinations(),
         deny: destinations(),
+        denyPorts: deniedPorts().optional(),
+        bittorrent: oneOf('deny', 'allow').optional(),
         guard: section(guardLimits).partial().default({}),
       }),
     )
@@ -223,7 +240,7 @@ export const configSchema = section({
 
 /** Refuses entries for countries or networks without a file that knows them: they would never apply. */
 function checkGeoRules(
-  config: { egress: z.output<typeof egress>; geo: z.output<typeof geo> },
+  config: { egress: Egress; geo: z.output<typeof geo> },
   context: z.RefinementCtx,
 ): void {
   const check = (entries: readonly string[], path: readonly string[]): void => {
@@ -234,14 +251,35 @@ function checkGeoRules(
       context.addIssue({ code: 'custom', path: [...path, i], message });
     }
   };
-  const { classes, ...lists } = config.egress;
-  for (const [at, { allow, deny }] of [
-    [[], lists] as const,
-    ...Object.entries(classes).map(([name, each]) => [['classes', name], each] as const),
-  ]) {
-    check(allow, ['egress', ...at, 'allow']);
-    check(deny, ['egress', ...at, 'deny']);
+  for (const [at, { allow, deny }] of ruleSets(config.egress)) {
+    check(allow, [...at, 'allow']);
+    check(deny, [...at, 'deny']);
   }
+}
+
+type Egress = z.output<typeof egress>;
+
+/** The rules of the configuration and those of each class, with their paths. */
+function ruleSets({ classes, ...rules }: Egress) {
+  return [
+    [['egress'], rules] as const,
+    ...Object.entries(classes).map(([name, each]) => [['egress', 'classes', name], each] as const),
+  ];
+}
+
+/** Exceptions that `denyPorts` overrules. */
+export function egressWarnings({ egress: all }: { egress: Egress }): string[] {
+  return ruleSets(all).flatMap(([at, { allow, denyPorts = all.denyPorts }]) =>
+    allow.flatMap((entry, i) => {
+      const [first, last] = parseEgressEntry(entry)?.ports ?? [];
+      if (first === undefined || last === undefined) return [];
+      const by = denyPorts.find((each) =>
+        parseDeniedPorts(each).some(([from, to]) => from <= first && last <= to),
+      );
+      const path = `${at.join('.')}.allow[${i}]`;
+      return by === undefined ? [] : [`${path}: ${entry} stays denied by denyPorts (${by})`];
+    }),
+  );
 }
 
 /** The configuration as read: keys as in the file, durations and sizes as quantities, secrets wrapped. */

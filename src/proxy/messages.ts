@@ -1,6 +1,6 @@
 // Every message between the control plane and the workers. Plain data; events are sent in batches, in order.
 import type { LoginOutcome } from '../core/accounts/access/login-log.js';
-import type { GuardLimit } from '../core/accounts/usage/guard.js';
+import type { GuardReason } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { Exit } from '../core/exits/exit.js';
@@ -171,11 +171,11 @@ export interface LoginsEvent {
   readonly at: number;
 }
 
-/** Since the last report, a limit of the guard has delayed or refused so many uses of an account, the last by `client`. */
+/** Since the last report, a limit or an egress rule has delayed or refused so many uses of an account, the last by `client`. */
 export interface GuardEvent {
   readonly kind: 'guard';
   readonly accountId: string;
-  readonly limit: GuardLimit;
+  readonly limit: GuardReason;
   readonly slowed: number;
   readonly refused: number;
   readonly client: string;

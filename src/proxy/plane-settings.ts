@@ -11,6 +11,8 @@ export interface EgressLists {
   readonly private: 'deny' | 'allow';
   readonly allow: readonly string[];
   readonly deny: readonly string[];
+  readonly denyPorts: readonly (number | string)[];
+  readonly bittorrent: 'deny' | 'allow';
 }
 
 export interface UdpSettings {

@@ -347,6 +347,30 @@ describe('config', () => {
     assert.match(stderr, /1:20: socks\.prot: .* did you mean socks\.port\?/);
   });
 
+  it('check and doctor say for whom port 25 is open', async (t) => {
+    const cli = await commandLine(t);
+    const said = async (egress: string) => {
+      await writeFile(join(cli.folder, 'pulsegate.yaml'), `socks: { host: 0.0.0.0, port: 0 }\n${egress}`);
+      const { findings } = (await cli.run(['doctor', '--json'])).json() as {
+        findings: Record<string, string>[];
+      };
+      const found = findings.flatMap(({ check, state, text }) =>
+        check === 'egress' ? [`${state} ${text}`] : [],
+      );
+      return { check: (await cli.run(['config', 'check'])).stderr, doctor: found.join() };
+    };
+    const unset = await said('egress: { allow: ["10.0.0.1:25"], classes: { mail: { denyPorts: [] } } }');
+    assert.match(unset.check, /^note: egress\.denyPorts is not set: port 25/);
+    assert.match(
+      unset.check,
+      /^warning: egress\.allow\[0\]: 10\.0\.0\.1:25 stays denied by denyPorts \(smtp\)$/m,
+    );
+    assert.equal(unset.doctor, 'ok port 25 is denied, except for accounts of mail');
+    const open = await said('egress: { denyPorts: [scans], allow: ["10.0.0.1:25"] }');
+    assert.equal(open.check, '');
+    assert.match(open.doctor, /^warn egress\.denyPorts has no smtp/);
+  });
+
   it('check names every unreadable file and its purpose', async (t) => {
     const cli = await commandLine(t);
     const pathOf = (name: string) => join(cli.folder, name);

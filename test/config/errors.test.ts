@@ -102,6 +102,16 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ],
   ['log: { level: INFO }', 'found "INFO"'],
   ['database: { client: mysql }', 'database.client: found "mysql"; allowed: auto'],
+  [
+    'egress: { denyPorts: [smtp, mail] }',
+    'egress.denyPorts[1]: found "mail"; allowed: a port from 1 to 65535, a range such as "6881-6889", or a list: smtp (25)',
+  ],
+  [
+    'egress: { classes: { a: { denyPorts: [0] } } }',
+    'egress.classes.a.denyPorts[0]: found 0; allowed: a port',
+  ],
+  ['egress: { denyPorts: ["9-8"] }', 'egress.denyPorts[0]: found "9-8"'],
+  ['egress: { bittorrent: no }', 'egress.bittorrent: found "no"; allowed: deny or allow'],
   ['egress: { private: yes }', 'egress.private: found "yes"; allowed: deny or allow'],
   ['egress: { private: true }', 'egress.private: found true; allowed: deny or allow'],
   ['egress: { allowUnderscore: yes }', 'egress.allowUnderscore: found "yes"; allowed: true or false'],

@@ -1,14 +1,15 @@
-// The guard: new connections, destinations and failed connects of one account beyond a limit are slowed, then refused.
+// The guard: new connections, destinations and failed connects of one account beyond a limit are slowed, then refused. Ports and
+// BitTorrent that egress rules deny.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { NO_GUARD, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { type LogLine, NO_GUARD, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic } from '../helpers/http.js';
 import { connectHead, readHead } from '../helpers/http-proxy-client.js';
 import { loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
-import { associateThrough, startUdpEcho } from '../helpers/udp-client.js';
+import { associateThrough, startUdpEcho, type UdpEnd } from '../helpers/udp-client.js';
 
 const [SUCCEEDED, NOT_ALLOWED] = [0, 2]; // RFC 1928 §6
 const MOST = 5;
@@ -23,7 +24,7 @@ for (const engine of ['native', 'node'])
       target = await startTarget(scope, echo, '0.0.0.0');
       daemon = await startTestDaemon(scope, {
         config: {
-          socks: { engine },
+          socks: { engine, bind: { enabled: true } },
           metrics: {},
           egress: {
             ...lists,
@@ -34,6 +35,8 @@ for (const engine of ['native', 'node'])
               failures: { ...lists, guard: { ...NO_GUARD, failedConnectionsPerMinute: MOST } },
               second: { ...lists, guard: { ...NO_GUARD, connectionsPerSecond: MOST } },
               off: { ...lists, guard: NO_GUARD },
+              mail: { ...lists, denyPorts: [] },
+              scans: { ...lists, denyPorts: ['smtp', 'scans', 9], bittorrent: 'deny' },
             },
           },
         },
@@ -141,6 +144,160 @@ for (const engine of ['native', 'node'])
       const { dropped } = (await line) as unknown as { dropped: Record<string, number> };
       const many = dropped['too-many-destinations'] ?? 0;
       assert.ok(many > 0 && many <= 2 * MOST, `${many}`);
+    });
+
+    /** The rules that the log names for the account's refused destinations, by destination. */
+    const rulesOf = (username: string) =>
+      daemon.lines.flatMap((each) =>
+        each.msg === 'destination refused' && each['account'] === username
+          ? [`${each['destination']} ${each['reason']} ${each['rule']}`]
+          : [],
+      );
+
+    it('denies port 25 by every protocol, and opens it for the accounts of a class', async (t) => {
+      const { login } = await account('spammer', null);
+      const smtp = '127.0.0.1:25';
+      assert.equal(await replyOf(login, '127.0.0.1', 25), NOT_ALLOWED);
+      assert.equal(await replyOf(login, 'mail.unresolved.test', 25), NOT_ALLOWED);
+      const bind = await loggedInClient(login);
+      bind.send(request('127.0.0.1', 25, 2));
+      assert.equal((await readReply(bind)).code, NOT_ALLOWED);
+      const field = `Proxy-Authorization: ${basic('spammer', 'secret')}\r\n`;
+      for (const head of [
+        connectHead(smtp, field),
+        `GET http://${smtp}/ HTTP/1.1\r\nHost: ${smtp}\r\n${field}\r\n`,
+      ]) {
+        const client = await RawClient.connect(login.port);
+        client.send(head);
+        assert.equal((await readHead(client)).status, 403);
+      }
+      const udp = await associateThrough(t, login);
+      udp.send('127.0.0.1', 25, 'x');
+      await eventually(() =>
+        assert.deepEqual(
+          rulesOf('spammer'),
+          [smtp, 'mail.unresolved.test:25', smtp, smtp, smtp, smtp].map(
+            (each) => `${each} denied-by-rule egress.denyPorts: smtp`,
+          ),
+        ),
+      );
+      const mail = await account('mailer', 'mail');
+      assert.notEqual(await replyOf(mail.login, '127.0.0.1', 25), NOT_ALLOWED);
+      const scanner = await account('scanner', 'scans');
+      for (const port of [25, 445, 138, 9])
+        assert.equal(await replyOf(scanner.login, '127.0.0.1', port), NOT_ALLOWED);
+      assert.notEqual(await replyOf(scanner.login, '127.0.0.1', 140), NOT_ALLOWED);
+      const byList = '127.0.0.1:445 denied-by-rule egress.classes.scans.denyPorts: scans';
+      await eventually(() => assert.ok(rulesOf('scanner').includes(byList)));
+    });
+
+    // BEP 3: reserved bits of libtorrent, an info hash and a peer id.
+    const handshake = Buffer.concat([
+      Buffer.from('\x13BitTorrent protocol', 'latin1'),
+      Buffer.from('0000000000180005aabbccddeeff00112233445566778899aabbccdd', 'hex'),
+      Buffer.from('-LT20B0-abcdefghijkl'),
+    ]);
+
+    it('ends a session that begins with the handshake of BitTorrent, also in two parts', async () => {
+      const { id, login } = await account('torrent', 'scans');
+      const connected = async (to = login): Promise<RawClient> => {
+        const client = await loggedInClient(to);
+        client.send(request('127.0.0.1', target.port));
+        assert.equal((await readReply(client)).code, SUCCEEDED);
+        return client;
+      };
+      const whole = await connected();
+      whole.send(handshake);
+      assert.equal((await whole.readToEnd()).length, 0);
+      const parts = await connected();
+      parts.send(handshake.subarray(0, 7));
+      assert.deepEqual(await parts.read(7), handshake.subarray(0, 7));
+      parts.send(handshake.subarray(7));
+      assert.equal((await parts.readToEnd()).length, 0);
+      // Sent before the answer to CONNECT.
+      const early = await RawClient.connect(login.port);
+      const field = `Proxy-Authorization: ${basic('torrent', 'secret')}\r\n`;
+      early.send(Buffer.concat([Buffer.from(connectHead(`127.0.0.1:${target.port}`, field)), handshake]));
+      assert.equal((await readHead(early)).status, 200);
+      assert.equal((await early.readToEnd()).length, 0);
+      for (const client of [whole, parts, early]) client.destroy();
+
+      const other = await connected();
+      const alike = Buffer.from(handshake.map((byte, i) => (i === 19 ? 0x21 : byte)));
+      other.send(alike.subarray(0, 12));
+      assert.deepEqual(await other.read(12), alike.subarray(0, 12));
+      other.send(alike.subarray(12));
+      assert.deepEqual(await other.read(alike.length - 12), alike.subarray(12));
+      const allowed = await connected((await account('seeder', null)).login);
+      allowed.send(handshake);
+      assert.deepEqual(await allowed.read(handshake.length), handshake);
+      for (const client of [other, allowed]) client.destroy();
+
+      const isEnd = (each: LogLine) => each['account'] === 'torrent' && each['end'] === 'bittorrent';
+      await eventually(() =>
+        assert.deepEqual(
+          daemon.lines.filter(isEnd).map((each) => each['bytesUp']),
+          [0, 7, 0],
+        ),
+      );
+      assert.equal(
+        rulesOf('torrent').filter((each) => each.endsWith('bittorrent egress.classes.scans.bittorrent'))
+          .length,
+        3,
+      );
+      await daemon.waitForLine(
+        (each) => each['account'] === 'torrent' && each['limit'] === 'egress.bittorrent',
+      );
+      await eventually(async () => {
+        const { json } = await daemon.api('GET', `/api/v1/logins?accountId=${id}&failed=true`);
+        assert.equal((json as { items: { outcome: string }[] }).items[0]?.outcome, 'bittorrent');
+      });
+      const { text } = await daemon.api('GET', '/metrics');
+      assert.match(text, /pulsegate_logins_total\{outcome="bittorrent"[^}]*\} 1\n/);
+    });
+
+    it('drops datagrams of BitTorrent, and then all to the same destination', async (t) => {
+      const { login } = await account('dht', 'scans');
+      const client = await associateThrough(t, login);
+      // The header of BEP 29 with one extension, of a selective acknowledgement.
+      const utp = (type: number, payload: Buffer) =>
+        Buffer.concat([
+          Buffer.from([(type << 4) | 1, 1, 0x1f, 0x2e]),
+          Buffer.alloc(16, 7),
+          Buffer.from([0, 4, 1, 0, 0, 0]),
+          payload,
+        ]);
+      const node = 'abcdefghij0123456789';
+      const denied = [
+        `d1:ad2:id20:${node}e1:q4:ping1:t2:aa1:y1:qe`,
+        `d1:ad2:id20:${node}9:info_hash20:mnopqrstuvwxyz123456e1:q9:get_peers1:t2:aa1:v4:LT\x01\x021:y1:qe`,
+        `d2:ip6:\x7f\x00\x00\x01\x1a\xe11:rd2:id20:${node}e1:t2:aa1:y1:re`,
+        Buffer.from('0000041727101980000000001a2b3c4d', 'hex'),
+        utp(4, handshake),
+        utp(0, handshake),
+      ].map((each) => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each));
+      const others = [utp(4, Buffer.alloc(0)), utp(0, Buffer.from('a game')), Buffer.from('d1:t2:aa1:y1:qe')];
+      const ends: UdpEnd[] = [];
+      for (let n = 0; n <= denied.length; n += 1) ends.push(await startUdpEcho(t, hostOf(n + 1)));
+      const [peer] = ends;
+      assert.ok(peer);
+      for (const other of [...others, ...others, Buffer.from('game')]) {
+        client.send(hostOf(1), peer.port, other);
+        assert.deepEqual((await client.receive()).data, other);
+      }
+      // The eighth to its destination is the last that is looked at.
+      for (const [n, data] of denied.entries()) client.send(hostOf(n + 1), ends[n]?.port ?? 0, data);
+      client.send(hostOf(1), peer.port, 'more');
+      // All arrive in this order, and only the last is answered.
+      client.send(hostOf(denied.length + 1), ends.at(-1)?.port ?? 0, 'last');
+      assert.equal((await client.receive()).data.toString(), 'last');
+      client.control.destroy();
+      const line = await daemon.waitForLine(
+        (each) => each.msg === 'session ended' && each['account'] === 'dht',
+      );
+      assert.deepEqual(line['dropped'], { bittorrent: denied.length + 1 });
+      assert.deepEqual(rulesOf('dht').length, 1);
+      await daemon.waitForLine((each) => each['account'] === 'dht' && each['refused'] === denied.length);
     });
 
     it('lets the mix of a household pass by default: 600 connections to 80 hosts, 500 pings of servers', async (t) => {

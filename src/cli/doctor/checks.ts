@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config, Loaded } from '../../config.js';
+import { parseDeniedPorts } from '../../core/egress/egress-entry.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../../parts/capacity.js';
 import { engineHere, workerCount } from '../../parts/players/engine.js';
 import { checkCertificate } from './certificate.js';
@@ -126,10 +127,24 @@ function mayWrite(folder: string): Promise<boolean> {
 }
 
 function checkEgress({ egress, socks }: Config): Finding[] {
-  if (egress.private === 'deny' || socks.host.every(isLoopback)) return [];
-  const text =
-    'egress.private is allow: every account can reach the private networks of this machine; set it to deny';
-  return [{ check: 'egress', state: 'warn', text }];
+  if (socks.host.every(isLoopback)) return [];
+  const deniesSmtp = (denyPorts = egress.denyPorts): boolean =>
+    denyPorts.flatMap(parseDeniedPorts).some(([first, last]) => first <= 25 && last >= 25);
+  const findings: Finding[] = [];
+  const warn = (text: string): number => findings.push({ check: 'egress', state: 'warn', text });
+  if (egress.private === 'allow')
+    warn(
+      'egress.private is allow: every account can reach the private networks of this machine; set it to deny',
+    );
+  if (!deniesSmtp())
+    warn(
+      'egress.denyPorts has no smtp: every account can send mail by port 25, so spam gets this machine blocked',
+    );
+  const open = Object.entries(egress.classes).filter(([, { denyPorts }]) => !deniesSmtp(denyPorts));
+  const except = open.length === 0 ? '' : `, except for accounts of ${open.map(([name]) => name).join(', ')}`;
+  return findings.length > 0
+    ? findings
+    : [{ check: 'egress', state: 'ok', text: `port 25 is denied${except}` }];
 }
 
 /** A clock that is behind lets expired accounts log in. */

@@ -90,4 +90,5 @@ export const sessions = {
   'login.outcome.too-many-connections': { en: 'Too many new connections', zh: '新建连接过多' },
   'login.outcome.too-many-destinations': { en: 'Too many destinations', zh: '目标地址过多' },
   'login.outcome.too-many-failed-connections': { en: 'Too many failed connections', zh: '失败连接过多' },
+  'login.outcome.bittorrent': { en: 'BitTorrent denied', zh: '已拒绝 BitTorrent' },
 } as const satisfies Texts;

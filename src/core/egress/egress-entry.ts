@@ -28,6 +28,29 @@ export const ENTRY_FORMS =
   'an address or block (10.1.2.0/24, 2001:db8::/32), a name (db.example, *.example.com), a country (country:de), a network ' +
   '(asn:64500), or any host (*), with or without :port or :first-last (IPv6 then in brackets: [2001:db8::/32]:443); any host needs a port';
 
+/** Lists of ports that have a name. */
+const PORT_LISTS: ReadonlyMap<number | string, readonly string[]> = new Map([
+  // Between mail servers: what spam uses. Mail programs send by 465 and 587, where servers ask for a login (RFC 8314 §3.3).
+  ['smtp', ['25']],
+  ['submission', ['465', '587']],
+  // What worms look for: telnet and its usual substitute, SMB with NetBIOS and RPC, remote desktops.
+  ['scans', ['23', '135', '137-139', '445', '2323', '3389']],
+]);
+
+/** The accepted formats of denied ports, for error messages. */
+export const DENIED_PORTS_FORMS =
+  'a port from 1 to 65535, a range such as "6881-6889", or a list: ' +
+  Array.from(PORT_LISTS, ([name, ports]) => `${name} (${ports.join(', ')})`).join(', ');
+
+/** Parses ports that are denied at every host: a port, a range or a named list. None: it is none of them. */
+export function parseDeniedPorts(text: number | string): readonly PortRange[] {
+  const texts = PORT_LISTS.get(text) ?? [String(text)];
+  return texts.flatMap((each) => {
+    const range = parsePortRange(each);
+    return range ? [range] : [];
+  });
+}
+
 /** Parses an entry; null when it has none of the formats. */
 export function parseEgressEntry(text: string): EgressEntry | null {
   // More than one colon outside brackets can only be an IPv6 address, which then has no port.

@@ -7,6 +7,7 @@ import {
   type EgressEntry,
   ENTRY_FORMS,
   matchesEntry,
+  parseDeniedPorts,
   parseEgressEntry,
 } from './egress-entry.js';
 import { embeddedIpv4, isNeverAllowed, isPrivate } from './special-addresses.js';
@@ -20,6 +21,12 @@ export interface EgressOptions {
   readonly allow: readonly string[];
   /** Denied destinations; takes precedence over `allow`. */
   readonly deny: readonly string[];
+  /** Ports that are denied at every host, as `parseDeniedPorts` reads them; take precedence over `allow`. Default: none. */
+  readonly denyPorts?: readonly (number | string)[];
+  /** Whether BitTorrent is denied where its handshake shows (bittorrent.ts). Default: allow. */
+  readonly bittorrent?: 'deny' | 'allow';
+  /** Where the configuration has these rules, to name them. Default: `egress`. */
+  readonly path?: string;
   /**
    * Whether an unmapped address belongs to this machine. Such addresses count as private, also public ones. Default: never.
    */
@@ -30,8 +37,15 @@ export interface EgressOptions {
   readonly geo?: Geo;
 }
 
-export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' | 'private';
-export type EgressVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: EgressRefusal };
+export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' | 'private' | 'bittorrent';
+
+/** Why a destination is denied, as the log says it. */
+export interface EgressDenial {
+  readonly reason: EgressRefusal;
+  /** The key and the entry of the configuration, such as `egress.denyPorts: smtp`. */
+  readonly rule?: string;
+}
+export type EgressVerdict = { readonly ok: true } | ({ readonly ok: false } & EgressDenial);
 
 export interface EgressPolicy {
   /** Decides on a resolved address. `host` is the validated name that the client requested; null for an address. */
@@ -47,6 +61,8 @@ export interface EgressPolicy {
    * machine (RFC 6761 §6.3) unless private addresses are allowed.
    */
   judgeName(destination: { readonly host: string; readonly port: number }): EgressVerdict;
+  /** Set when BitTorrent is denied. */
+  readonly bittorrent: EgressDenial | null;
 }
 
 /** An invalid entry of the lists. Thrown when the policy is created. */
@@ -67,20 +83,32 @@ export class EgressEntryError extends Error {
   }
 }
 
+/** An entry that denies what it matches. */
+type DenyRule = EgressEntry & { readonly verdict: EgressVerdict };
+
 const ALLOWED: EgressVerdict = { ok: true };
 /** In no block of addresses. */
 const NO_ADDRESS: IpBytes = new Uint8Array(0);
 
 /**
  * Creates the policy. The first applicable rule decides: own listeners and never-allowed addresses (link-local, metadata services,
- * multicast, unspecified, reserved) are always refused; then `deny`; then `allow`; then `private` for private addresses and addresses
+ * multicast, unspecified, reserved) are always refused; then `deny` and `denyPorts`; then `allow`; then `private` for private addresses and addresses
  * of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as both. Throws
  * EgressEntryError for an invalid entry.
  */
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
+  const { isThisMachine = () => false, geo = NO_GEO, path = 'egress' } = options;
   const allow = readList('allow', options.allow);
-  const deny = readList('deny', options.deny);
-  const { isThisMachine = () => false, geo = NO_GEO } = options;
+  const deny: readonly DenyRule[] = [
+    ...readList('deny', options.deny).map((entry, i) => ({
+      ...entry,
+      verdict: denied('denied-by-rule', `${path}.deny: ${options.deny[i]}`),
+    })),
+    ...(options.denyPorts ?? []).flatMap((text) => {
+      const verdict = denied('denied-by-rule', `${path}.denyPorts: ${text}`);
+      return parseDeniedPorts(text).map((ports) => ({ target: null, ports, verdict }));
+    }),
+  ];
   function mayBeReached(candidate: Candidate): boolean {
     if (options.private === 'allow') return true;
     const isHere = isThisMachine(candidate.ip);
@@ -97,18 +125,24 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
       if (candidates.some((each) => options.isOwnListener(each.ip, port, protocol)))
         return denied('own-listener');
       if (candidates.some((each) => isNeverAllowed(each.ip))) return denied('always-denied');
-      if (candidates.some((each) => matchesAny(deny, each, geo))) return denied('denied-by-rule');
+      for (const each of candidates) {
+        const rule = deny.find((entry) => matchesEntry(entry, each, geo));
+        if (rule) return rule.verdict;
+      }
       return candidates.every(mayBeReached) ? ALLOWED : denied('private');
     },
 
     judgeName({ host, port }) {
       const name = host.toLowerCase().replace(/\.$/, '');
       const candidate = { host: name, ip: NO_ADDRESS, port };
-      if (matchesAny(deny, candidate, NO_GEO)) return denied('denied-by-rule');
+      const rule = deny.find((entry) => matchesEntry(entry, candidate, NO_GEO));
+      if (rule) return rule.verdict;
       const isLocalName = name === 'localhost' || name.endsWith('.localhost');
       const isAllowed = options.private === 'allow' || !isLocalName || matchesAny(allow, candidate, NO_GEO);
       return isAllowed ? ALLOWED : denied('private');
     },
+
+    bittorrent: options.bittorrent === 'deny' ? { reason: 'bittorrent', rule: `${path}.bittorrent` } : null,
   };
 }
 
@@ -124,6 +158,6 @@ function matchesAny(entries: readonly EgressEntry[], candidate: Candidate, geo: 
   return entries.some((entry) => matchesEntry(entry, candidate, geo));
 }
 
-function denied(reason: EgressRefusal): EgressVerdict {
-  return { ok: false, reason };
+function denied(reason: EgressRefusal, rule?: string): EgressVerdict {
+  return rule === undefined ? { ok: false, reason } : { ok: false, reason, rule };
 }

@@ -25,6 +25,8 @@ export type SessionEnd =
   | 'outside-schedule'
   | 'ended-by-operator'
   | 'over-quota'
+  /** Its client spoke BitTorrent, which its egress rules deny. */
+  | 'bittorrent'
   | 'limits-changed'
   | 'shutdown';
 

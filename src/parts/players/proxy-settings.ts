@@ -13,6 +13,7 @@ import { maxConnections, maxHandshakes } from '../capacity.js';
 export function proxySettings(config: Config): ProxySettings {
   const { socks, egress } = config;
   const { maxWaitMs, ...limits } = config.guard;
+  const { denyPorts, bittorrent } = egress;
   return {
     handshakeTimeoutMs: socks.handshakeTimeoutMs,
     connectTimeoutMs: socks.connectTimeoutMs,
@@ -26,11 +27,16 @@ export function proxySettings(config: Config): ProxySettings {
     login: socks.login,
     proxyProtocolFrom: socks.proxyProtocolFrom,
     timeZone: config.timeZone,
-    egress: { private: egress.private, allow: egress.allow, deny: egress.deny },
+    egress: { private: egress.private, allow: egress.allow, deny: egress.deny, denyPorts, bittorrent },
     egressClasses: Object.fromEntries(
       Object.entries(egress.classes).map(([name, { guard, ...lists }]) => [
         name,
-        { ...lists, guard: { ...limits, ...(guard as Partial<GuardLimits>) } },
+        {
+          ...lists,
+          denyPorts: lists.denyPorts ?? denyPorts,
+          bittorrent: lists.bittorrent ?? bittorrent,
+          guard: { ...limits, ...(guard as Partial<GuardLimits>) },
+        },
       ]),
     ),
     guard: { limits, maxWaitMs },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config.js';
 import { isGuess, refusableOf } from '../../core/accounts/access/login.js';
 import type { Account } from '../../core/accounts/account.js';
-import { REFUSED_BY } from '../../core/accounts/usage/guard.js';
+import { REPORTED_AS } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { readWay } from '../../core/exits/exit.js';
 import type { ExitFigures } from '../../core/exits/exit-figures.js';
@@ -213,9 +213,10 @@ function observe({
       const username = directory.byId(accountId)?.username;
       if (username === undefined) return;
       if (slowed > 0) stats.logins.note('slowed', username, accountId, client);
-      if (refused > 0) stats.logins.note(REFUSED_BY[limit], username, accountId, client);
+      if (refused > 0) stats.logins.note(REPORTED_AS[limit], username, accountId, client);
       if (refused > 0) notices.guarded(username, limit, refused);
-      log.warn({ account: username, client, limit: `guard.${limit}`, slowed, refused }, 'account limited');
+      const key = limit === 'bittorrent' ? 'egress.bittorrent' : `guard.${limit}`;
+      log.warn({ account: username, client, limit: key, slowed, refused }, 'account limited');
     },
     logins({ outcome, username, accountId, client, count, at }) {
       if (outcome === 'success' && accountId !== null) {

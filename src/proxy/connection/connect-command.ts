@@ -43,7 +43,7 @@ export function startConnect(running: RunningCommand, authorized: AuthorizedRequ
     return resolveName(running, session, egress, (found) => connect.judgeAndDial(found, host));
   const verdict = egress.judgeName({ host, port });
   if (verdict.ok) connect.goThrough(proxies, rule ? null : exit, host);
-  else running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+  else running.fail(session, Reply.notAllowedByRuleset, verdict);
 }
 
 /** Resolves the name of the session's destination; refuses the client when the name is denied or cannot be resolved. */
@@ -57,7 +57,7 @@ export function resolveName(
   // A name that a rule denies is not looked up. Otherwise its addresses decide.
   const verdict = egress.judgeName({ host, port });
   if (!verdict.ok && verdict.reason === 'denied-by-rule') {
-    return running.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+    return running.fail(session, Reply.notAllowedByRuleset, verdict);
   }
   const client = { accountId: session.account.record.id, source: sourceOf(running.client.address) };
   running.host.resolve(host, client, (result) => {

@@ -11,7 +11,7 @@ import { askUpstreams } from '../upstreams/ask.js';
 import { leavingBy } from '../upstreams/exits.js';
 import { dial } from './dial.js';
 import type { ConnectionHost } from './host.js';
-import { permittedAddresses } from './target.js';
+import { permittedAddresses, refusalFields } from './target.js';
 
 /** In place of an account, for addresses and limits of lookups. */
 const CLIENT = { accountId: 'exit-trial', source: 'exit-trial' };
@@ -53,7 +53,7 @@ export function tryExit(
   const go = (found: readonly string[]): void => {
     const { permitted, refusal } = permittedAddresses(egress, found, isName ? host : null, port);
     const [first] = permitted;
-    if (first === undefined) return fail(refusal);
+    if (first === undefined) return fail(refusalFields(refusal).reason);
     const startedAt = io.now();
     if (exit.upstreams.length > 0)
       return goThrough(permitted.find((each) => !each.includes(':')) ?? first, startedAt);

@@ -1,5 +1,6 @@
 // A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
-import type { EgressPolicy } from '../../core/egress/egress.js';
+import { inspectStream } from '../../core/egress/bittorrent.js';
+import type { EgressDenial, EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { Attempt, Stream } from '../io/io.js';
@@ -17,6 +18,7 @@ import type { ClientConnection } from './connections.js';
 import type { ConnectionHost } from './host.js';
 import { HttpExchange } from './http-exchange.js';
 import { Relayed } from './relayed.js';
+import { type Refusal, refusalFields } from './target.js';
 
 const NOTHING = new Uint8Array(0);
 /** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */
@@ -43,6 +45,8 @@ export class RunningCommand implements SessionTransfer {
   readonly #connection: ClientConnection;
   readonly #protocol: ClientProtocol;
   #session: WorkerSession | null = null;
+  /** Set when a stream of BitTorrent is denied. */
+  #bittorrent: EgressDenial | null = null;
   /** A connection attempt, or a wait for a peer. */
   #attempt: Attempt | null = null;
   /** What the client sent after its request. */
@@ -72,7 +76,7 @@ export class RunningCommand implements SessionTransfer {
   /** Opens the session of the command; null when a limit forbids it: then the client has been refused. */
   openSession(
     kind: 'connect' | 'bind',
-    { account, permit }: AuthorizedRequest,
+    { account, permit, egress }: AuthorizedRequest,
     host: string,
     port: number,
   ): WorkerSession | null {
@@ -93,6 +97,7 @@ export class RunningCommand implements SessionTransfer {
       return null;
     }
     this.#session = session;
+    this.#bittorrent = egress.bittorrent;
     return session;
   }
 
@@ -130,12 +135,13 @@ export class RunningCommand implements SessionTransfer {
   ): void {
     this.#isOver = true;
     const early = this.#early;
+    const denial = this.#bittorrent;
     new Relayed(this.host, { session, destination, outboundPort }, (listener) =>
       this.host.io.relay({
         client: this.stream,
         destination,
         early,
-        inspect,
+        inspect: denial ? inspectStream(() => this.#deny(session, denial), inspect) : inspect,
         rates: session.rates(),
         account: session.account,
         counts: session.counts,
@@ -144,6 +150,14 @@ export class RunningCommand implements SessionTransfer {
       }),
     );
     this.#connection.relayed();
+  }
+
+  /** Ends a relayed session because of what its client sends. */
+  #deny(session: WorkerSession, denial: EgressDenial): void {
+    this.logRefusal(session, denial);
+    this.host.guards.denied(session.account, 'bittorrent', session.client.address);
+    // The relay is at work with these bytes, and cannot be closed now.
+    this.host.io.timer(0, () => session.end('bittorrent'));
   }
 
   /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
@@ -210,7 +224,7 @@ export class RunningCommand implements SessionTransfer {
   }
 
   /** Ends the session before it is relayed, and sends the client `reply`. `reason` is for the log. */
-  fail(session: WorkerSession, reply: ReplyCode, reason: string): void {
+  fail(session: WorkerSession, reply: ReplyCode, reason: Refusal): void {
     if (session.isEnded) return;
     this.#attempt?.cancel();
     this.#attempt = null;
@@ -231,7 +245,7 @@ export class RunningCommand implements SessionTransfer {
     this.refuseWith(Reply.notAllowedByRuleset);
   }
 
-  logRefusal({ account, destination, exit }: WorkerSession, reason: string): void {
+  logRefusal({ account, destination, exit }: WorkerSession, reason: Refusal): void {
     this.#logDestination(account, destination.host, destination.port, reason, exit);
   }
 
@@ -240,7 +254,7 @@ export class RunningCommand implements SessionTransfer {
     account: WorkerAccount,
     host: string,
     port: number,
-    reason: string,
+    refusal: Refusal,
     exit: string | null = null,
   ): void {
     this.host.log.info(
@@ -248,7 +262,7 @@ export class RunningCommand implements SessionTransfer {
         account: account.record.username,
         client: this.client.address,
         destination: formatHostPort(host, port),
-        reason,
+        ...refusalFields(refusal),
         ...(exit === null ? {} : { exit }),
       },
       'destination refused',

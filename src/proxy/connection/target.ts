@@ -1,6 +1,11 @@
 // The destination of a request: DST.ADDR as an address or as a name to resolve, and which of its addresses the egress rules of the
 // account permit.
-import { checkDestinationName, createEgressPolicy, type EgressPolicy } from '../../core/egress/egress.js';
+import {
+  checkDestinationName,
+  createEgressPolicy,
+  type EgressDenial,
+  type EgressPolicy,
+} from '../../core/egress/egress.js';
 import type { Geo } from '../../core/geo.js';
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { Protocol } from '../../core/sessions/session.js';
@@ -8,6 +13,16 @@ import { intern } from '../interned-strings.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import type { EgressLists, ProxySettings } from '../plane-settings.js';
 import { AddressType } from '../protocols/socks5.js';
+
+/** Why a destination is not reached: a reason as in the log, or the egress rule that denies it. */
+export type Refusal = string | EgressDenial;
+
+/** The fields of a refusal in the log. */
+export function refusalFields(refusal: Refusal): { readonly reason: string; readonly rule?: string } {
+  if (typeof refusal === 'string') return { reason: refusal };
+  const { reason, rule } = refusal;
+  return rule === undefined ? { reason } : { reason, rule };
+}
 
 type Target =
   | { readonly ok: true; readonly kind: 'address'; readonly host: string; readonly ip: IpBytes }
@@ -40,17 +55,20 @@ export function createEgressPolicies(
   isLocalAddress: (ip: IpBytes) => boolean,
   geo: Geo,
 ): (egressClass: string | null) => EgressPolicy | null {
-  const policyOf = (lists: EgressLists): EgressPolicy =>
+  const policyOf = (lists: EgressLists, path: string): EgressPolicy =>
     createEgressPolicy({
       ...lists,
+      path,
       geo,
       isThisMachine: isLocalAddress,
       // Only the client side of an association is denied: players may reach the outbound sockets of others, as behind any NAT.
       isOwnListener: (ip, port, protocol) =>
         ownPorts.has(protocol === 'tcp' ? 'tcp-listener' : 'udp-client-side', port) && isLocalAddress(ip),
     });
-  const defaultPolicy = policyOf(egress);
-  const classes = new Map(Object.entries(egressClasses).map(([name, lists]) => [name, policyOf(lists)]));
+  const defaultPolicy = policyOf(egress, 'egress');
+  const classes = new Map(
+    Object.entries(egressClasses).map(([name, lists]) => [name, policyOf(lists, `egress.classes.${name}`)]),
+  );
   return (egressClass) => (egressClass === null ? defaultPolicy : (classes.get(egressClass) ?? null));
 }
 
@@ -64,15 +82,15 @@ export function permittedAddresses(
   name: string | null,
   port: number,
   protocol: Protocol = 'tcp',
-): { readonly permitted: readonly string[]; readonly refusal: string } {
+): { readonly permitted: readonly string[]; readonly refusal: Refusal } {
   const permitted: string[] = [];
-  let refusal = 'no-address';
+  let refusal: Refusal = 'no-address';
   for (const address of addresses) {
     const ip = parseIp(address);
     if (ip === null) continue;
     const verdict = egress.judge({ host: name, ip, port, protocol });
     if (verdict.ok) permitted.push(address);
-    else refusal = verdict.reason;
+    else refusal = verdict;
   }
   return { permitted, refusal };
 }

@@ -1,6 +1,7 @@
 // The system interface of the data plane. Two engines implement it, and both pass test/proxy/io/suite.ts:
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
+import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OpenDatagrams } from './datagrams.js';
 import type { LocalEnd } from './local-end.js';
@@ -53,8 +54,11 @@ export interface RelayOptions {
   readonly destination: Stream;
   /** What the client sent before the relay began: goes to the destination first and counts as relayed. Owned by the relay. */
   readonly early: Buffer | null;
-  /** Receives the client's bytes chunk by chunk (copy what must last) until it returns false; null: not needed. */
-  readonly inspect: ((chunk: Uint8Array) => boolean) | null;
+  /**
+   * Receives the client's bytes chunk by chunk (copy what must last) until it returns false; null: not needed. A chunk for which it
+   * returns 'denied' is not forwarded.
+   */
+  readonly inspect: FlowInspector | null;
   /** The rates that the account's sessions share; null: none. */
   readonly rates: AccountRates | null;
   /** Pays for the bytes. While its quota is used up, none are transferred. */

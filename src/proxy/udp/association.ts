@@ -1,8 +1,10 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
+import { inspectDatagrams } from '../../core/egress/bittorrent.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp, sourceOf } from '../../core/ip.js';
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
 import type { ConnectionHost } from '../connection/host.js';
+import { type Refusal, refusalFields } from '../connection/target.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
@@ -129,7 +131,9 @@ export class Association implements SessionTransfer, StreamListener {
         const destination = { host, address, port, outgoing, via, exit: leaves };
         if (this.#destinations.length <= settings.udp.recordedDestinations)
           this.#destinations.push(destination);
-        return session.newDestination(destination, isNew);
+        const inspect = session.newDestination(destination, isNew);
+        if (egress.bittorrent === null || !isNew) return inspect;
+        return inspectDatagrams(() => context.guards.denied(account, 'bittorrent', client.address), inspect);
       },
       mayAdd: (to) => context.guards.admit(account, 'datagram', to, client.address) === null,
       onDropped: (reason, host, port) => this.#refused(reason, host, port),
@@ -282,7 +286,8 @@ export class Association implements SessionTransfer, StreamListener {
   }
 
   /** Logs the first refused destination, and only counts the others. */
-  #refused(reason: string, host: string, port: number): void {
+  #refused(refusal: Refusal, host: string, port: number): void {
+    const { reason } = refusalFields(refusal);
     if (this.#dropped[reason] === undefined) {
       const { context, request } = this.#options;
       context.log.info(
@@ -291,7 +296,7 @@ export class Association implements SessionTransfer, StreamListener {
           client: request.client.address,
           destination: formatHostPort(host, port),
           protocol: 'udp',
-          reason,
+          ...refusalFields(refusal),
         },
         'destination refused',
       );

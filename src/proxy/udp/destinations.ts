@@ -1,14 +1,14 @@
 // The destinations of one association: resolves names, applies the egress rules to addresses, and caches both for a short
 // time. A permitted direct destination becomes a route of the relay until its verdict expires.
 
+import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { ConnectionHost } from '../connection/host.js';
-import { permittedAddresses, readTarget } from '../connection/target.js';
+import { permittedAddresses, type Refusal, readTarget } from '../connection/target.js';
 import type { ResolveResult } from '../dns/messages.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
 import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
-import type { PayloadInspector } from '../worker/session-games.js';
 import { Backlog } from './backlog.js';
 import { Peers } from './peers.js';
 import {
@@ -40,11 +40,11 @@ export interface DestinationsOptions
     to: Endpoint,
     upstream: Upstream | null,
     isNew: boolean,
-  ) => PayloadInspector | null;
+  ) => FlowInspector | null;
   /** Whether the guard admits a destination that is new to the association. */
   readonly mayAdd: (to: DatagramHeader) => boolean;
   /** `reason` as in the log; `host` as the client wrote it. Called for every dropped datagram. */
-  readonly onDropped: (reason: string, host: string, port: number) => void;
+  readonly onDropped: (reason: Refusal, host: string, port: number) => void;
 }
 
 /** How a destination is reached. */
@@ -63,7 +63,7 @@ interface Destination {
   /** How the destination is reached; null while unknown or not permitted. */
   hop: Hop | null;
   /** Why `hop` is null, once that is known. */
-  refusal: string | null;
+  refusal: Refusal | null;
   checkedAt: number;
   validForMs: number;
   /** Data that waits for the resolver; null: no lookup is running. */
@@ -71,7 +71,7 @@ interface Destination {
   isNew: boolean;
   isForgotten: boolean;
   isRouted: boolean;
-  inspect: PayloadInspector | null;
+  inspect: FlowInspector | null;
 }
 
 export class Destinations {
@@ -175,7 +175,7 @@ export class Destinations {
     // A name that a rule denies is not looked up. Otherwise its addresses decide.
     const verdict = egress.judgeName({ host, port });
     if (!verdict.ok && verdict.reason === 'denied-by-rule') {
-      return this.#setHop(destination, null, verdict.reason);
+      return this.#setHop(destination, null, verdict);
     }
     destination.waiting ??= [];
     context.resolve(host, client, (result) => {
@@ -187,7 +187,7 @@ export class Destinations {
   #judgeName(destination: Destination, proxies: readonly Upstream[], exit: ExitUse | null): void {
     const { host, port } = destination;
     const verdict = this.#options.egress.judgeName({ host, port });
-    if (!verdict.ok) return this.#setHop(destination, null, verdict.reason);
+    if (!verdict.ok) return this.#setHop(destination, null, verdict);
     const hop = this.#upstreams.hopTo(proxies, exit, host, port);
     this.#setHop(destination, { to: { address: '', port }, upstream: hop }, null);
   }
@@ -237,7 +237,7 @@ export class Destinations {
     this.#setHop(destination, { to: { address, port }, upstream }, null);
   }
 
-  #setHop(destination: Destination, hop: Hop | null, refusal: string | null): void {
+  #setHop(destination: Destination, hop: Hop | null, refusal: Refusal | null): void {
     destination.refusal = refusal;
     const old = destination.hop;
     const via = hop?.upstream?.association;
@@ -257,7 +257,14 @@ export class Destinations {
 
   #pass(destination: Destination, { to, upstream }: Hop, datagram: Buffer, offset: number): void {
     const { relay } = this.#options;
-    if (destination.inspect && !destination.inspect(datagram.subarray(offset))) destination.inspect = null;
+    const verdict = destination.inspect?.(datagram.subarray(offset)) ?? false;
+    if (verdict !== true) destination.inspect = null;
+    if (verdict === 'denied') {
+      // As long as it is remembered.
+      destination.validForMs = Number.POSITIVE_INFINITY;
+      this.#setHop(destination, null, this.#options.egress.bittorrent);
+      return this.#drop(destination, destination.refusal ?? '');
+    }
     if (upstream) return upstream.association.send(upstream.destination, datagram, offset);
     relay.sendOutside(datagram, offset, to);
     if (destination.inspect !== null || destination.isRouted) return;
@@ -286,7 +293,7 @@ export class Destinations {
     this.#setHop(destination, null, 'forgotten');
   }
 
-  #drop({ host, port }: Destination, reason: string): void {
+  #drop({ host, port }: Destination, reason: Refusal): void {
     this.#options.onDropped(reason, host, port);
   }
 }

@@ -3,7 +3,7 @@
 import {
   AccountGuard,
   type GuardedUse,
-  type GuardLimit,
+  type GuardReason,
   type Held,
 } from '../../core/accounts/usage/guard.js';
 import { MINUTE_MS } from '../../core/clock.js';
@@ -17,7 +17,7 @@ type RequestedDestination = Pick<ClientRequest, 'address' | 'port'>;
 
 interface Guarded {
   readonly guard: AccountGuard;
-  readonly reports: Map<GuardLimit, { slowed: number; refused: number; client: string; nextAt: number }>;
+  readonly reports: Map<GuardReason, { slowed: number; refused: number; client: string; nextAt: number }>;
 }
 
 export interface GuardsOptions {
@@ -43,17 +43,30 @@ export class Guards {
   admit(account: WorkerAccount, use: GuardedUse, to: RequestedDestination, client: string): Held | null {
     const now = this.#options.now();
     const maxWaitMs = use === 'datagram' ? 0 : this.#options.settings.guard.maxWaitMs;
-    const guarded = this.#guarded.get(account) ?? { guard: new AccountGuard(), reports: new Map() };
-    this.#guarded.set(account, guarded);
+    const guarded = this.#guardedOf(account);
     const { guard, egressClasses } = this.#options.settings;
     const limits = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? guard.limits;
     const held = guarded.guard.admit(use, hashOf(to), limits, now, maxWaitMs);
-    if (held === null) return null;
-    const report = guarded.reports.get(held.limit) ?? { slowed: 0, refused: 0, client, nextAt: 0 };
-    report[held.isRefused ? 'refused' : 'slowed'] += 1;
-    report.client = client;
-    guarded.reports.set(held.limit, report);
+    if (held !== null) this.#note(guarded, held.limit, held.isRefused, client);
     return held;
+  }
+
+  /** The egress rules have denied a use of an account because of its protocol. */
+  denied(account: WorkerAccount, reason: GuardReason, client: string): void {
+    this.#note(this.#guardedOf(account), reason, true, client);
+  }
+
+  #guardedOf(account: WorkerAccount): Guarded {
+    const guarded = this.#guarded.get(account) ?? { guard: new AccountGuard(), reports: new Map() };
+    this.#guarded.set(account, guarded);
+    return guarded;
+  }
+
+  #note({ reports }: Guarded, reason: GuardReason, isRefused: boolean, client: string): void {
+    const report = reports.get(reason) ?? { slowed: 0, refused: 0, client, nextAt: 0 };
+    report[isRefused ? 'refused' : 'slowed'] += 1;
+    report.client = client;
+    reports.set(reason, report);
   }
 
   /** A connection to a destination failed because of the destination or the way to it. */

@@ -231,6 +231,25 @@ test('port ranges include both ends', () => {
   }
 });
 
+test('denied ports are denied at every host, whatever is allowed', () => {
+  const options: Partial<EgressOptions> = {
+    private: 'allow',
+    denyPorts: ['smtp', 'scans', 7000, '7100-7200'],
+  };
+  const denied = (port: number) => verdict({ ...options, allow: [`*:${port}`] }, '1.1.1.1', port) !== 'ok';
+  const ports = Array.from({ length: 65_535 }, (_, i) => i + 1).filter(denied);
+  const range = Array.from({ length: 101 }, (_, i) => 7_100 + i);
+  assert.deepEqual(ports, [23, 25, 135, 137, 138, 139, 445, 2323, 3389, 7000, ...range]);
+  const judged = policy({ ...options, path: 'egress.classes.a' }).judgeName({ host: 'a.example', port: 445 });
+  assert.deepEqual(judged, {
+    ok: false,
+    reason: 'denied-by-rule',
+    rule: 'egress.classes.a.denyPorts: scans',
+  });
+  const byEntry = policy({ deny: ['b.example', '*:465'] }).judgeName({ host: 'a.example', port: 465 });
+  assert.deepEqual(byEntry, { ok: false, reason: 'denied-by-rule', rule: 'egress.deny: *:465' });
+});
+
 test('a denied IPv4 address is denied in every embedded form', () => {
   const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 });
   fc.assert(

@@ -1,7 +1,7 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 import { type Clock, HOUR_MS } from '../../clock.js';
 import { sourceOf } from '../../ip.js';
-import { REFUSED_BY } from '../usage/guard.js';
+import { REPORTED_AS } from '../usage/guard.js';
 import { LIMIT_REFUSALS } from '../usage/limits.js';
 import { LOGIN_FAILURES } from './login.js';
 
@@ -10,7 +10,7 @@ export const LOGIN_OUTCOMES = [
   ...LOGIN_FAILURES,
   ...LIMIT_REFUSALS,
   'slowed',
-  ...new Set(Object.values(REFUSED_BY)),
+  ...new Set(Object.values(REPORTED_AS)),
 ] as const;
 export type LoginOutcome = (typeof LOGIN_OUTCOMES)[number];
 

@@ -13,6 +13,9 @@ export const REFUSED_BY = {
   failedConnectionsPerMinute: 'too-many-failed-connections',
 } as const;
 export type GuardLimit = keyof typeof REFUSED_BY;
+/** What else is reported of an account as a limit is: a protocol that its egress rules deny. */
+export const REPORTED_AS = { ...REFUSED_BY, bittorrent: 'bittorrent' } as const;
+export type GuardReason = keyof typeof REPORTED_AS;
 export type GuardLimits = Readonly<Record<GuardLimit, number>>;
 
 /**

@@ -60,7 +60,7 @@ export class NativeRelay implements Relay, StreamRelay {
   readonly #counts: Float64Array;
   readonly #account: QuotaHolder;
   readonly #listener: RelayListener;
-  #inspect: ((chunk: Uint8Array) => boolean) | null;
+  #inspect: RelayOptions['inspect'];
   #isOver = false;
 
   constructor(shared: RelayShared, client: NativeStream, destination: NativeStream, options: RelayOptions) {
@@ -187,7 +187,7 @@ export class NativeRelay implements Relay, StreamRelay {
       if (!from.mayReadShort) from.isReadable = false;
     } else direction.isBulk = true;
     const chunk = readBuffer.subarray(0, got);
-    if (direction === this.#up && this.#inspect !== null && !this.#inspect(chunk)) this.#inspect = null;
+    if (direction === this.#up && this.#inspect !== null && this.#isDenied(chunk)) return got;
     if (direction.share !== null) {
       direction.pending = Buffer.from(chunk);
       return got;
@@ -302,8 +302,14 @@ export class NativeRelay implements Relay, StreamRelay {
     }
   }
 
+  #isDenied(chunk: Uint8Array): boolean {
+    const verdict = this.#inspect?.(chunk) ?? false;
+    if (verdict === false) this.#inspect = null;
+    return verdict === 'denied';
+  }
+
   #takeEarly(early: Buffer): void {
-    if (this.#inspect !== null && !this.#inspect(early)) this.#inspect = null;
+    if (this.#isDenied(early)) return;
     if (this.#up.share === null) this.#count(this.#up, early.length);
     this.#up.pending = this.#up.pending === null ? early : Buffer.concat([this.#up.pending, early]);
   }

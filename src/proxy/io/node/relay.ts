@@ -14,11 +14,11 @@ class Direction {
   #held: Buffer | null;
   #share: FlowShare | null = null;
   readonly #account: QuotaHolder;
-  readonly #onChunk: (chunk: Buffer) => void;
+  readonly #onChunk: (chunk: Buffer) => boolean;
   readonly #onDone: () => void;
 
   /**
-   * @param onChunk sees each chunk before it is written
+   * @param onChunk sees each chunk before it is written; false: it is dropped
    * @param onDone called before the FIN is passed on
    */
   constructor(
@@ -26,7 +26,7 @@ class Direction {
     readonly to: Socket,
     early: Buffer | null,
     account: QuotaHolder,
-    onChunk: (chunk: Buffer) => void,
+    onChunk: (chunk: Buffer) => boolean,
     onDone: () => void,
   ) {
     this.#held = early;
@@ -82,8 +82,7 @@ class Direction {
       const chunk = bytes === length ? this.#held : this.#held.subarray(0, bytes);
       this.#held = bytes === length ? null : this.#held.subarray(bytes);
       quota?.spend(bytes);
-      this.#onChunk(chunk);
-      to.write(chunk);
+      if (this.#onChunk(chunk)) to.write(chunk);
     }
     if (this.hasEnded) this.#finish();
     else if (to.writableNeedDrain) from.pause();
@@ -114,8 +113,9 @@ class NodeRelay implements Relay {
     this.#destination = socketOf(destination);
     this.#listener = listener;
     this.#inspect = inspect;
-    const count = (at: number, { length }: Buffer): void => {
+    const count = (at: number, { length }: Buffer): true => {
       counts[at] = (counts[at] ?? 0) + length;
+      return true;
     };
     this.#up = new Direction(
       this.#client,
@@ -123,8 +123,9 @@ class NodeRelay implements Relay {
       early,
       account,
       (chunk) => {
-        count(countAt, chunk);
-        if (this.#inspect && !this.#inspect(chunk)) this.#inspect = null;
+        const verdict = this.#inspect?.(chunk) ?? false;
+        if (verdict === false) this.#inspect = null;
+        return verdict !== 'denied' && count(countAt, chunk);
       },
       () => this.#orderly('client-closed'),
     );
