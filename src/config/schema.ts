@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { GuardLimit } from '../core/accounts/usage/guard.js';
 import {
+  coveringPorts,
   DENIED_PORTS_FORMS,
   ENTRY_FORMS,
   parseDeniedPorts,
@@ -271,13 +272,8 @@ function ruleSets({ classes, ...rules }: Egress) {
 export function egressWarnings({ egress: all }: { egress: Egress }): string[] {
   return ruleSets(all).flatMap(([at, { allow, denyPorts = all.denyPorts }]) =>
     allow.flatMap((entry, i) => {
-      const [first, last] = parseEgressEntry(entry)?.ports ?? [];
-      if (first === undefined || last === undefined) return [];
-      const by = denyPorts.find((each) =>
-        parseDeniedPorts(each).some(([from, to]) => from <= first && last <= to),
-      );
-      const path = `${at.join('.')}.allow[${i}]`;
-      return by === undefined ? [] : [`${path}: ${entry} stays denied by denyPorts (${by})`];
+      const by = coveringPorts(denyPorts, parseEgressEntry(entry)?.ports);
+      return by ? [`${at.join('.')}.allow[${i}]: ${entry} stays denied by denyPorts (${by})`] : [];
     }),
   );
 }

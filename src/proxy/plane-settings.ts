@@ -6,13 +6,13 @@ import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
 
-/** The lists of one egress policy, as in the configuration. */
+/** The rules of one egress policy, as in the configuration; a class without the last two has those of all accounts. */
 export interface EgressLists {
   readonly private: 'deny' | 'allow';
   readonly allow: readonly string[];
   readonly deny: readonly string[];
-  readonly denyPorts: readonly (number | string)[];
-  readonly bittorrent: 'deny' | 'allow';
+  readonly denyPorts?: readonly (number | string)[] | undefined;
+  readonly bittorrent?: 'deny' | 'allow' | undefined;
 }
 
 export interface UdpSettings {

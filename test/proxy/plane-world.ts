@@ -55,7 +55,7 @@ export const SETTINGS: ProxySettings = {
   },
   proxyProtocolFrom: [],
   timeZone: 'UTC',
-  egress: { private: 'allow', allow: [], deny: [], denyPorts: [], bittorrent: 'allow' },
+  egress: { private: 'allow', allow: [], deny: [] },
   egressClasses: {},
   guard: {
     limits: {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config, Loaded } from '../../config.js';
-import { parseDeniedPorts } from '../../core/egress/egress-entry.js';
+import { coveringPorts } from '../../core/egress/egress-entry.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../../parts/capacity.js';
 import { engineHere, workerCount } from '../../parts/players/engine.js';
 import { checkCertificate } from './certificate.js';
@@ -128,23 +128,18 @@ function mayWrite(folder: string): Promise<boolean> {
 
 function checkEgress({ egress, socks }: Config): Finding[] {
   if (socks.host.every(isLoopback)) return [];
-  const deniesSmtp = (denyPorts = egress.denyPorts): boolean =>
-    denyPorts.flatMap(parseDeniedPorts).some(([first, last]) => first <= 25 && last >= 25);
-  const findings: Finding[] = [];
-  const warn = (text: string): number => findings.push({ check: 'egress', state: 'warn', text });
-  if (egress.private === 'allow')
-    warn(
-      'egress.private is allow: every account can reach the private networks of this machine; set it to deny',
-    );
-  if (!deniesSmtp())
-    warn(
-      'egress.denyPorts has no smtp: every account can send mail by port 25, so spam gets this machine blocked',
-    );
-  const open = Object.entries(egress.classes).filter(([, { denyPorts }]) => !deniesSmtp(denyPorts));
-  const except = open.length === 0 ? '' : `, except for accounts of ${open.map(([name]) => name).join(', ')}`;
-  return findings.length > 0
-    ? findings
-    : [{ check: 'egress', state: 'ok', text: `port 25 is denied${except}` }];
+  const check = 'egress';
+  const isOpen = (ports = egress.denyPorts): boolean => coveringPorts(ports, [25, 25]) === undefined;
+  const classes = Object.keys(egress.classes).filter((name) => isOpen(egress.classes[name]?.denyPorts));
+  const open =
+    'egress.denyPorts has no smtp: spam of one account, by port 25, gets this machine onto block lists';
+  const denied = `port 25 is denied${classes.map((name, i) => `${i > 0 ? ',' : ', except for accounts of'} ${name}`).join('')}`;
+  const findings: Finding[] = [
+    isOpen() ? { check, state: 'warn', text: open } : { check, state: 'ok', text: denied },
+  ];
+  const text =
+    'egress.private is allow: every account can reach the private networks of this machine; set it to deny';
+  return egress.private === 'deny' ? findings : [...findings, { check, state: 'warn', text }];
 }
 
 /** A clock that is behind lets expired accounts log in. */

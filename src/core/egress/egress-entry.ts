@@ -51,6 +51,17 @@ export function parseDeniedPorts(text: number | string): readonly PortRange[] {
   });
 }
 
+/** The one of `denied` that covers all of the ports; undefined: none does. */
+export function coveringPorts<Text extends number | string>(
+  denied: readonly Text[],
+  ports: PortRange | null = null,
+): Text | undefined {
+  if (ports === null) return undefined;
+  return denied.find((text) =>
+    parseDeniedPorts(text).some(([from, to]) => from <= ports[0] && ports[1] <= to),
+  );
+}
+
 /** Parses an entry; null when it has none of the formats. */
 export function parseEgressEntry(text: string): EgressEntry | null {
   // More than one colon outside brackets can only be an IPv6 address, which then has no port.

@@ -22,9 +22,9 @@ export interface EgressOptions {
   /** Denied destinations; takes precedence over `allow`. */
   readonly deny: readonly string[];
   /** Ports that are denied at every host, as `parseDeniedPorts` reads them; take precedence over `allow`. Default: none. */
-  readonly denyPorts?: readonly (number | string)[];
+  readonly denyPorts?: readonly (number | string)[] | undefined;
   /** Whether BitTorrent is denied where its handshake shows (bittorrent.ts). Default: allow. */
-  readonly bittorrent?: 'deny' | 'allow';
+  readonly bittorrent?: 'deny' | 'allow' | undefined;
   /** Where the configuration has these rules, to name them. Default: `egress`. */
   readonly path?: string;
   /**
@@ -43,7 +43,7 @@ export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' 
 export interface EgressDenial {
   readonly reason: EgressRefusal;
   /** The key and the entry of the configuration, such as `egress.denyPorts: smtp`. */
-  readonly rule?: string;
+  readonly rule?: string | undefined;
 }
 export type EgressVerdict = { readonly ok: true } | ({ readonly ok: false } & EgressDenial);
 
@@ -83,8 +83,8 @@ export class EgressEntryError extends Error {
   }
 }
 
-/** An entry that denies what it matches. */
-type DenyRule = EgressEntry & { readonly verdict: EgressVerdict };
+/** An entry, and the verdict when it denies. */
+type Rule = EgressEntry & { readonly verdict: EgressVerdict };
 
 const ALLOWED: EgressVerdict = { ok: true };
 /** In no block of addresses. */
@@ -92,18 +92,15 @@ const NO_ADDRESS: IpBytes = new Uint8Array(0);
 
 /**
  * Creates the policy. The first applicable rule decides: own listeners and never-allowed addresses (link-local, metadata services,
- * multicast, unspecified, reserved) are always refused; then `deny` and `denyPorts`; then `allow`; then `private` for private addresses and addresses
- * of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as both. Throws
+ * multicast, unspecified, reserved) are always refused; then `deny` and `denyPorts`; then `allow`; then `private` for private
+ * addresses and addresses of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as both. Throws
  * EgressEntryError for an invalid entry.
  */
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   const { isThisMachine = () => false, geo = NO_GEO, path = 'egress' } = options;
-  const allow = readList('allow', options.allow);
-  const deny: readonly DenyRule[] = [
-    ...readList('deny', options.deny).map((entry, i) => ({
-      ...entry,
-      verdict: denied('denied-by-rule', `${path}.deny: ${options.deny[i]}`),
-    })),
+  const allow = readList('allow', options.allow, path);
+  const deny: readonly Rule[] = [
+    ...readList('deny', options.deny, path),
     ...(options.denyPorts ?? []).flatMap((text) => {
       const verdict = denied('denied-by-rule', `${path}.denyPorts: ${text}`);
       return parseDeniedPorts(text).map((ports) => ({ target: null, ports, verdict }));
@@ -114,7 +111,7 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
     const isHere = isThisMachine(candidate.ip);
     if (!isHere && !isPrivate(candidate.ip)) return true;
     // A country is allowed for its hosts, and not for the services of this machine, which stands in one.
-    return matchesAny(allow, candidate, isHere ? NO_GEO : geo);
+    return matching(allow, candidate, isHere ? NO_GEO : geo) !== undefined;
   }
 
   return {
@@ -126,7 +123,7 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
         return denied('own-listener');
       if (candidates.some((each) => isNeverAllowed(each.ip))) return denied('always-denied');
       for (const each of candidates) {
-        const rule = deny.find((entry) => matchesEntry(entry, each, geo));
+        const rule = matching(deny, each, geo);
         if (rule) return rule.verdict;
       }
       return candidates.every(mayBeReached) ? ALLOWED : denied('private');
@@ -135,10 +132,10 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
     judgeName({ host, port }) {
       const name = host.toLowerCase().replace(/\.$/, '');
       const candidate = { host: name, ip: NO_ADDRESS, port };
-      const rule = deny.find((entry) => matchesEntry(entry, candidate, NO_GEO));
+      const rule = matching(deny, candidate, NO_GEO);
       if (rule) return rule.verdict;
       const isLocalName = name === 'localhost' || name.endsWith('.localhost');
-      const isAllowed = options.private === 'allow' || !isLocalName || matchesAny(allow, candidate, NO_GEO);
+      const isAllowed = options.private === 'allow' || !isLocalName || matching(allow, candidate, NO_GEO);
       return isAllowed ? ALLOWED : denied('private');
     },
 
@@ -146,18 +143,18 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   };
 }
 
-function readList(list: 'allow' | 'deny', texts: readonly string[]): readonly EgressEntry[] {
+function readList(list: 'allow' | 'deny', texts: readonly string[], path: string): readonly Rule[] {
   return texts.map((text, index) => {
     const entry = parseEgressEntry(text);
     if (!entry) throw new EgressEntryError(list, index, text);
-    return entry;
+    return { ...entry, verdict: denied('denied-by-rule', `${path}.${list}: ${text}`) };
   });
 }
 
-function matchesAny(entries: readonly EgressEntry[], candidate: Candidate, geo: Geo): boolean {
-  return entries.some((entry) => matchesEntry(entry, candidate, geo));
+function matching(rules: readonly Rule[], candidate: Candidate, geo: Geo): Rule | undefined {
+  return rules.find((rule) => matchesEntry(rule, candidate, geo));
 }
 
 function denied(reason: EgressRefusal, rule?: string): EgressVerdict {
-  return rule === undefined ? { ok: false, reason } : { ok: false, reason, rule };
+  return { ok: false, reason, rule };
 }

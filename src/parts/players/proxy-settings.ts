@@ -11,9 +11,9 @@ import { maxConnections, maxHandshakes } from '../capacity.js';
 
 /** Throws StartError (`secret-file`). */
 export function proxySettings(config: Config): ProxySettings {
-  const { socks, egress } = config;
+  const { socks } = config;
+  const { classes, allowUnderscore, exitTest: _, ...rules } = config.egress;
   const { maxWaitMs, ...limits } = config.guard;
-  const { denyPorts, bittorrent } = egress;
   return {
     handshakeTimeoutMs: socks.handshakeTimeoutMs,
     connectTimeoutMs: socks.connectTimeoutMs,
@@ -27,20 +27,15 @@ export function proxySettings(config: Config): ProxySettings {
     login: socks.login,
     proxyProtocolFrom: socks.proxyProtocolFrom,
     timeZone: config.timeZone,
-    egress: { private: egress.private, allow: egress.allow, deny: egress.deny, denyPorts, bittorrent },
+    egress: rules,
     egressClasses: Object.fromEntries(
-      Object.entries(egress.classes).map(([name, { guard, ...lists }]) => [
+      Object.entries(classes).map(([name, { guard, ...lists }]) => [
         name,
-        {
-          ...lists,
-          denyPorts: lists.denyPorts ?? denyPorts,
-          bittorrent: lists.bittorrent ?? bittorrent,
-          guard: { ...limits, ...(guard as Partial<GuardLimits>) },
-        },
+        { ...lists, guard: { ...limits, ...(guard as Partial<GuardLimits>) } },
       ]),
     ),
     guard: { limits, maxWaitMs },
-    allowUnderscore: egress.allowUnderscore,
+    allowUnderscore,
     gameIntervalMs: config.heartbeats.gameIntervalMs,
     http: socks.http,
     udp: {

@@ -155,7 +155,7 @@ export class RunningCommand implements SessionTransfer {
   /** Ends a relayed session because of what its client sends. */
   #deny(session: WorkerSession, denial: EgressDenial): void {
     this.logRefusal(session, denial);
-    this.host.guards.denied(session.account, 'bittorrent', session.client.address);
+    this.host.guards.note(session.account, 'bittorrent', true, session.client.address);
     // The relay is at work with these bytes, and cannot be closed now.
     this.host.io.timer(0, () => session.end('bittorrent'));
   }

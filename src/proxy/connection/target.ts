@@ -18,10 +18,8 @@ import { AddressType } from '../protocols/socks5.js';
 export type Refusal = string | EgressDenial;
 
 /** The fields of a refusal in the log. */
-export function refusalFields(refusal: Refusal): { readonly reason: string; readonly rule?: string } {
-  if (typeof refusal === 'string') return { reason: refusal };
-  const { reason, rule } = refusal;
-  return rule === undefined ? { reason } : { reason, rule };
+export function refusalFields(refusal: Refusal) {
+  return typeof refusal === 'string' ? { reason: refusal } : { reason: refusal.reason, rule: refusal.rule };
 }
 
 type Target =
@@ -57,6 +55,7 @@ export function createEgressPolicies(
 ): (egressClass: string | null) => EgressPolicy | null {
   const policyOf = (lists: EgressLists, path: string): EgressPolicy =>
     createEgressPolicy({
+      ...egress,
       ...lists,
       path,
       geo,

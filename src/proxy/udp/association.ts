@@ -133,7 +133,10 @@ export class Association implements SessionTransfer, StreamListener {
           this.#destinations.push(destination);
         const inspect = session.newDestination(destination, isNew);
         if (egress.bittorrent === null || !isNew) return inspect;
-        return inspectDatagrams(() => context.guards.denied(account, 'bittorrent', client.address), inspect);
+        return inspectDatagrams(
+          () => context.guards.note(account, 'bittorrent', true, client.address),
+          inspect,
+        );
       },
       mayAdd: (to) => context.guards.admit(account, 'datagram', to, client.address) === null,
       onDropped: (reason, host, port) => this.#refused(reason, host, port),

@@ -3,6 +3,7 @@ import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocols/datagram-header.js';
 import { AddressType } from '../protocols/socks5.js';
+import { Multiset } from './multiset.js';
 
 /** A destination as the upstream proxy gets it. */
 export interface UpstreamDestination {
@@ -62,23 +63,4 @@ export class UpstreamSources {
 
 function keyOf(header: Buffer): number | string {
   return headerKey(header) ?? '';
-}
-
-/** A multiset: a member that was added n times needs n removals. */
-class Multiset<Key> {
-  readonly #counts = new Map<Key, number>();
-
-  has(key: Key): boolean {
-    return this.#counts.has(key);
-  }
-
-  add(key: Key): void {
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-  }
-
-  remove(key: Key): void {
-    const remaining = (this.#counts.get(key) ?? 0) - 1;
-    if (remaining > 0) this.#counts.set(key, remaining);
-    else this.#counts.delete(key);
-  }
 }

@@ -43,30 +43,26 @@ export class Guards {
   admit(account: WorkerAccount, use: GuardedUse, to: RequestedDestination, client: string): Held | null {
     const now = this.#options.now();
     const maxWaitMs = use === 'datagram' ? 0 : this.#options.settings.guard.maxWaitMs;
-    const guarded = this.#guardedOf(account);
     const { guard, egressClasses } = this.#options.settings;
     const limits = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? guard.limits;
-    const held = guarded.guard.admit(use, hashOf(to), limits, now, maxWaitMs);
-    if (held !== null) this.#note(guarded, held.limit, held.isRefused, client);
+    const held = this.#guardedOf(account).guard.admit(use, hashOf(to), limits, now, maxWaitMs);
+    if (held !== null) this.note(account, held.limit, held.isRefused, client);
     return held;
   }
 
-  /** The egress rules have denied a use of an account because of its protocol. */
-  denied(account: WorkerAccount, reason: GuardReason, client: string): void {
-    this.#note(this.#guardedOf(account), reason, true, client);
+  /** Counts for the report what has been slowed or refused, also by other rules than limits. */
+  note(account: WorkerAccount, reason: GuardReason, isRefused: boolean, client: string): void {
+    const { reports } = this.#guardedOf(account);
+    const report = reports.get(reason) ?? { slowed: 0, refused: 0, client, nextAt: 0 };
+    report[isRefused ? 'refused' : 'slowed'] += 1;
+    report.client = client;
+    reports.set(reason, report);
   }
 
   #guardedOf(account: WorkerAccount): Guarded {
     const guarded = this.#guarded.get(account) ?? { guard: new AccountGuard(), reports: new Map() };
     this.#guarded.set(account, guarded);
     return guarded;
-  }
-
-  #note({ reports }: Guarded, reason: GuardReason, isRefused: boolean, client: string): void {
-    const report = reports.get(reason) ?? { slowed: 0, refused: 0, client, nextAt: 0 };
-    report[isRefused ? 'refused' : 'slowed'] += 1;
-    report.client = client;
-    reports.set(reason, report);
   }
 
   /** A connection to a destination failed because of the destination or the way to it. */
