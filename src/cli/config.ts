@@ -20,7 +20,10 @@ export const addConfigCommands: AddCommands = (program) => {
         throw error;
       });
       if (!json && effective.some(({ path, source }) => path === 'egress.denyPorts' && source === 'default'))
-        printLine(run.io.stderr, 'note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
+        printLine(
+          run.io.stderr,
+          'note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied',
+        );
       if (!json) for (const warning of warnings) printLine(run.io.stderr, `warning: ${warning}`);
       return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];
     });
