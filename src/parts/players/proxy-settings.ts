@@ -12,7 +12,7 @@ import { maxConnections, maxHandshakes } from '../capacity.js';
 /** Throws StartError (`secret-file`). */
 export function proxySettings(config: Config): ProxySettings {
   const { socks } = config;
-  const { classes, allowUnderscore, exitTest: _, ...rules } = config.egress;
+  const { classes, allowUnderscore, exitTest: _, exitChecks, ...rules } = config.egress;
   const { maxWaitMs, ...limits } = config.guard;
   return {
     handshakeTimeoutMs: socks.handshakeTimeoutMs,
@@ -59,7 +59,7 @@ export function proxySettings(config: Config): ProxySettings {
       timeoutMs: socks.bind.timeoutMs,
     },
     upstreams: upstreamRules(socks.upstreams),
-    exitChecks: egress.exitChecks,
+    exitChecks,
   };
 }
 
