@@ -18,7 +18,7 @@ import { createDatabasePart, createStoragePart, storeOptions } from './parts/dat
 import { createNodePart } from './parts/database/node.js';
 import { createPenaltiesPart } from './parts/database/penalties.js';
 import { createSessionsPart } from './parts/database/sessions.js';
-import { createGeoPart } from './parts/geo.js';
+import { createGeoPart, warnOfLostGeo } from './parts/geo.js';
 import { createHeartbeatsPart } from './parts/heartbeats.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
 import { createLogTrimmingPart } from './parts/log-trimming.js';
@@ -90,6 +90,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
   const core = await createCore(config, store);
+  warnOfLostGeo(config, core.directory, log);
   const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
   const node = await core.settings.open(await use(await createNodePart(base)));
@@ -130,6 +131,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
       tlsListeners,
       agents,
       exits,
+      geo,
       tls,
       monotonicNow: () => performance.now(),
       random: Math.random,

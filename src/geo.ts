@@ -1,7 +1,7 @@
 // Looks up the country and the network of addresses in files of the MaxMind DB format (version 2); the only user of mmdb-lib.
 import { LRUCache } from 'lru-cache';
 import { Reader } from 'mmdb-lib';
-import { type Geo, NO_GEO } from './core/geo.js';
+import type { Geo } from './core/geo.js';
 import { formatIp, type IpBytes } from './core/ip.js';
 
 /** The contents of the files, one copy for all threads; null: no such file. */
@@ -17,6 +17,9 @@ interface Fields {
   readonly country_code?: unknown;
   readonly autonomous_system_number?: unknown;
   readonly asn?: unknown;
+  readonly autonomous_system_organization?: unknown;
+  readonly as_name?: unknown;
+  readonly name?: unknown;
 }
 
 const READ = {
@@ -26,22 +29,29 @@ const READ = {
   },
   asn: ({ autonomous_system_number, asn }: Fields): number | null =>
     Number(String(autonomous_system_number ?? asn).replace(/^AS/i, '')) || null,
+  network({ autonomous_system_organization, as_name, name }: Fields): string | null {
+    const found = autonomous_system_organization ?? as_name ?? name;
+    return typeof found === 'string' && found !== '' ? found : null;
+  },
 };
 
 /** Opens files without a `geoFault`. Lookups never throw: of a damaged record nothing is known. */
 export function openGeo({ country, asn }: GeoFiles): Geo {
+  const [countries, networks] = [lookup(country), lookup(asn)];
   return {
-    country: country === null ? NO_GEO.country : lookup(country, READ.country),
-    asn: asn === null ? NO_GEO.asn : lookup(asn, READ.asn),
+    country: (ip) => countries(ip, READ.country),
+    asn: (ip) => networks(ip, READ.asn),
+    network: (ip) => networks(ip, READ.network),
   };
 }
 
 /** Decoded records in memory: many networks share one, and to decode one takes longer than to find it. */
 const CACHED_RECORDS = 1_000;
 
-function lookup<Found>(file: SharedArrayBuffer, read: (fields: Fields) => Found) {
+function lookup(file: SharedArrayBuffer | null) {
+  if (file === null) return () => null;
   const reader = new Reader(Buffer.from(file), { cache: new LRUCache({ max: CACHED_RECORDS }) });
-  return (ip: IpBytes): Found | null => {
+  return <Found>(ip: IpBytes, read: (fields: Fields) => Found): Found | null => {
     // In the tree of a file for IPv4, the bits of an IPv6 address would be those of another address.
     if (ip.length === 16 && reader.metadata.ipVersion === 4) return null;
     try {
@@ -52,6 +62,9 @@ function lookup<Found>(file: SharedArrayBuffer, read: (fields: Fields) => Found)
     }
   };
 }
+
+export const knowsIpv6 = (file: SharedArrayBuffer): boolean =>
+  new Reader(Buffer.from(file)).metadata.ipVersion === 6;
 
 /** How many networks are looked at: a few may have no country. */
 const TRIED_NETWORKS = 10_000;

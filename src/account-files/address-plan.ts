@@ -4,13 +4,13 @@ import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/addre
 import { AddressIndex, addressTaken } from '../core/accounts/access/authorized-addresses.js';
 import type { AccountViews } from '../core/accounts/account-views.js';
 import type { GivenFields } from '../core/accounts/fields/account-fields.js';
-import { type MaxAddresses, readAddressLists } from '../core/accounts/fields/address-fields.js';
+import { type AddressSettings, readAddressLists } from '../core/accounts/fields/address-fields.js';
 
 /**
  * Tracks the owner of each authorized address after the lines planned so far, so that a dry run and an import refuse the same
  * lines.
  */
-export function createAddressPlan(accounts: Pick<AccountViews, 'list'> & MaxAddresses) {
+export function createAddressPlan(accounts: Pick<AccountViews, 'list'> & AddressSettings) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
   let owners: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;

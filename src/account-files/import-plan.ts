@@ -4,7 +4,7 @@ import { newAccount } from '../core/accounts/account-input.js';
 import type { AccountViews } from '../core/accounts/account-views.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { storedFields } from '../core/accounts/fields/account-fields.js';
-import type { MaxAddresses } from '../core/accounts/fields/address-fields.js';
+import type { AddressSettings } from '../core/accounts/fields/address-fields.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import type { Clock } from '../core/clock.js';
 import { createAddressPlan } from './address-plan.js';
@@ -57,7 +57,7 @@ export interface ToChange extends ToDo {
 export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanDeps {
-  readonly accounts: AccountViews & MaxAddresses & Pick<Accounts, 'hasEgressClass' | 'hasExit'>;
+  readonly accounts: AccountViews & AddressSettings & Pick<Accounts, 'hasEgressClass' | 'hasExit'>;
   /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
   /** Whether added accounts may keep the id of the file. The logins of a deleted account are kept under its id. */

@@ -47,7 +47,7 @@ export const addConfigCommands: AddCommands = (program) => {
 async function check({ io, load }: Run): Promise<Loaded> {
   const loaded = await load();
   const { readAdminCredentials } = await import('../config/credentials.js');
-  const { agentFileWarnings, certificateProblems, geoFileProblems, secretFileProblems } = await import(
+  const { fileWarnings, certificateProblems, geoFileProblems, secretFileProblems } = await import(
     '../parts/named-files.js'
   );
   await readAdminCredentials(io.env);
@@ -55,6 +55,6 @@ async function check({ io, load }: Run): Promise<Loaded> {
     of(loaded.config),
   );
   if (problems.length > 0) throw new ConfigError(problems);
-  const warnings = agentFileWarnings(loaded.config).map(({ where, text }) => `${where}: ${text}`);
+  const warnings = fileWarnings(loaded.config).map(({ where, text }) => `${where}: ${text}`);
   return { ...loaded, warnings: [...loaded.warnings, ...warnings] };
 }

@@ -4,7 +4,7 @@ import { type Answer, type Api, daemonApi } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, JSON_OPTION, YES_OPTION } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
-import { countOf, formatBytes, formatIso, printTable } from './shared/table.js';
+import { countOf, formatBytes, formatIso, formatOrigin, printTable } from './shared/table.js';
 
 type Session = Answer<'GET /sessions'>['items'][number];
 
@@ -35,6 +35,7 @@ export const addSessionCommands: AddCommands = (program) => {
           ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS),
           'USER NAME': ({ username }) => username,
           CLIENT: ({ client }) => client.address,
+          ORIGIN: ({ clientOrigin }) => formatOrigin(clientOrigin),
           BY: ({ clientProtocol }) => clientProtocol,
           DESTINATION: ({ destination: { host, port }, protocol }) =>
             `${host}:${port}${protocol === 'udp' ? '/udp' : ''}`,

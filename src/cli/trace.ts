@@ -4,7 +4,7 @@ import { type Answer, worded } from './shared/api.js';
 import { printLine } from './shared/command.js';
 import { type AddCommands, JSON_OPTION, printList } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
-import { formatBytes, formatIso } from './shared/table.js';
+import { formatBytes, formatIso, formatOrigin } from './shared/table.js';
 
 const INCOMPLETE: Readonly<Record<Answer<'GET /trace'>['incomplete'][number]['reason'], string>> = {
   'not-recorded': 'sessions are not recorded now (trace.retention.days)',
@@ -44,6 +44,7 @@ export const addTraceCommand: AddCommands = (program) => {
         printList(io, items, 'No session found.', {
           'USER NAME': ({ account }) => account.username,
           CLIENT: ({ client }) => client,
+          ORIGIN: ({ clientOrigin }) => formatOrigin(clientOrigin),
           DESTINATION: ({ destination: { host, port }, protocol }) =>
             formatHostPort(host, port) + (protocol === 'udp' ? '/udp' : ''),
           OUTGOING: ({ outgoing, exit }) =>

@@ -169,6 +169,19 @@ export function inCidr(ip: IpBytes, cidr: Cidr): boolean {
   return rest === 0 || ((plain[whole] ?? 0) & maskByte(rest)) === cidr.bytes[whole];
 }
 
+/** Sortable addresses: the first and the last of a network. */
+export type AddressRange = readonly [first: string, last: string];
+
+export function sortableRange({ bytes, length }: Cidr): AddressRange {
+  const last = bytes.map((byte, i) => byte | (0xff & ~maskByte(length - 8 * i)));
+  return [sortable(bytes), sortable(last)];
+}
+
+/** Text that sorts as addresses do: '4' or '6', and the bytes in hexadecimal. */
+export function sortable(ip: IpBytes): string {
+  return (ip.length === 4 ? '4' : '6') + Buffer.from(ip).toString('hex');
+}
+
 /** The canonical text of an address for logs, lists and limits: unmapped, without zone. Returns other text unchanged. */
 export function normalizeAddress(text: string): string {
   const ip = parseIp(text);

@@ -27,6 +27,7 @@ import type { Exit, ExitProblem } from '../core/exits/exit.js';
 import type { ExitFigures } from '../core/exits/exit-figures.js';
 import type { ExitTrial } from '../core/exits/exit-trial.js';
 import type { ExitsSetting } from '../core/exits/exits-setting.js';
+import type { Geo } from '../core/geo.js';
 import type { CompilePattern } from '../core/heartbeats/game-rules.js';
 import type { GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
@@ -60,6 +61,8 @@ export interface Services {
   readonly liveSessions: LiveSessions;
   readonly activity: LiveActivity;
   readonly schedules: Schedules;
+  /** Of client addresses. */
+  readonly geo: Geo;
   readonly calendar: Calendar;
   /** Of the schedules of accounts. */
   readonly timeZone: string;

@@ -79,6 +79,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     hasExit: (name) => exits.byName(name) !== null,
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
     maxAllowedClients: config.socks.maxAllowedClients,
+    geoFiles: config.geo,
     now: Date.now,
     newId: randomUUID,
   });

@@ -1,10 +1,13 @@
 // The operator's files of countries and networks (`geo`): reads them at the start, when they have changed, and on SIGHUP.
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { type Config, ConfigError, type Problem } from '../config.js';
+import { lacksGeoFile } from '../core/accounts/access/allowed-clients.js';
+import type { AccountDirectory } from '../core/accounts/directory.js';
 import { codeOf } from '../core/errors.js';
-import type { Geo } from '../core/geo.js';
+import { type Geo, presentGeo } from '../core/geo.js';
 import type { Log } from '../core/log.js';
-import { type GeoFiles, geoFault, openGeo } from '../geo.js';
+import { type GeoFiles, geoFault, knowsIpv6, openGeo } from '../geo.js';
 import type { Part } from './lifecycle.js';
 
 /** How often to look whether a file has changed, in ms. */
@@ -19,11 +22,17 @@ export interface GeoPart extends Part {
 }
 
 /** Throws ConfigError when a file cannot be used. */
-export function createGeoPart({ geo: paths }: Pick<Config, 'geo'>, log: Log): GeoPart {
+export function createGeoPart(config: Pick<Config, 'geo' | 'socks'>, log: Log): GeoPart {
+  const { geo: paths } = config;
   let files = readGeoFiles(paths);
   let present = openGeo(files);
   const listeners: ((files: GeoFiles) => void)[] = [];
   const watched = Object.values(paths).filter((path) => path !== null);
+  const warn = (): void => {
+    for (const { where, text } of geoWarnings(config, files))
+      log.warn({ key: where, reason: text }, 'file of countries or networks has no IPv6');
+  };
+  warn();
 
   function reload(): void {
     if (watched.length === 0) return;
@@ -36,6 +45,7 @@ export function createGeoPart({ geo: paths }: Pick<Config, 'geo'>, log: Log): Ge
     present = openGeo(files);
     for (const listener of listeners) listener(files);
     log.info({ files: watched }, 'countries and networks reloaded');
+    warn();
   }
 
   return {
@@ -43,7 +53,7 @@ export function createGeoPart({ geo: paths }: Pick<Config, 'geo'>, log: Log): Ge
     get files() {
       return files;
     },
-    geo: { country: (ip) => present.country(ip), asn: (ip) => present.asn(ip) },
+    geo: presentGeo(() => present),
     onLoaded: (listener) => void listeners.push(listener),
     reload,
     start() {
@@ -54,6 +64,34 @@ export function createGeoPart({ geo: paths }: Pick<Config, 'geo'>, log: Log): Ge
     },
   };
 }
+
+/** Returns the files that know no IPv6 addresses, although clients or destinations have such. */
+export function geoWarnings({ socks, geo }: Pick<Config, 'socks' | 'geo'>, files: GeoFiles): Problem[] {
+  const hosts = [...socks.host, ...socks.listeners.flatMap(({ host }) => host ?? [])];
+  if (!hasGlobalIpv6() && !hosts.some((host) => host.includes(':'))) return [];
+  return (['country', 'asn'] as const).flatMap((kind) => {
+    const file = files[kind];
+    if (file === null || knowsIpv6(file)) return [];
+    return {
+      where: `geo.${kind}`,
+      text: `the file ${geo[kind]} has IPv4 only: no rule matches IPv6 addresses`,
+    };
+  });
+}
+
+export const hasGlobalIpv6 = (): boolean =>
+  Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .some(({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address));
+
+/** Logs how many accounts are bound to a country or network of which no file is configured any more. */
+export function warnOfLostGeo({ geo }: Pick<Config, 'geo'>, directory: AccountDirectory, log: Log): void {
+  const bound = [...directory.all()].filter((account) => lacksGeoFile(account, geo));
+  const users = bound.slice(0, 5).map(({ username }) => username);
+  if (users.length > 0) log.warn({ accounts: bound.length, users }, LOST_GEO);
+}
+
+export const LOST_GEO = 'allowed clients by country or network allow nobody: no file of geo is configured';
 
 /** Reads the files into memory that threads can share. Throws ConfigError. */
 export function readGeoFiles(paths: Config['geo']): GeoFiles {

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
 import { tlsFilesOf } from './certificates.js';
-import { readGeoFiles } from './geo.js';
+import { geoWarnings, readGeoFiles } from './geo.js';
 
 /** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
 export function certificateProblems(config: Config): Problem[] {
@@ -41,8 +41,14 @@ export function secretFileProblems({ database, socks, webhooks, agents }: Config
   ];
 }
 
+/** Returns what is amiss with configured files, and does not prevent the start. */
+export function fileWarnings(config: Config): Problem[] {
+  const geo = geoFileProblems(config).length > 0 ? [] : geoWarnings(config, readGeoFiles(config.geo));
+  return [...agentFileWarnings(config), ...geo];
+}
+
 /** Returns missing folders and programs of agents. Runs of such an agent fail until the file exists. */
-export function agentFileWarnings({ agents }: Config): Problem[] {
+function agentFileWarnings({ agents }: Config): Problem[] {
   return Object.entries(agents).flatMap(([name, agent]) => {
     // This machine has no files for agents of other nodes.
     if (agent.type !== 'command' || agent.nodes !== null) return [];

@@ -6,12 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
-import { parseCidr } from '../../src/core/ip.js';
-import {
-  type SessionRecord,
-  sortableRange,
-  type TraceQuestion,
-} from '../../src/core/trace/session-record.js';
+import { parseCidr, sortableRange } from '../../src/core/ip.js';
+import type { SessionRecord, TraceQuestion } from '../../src/core/trace/session-record.js';
 import { connectPg } from '../../src/store/pg/connect.js';
 import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { openStore, type StoreOptions } from '../../src/store/store.js';

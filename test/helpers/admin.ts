@@ -18,6 +18,7 @@ import { createPenalties } from '../../src/core/auth/penalties.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist.js';
 import { ExitFigures } from '../../src/core/exits/exit-figures.js';
 import { createExitsSetting } from '../../src/core/exits/exits-setting.js';
+import { NO_GEO } from '../../src/core/geo.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
@@ -136,6 +137,7 @@ export async function startTestAdmin(
     egressClasses: [],
     maxAuthorizedAddresses: 16,
     maxAllowedClients: 16,
+    geoFiles: { country: null, asn: null },
     now,
     newId: randomUUID,
   });
@@ -181,6 +183,7 @@ export async function startTestAdmin(
     },
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,
+    geo: { geo: NO_GEO },
     notices: {
       confirmations: {
         states: async () => ({ email: null, telegram: null }),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';
+import { NO_GEO } from '../../src/core/geo.js';
 import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
 import { accountRecord } from './plane-world.js';
 
@@ -15,6 +16,7 @@ test('each node where the account is active has the same share of its rate', () 
     io,
     egressOf: () => null,
     schedules: createSchedules('UTC'),
+    geo: NO_GEO,
     onMost() {},
   });
   const record = accountRecord('ann');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';
+import { NO_GEO } from '../../src/core/geo.js';
 import type { SessionCommand } from '../../src/core/sessions/session.js';
 import { workerOf } from '../../src/proxy/memory/hash.js';
 import { Places, placesOf, reservedPlaces, sourceName } from '../../src/proxy/memory/places.js';
@@ -143,6 +144,7 @@ function setUpWorker(limits: { readonly perSource?: number } = {}) {
     io: { now: () => 0, timer: () => ({ clear() {} }) },
     egressOf: () => null,
     schedules: createSchedules('UTC'),
+    geo: NO_GEO,
     onMost(most) {
       mosts.push(most);
       places.setMost(most);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';
+import { NO_GEO } from '../../src/core/geo.js';
 import type { AccountRecord } from '../../src/proxy/plane-settings.js';
 import type { AccountSession } from '../../src/proxy/worker/account.js';
 import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
@@ -10,7 +11,7 @@ import { accountRecord } from './plane-world.js';
 function setUp() {
   const io = { now: () => 0, timer: () => ({ clear: () => undefined }) };
   const schedules = createSchedules('Asia/Shanghai');
-  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules, onMost() {} });
+  const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules, geo: NO_GEO, onMost() {} });
   const ended: string[] = [];
   function open(username: string, schedule: string | null, now: number): void {
     const record = { ...accountRecord(username), schedule };

@@ -1,11 +1,10 @@
 // The records of sessions: written in batches, found by time and destination, cut off after a crash, and trimmed.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { parseCidr } from '../../src/core/ip.js';
+import { parseCidr, sortableRange } from '../../src/core/ip.js';
 import {
   type SessionRecord,
   sortableAddress,
-  sortableRange,
   type TraceQuestion,
 } from '../../src/core/trace/session-record.js';
 import { onEachDatabase } from './databases.js';

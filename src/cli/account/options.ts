@@ -13,7 +13,8 @@ export const ACCOUNT = { '<account>': 'user name or id' } as const;
 export const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
 const SCHEDULE_HELP =
   'days and hours at which the account may be used, in the time zone of the configuration: "mon-fri 08:00-23:00; sat,sun 00:00-24:00"';
-const ALLOWED_HELP = 'client addresses or networks from which the account may log in';
+const ALLOWED_HELP =
+  'client addresses, networks or countries from which the account may log in: 203.0.113.0/24, asn:64500, country:de';
 const EXIT_HELP = 'exit by which its sessions leave (pulsegate exit list)';
 
 /** Splits `a, b` as well as repeated options. */
@@ -45,7 +46,7 @@ export const fieldOptions = (use: 'add' | 'update') =>
     '--expires <when>':
       'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)',
     '--tag <tag>': { help: 'add a tag (repeatable)', read: collectTag },
-    '--allowed-clients <addresses>': {
+    '--allowed-clients <list>': {
       help:
         use === 'add' ? `${ALLOWED_HELP}; default: everywhere` : `replace the ${ALLOWED_HELP}; "" allows all`,
       read: readAddresses,

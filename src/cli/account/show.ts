@@ -7,7 +7,7 @@ import { isoOrNull } from '../../core/clock.js';
 import { formatHostPort } from '../../core/ip.js';
 import { presentFields } from '../../http/v1/accounts/present.js';
 import { type Group, JSON_OPTION } from '../shared/group.js';
-import { countOf, formatIso, formatTime, printFields, printTable } from '../shared/table.js';
+import { countOf, formatIso, formatOrigin, formatTime, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
 import { readLinkAddress } from './link.js';
 import { ACCOUNT, collectTag, hasTags } from './options.js';
@@ -87,6 +87,7 @@ export function addShow(account: Group): void {
           KIND: ({ kind }) => kind,
           GAME: ({ gameId }) => gameId ?? '',
           CLIENT: ({ client }) => client,
+          ORIGIN: ({ clientOrigin }) => formatOrigin(clientOrigin),
           DESTINATION: ({ destination }) => destination,
           UP: ({ bytesUp }) => String(bytesUp),
           DOWN: ({ bytesDown }) => String(bytesDown),

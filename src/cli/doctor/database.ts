@@ -1,12 +1,14 @@
 // `pulsegate doctor`: checks the database, and the findings that need it: admin whitelist, account limits, clock.
 import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, type Loaded } from '../../config.js';
+import { lacksGeoFile } from '../../core/accounts/access/allowed-clients.js';
 import type { Account } from '../../core/accounts/account.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { operatorSettingsPrefix } from '../../core/auth/operator.js';
 import { sealedWith, totpKeyFingerprint } from '../../core/auth/totp.js';
 import { StartError } from '../../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
+import { LOST_GEO } from '../../parts/geo.js';
 import { openTotpKeys } from '../../parts/totp-key.js';
 import type { Store } from '../../store/store.js';
 import { withExistingCore } from '../shared/store.js';
@@ -41,6 +43,7 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
         { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` } as const,
         checkAdminExposure(config, whitelist.text()),
         ...checkAccountLimits(config, known.length, unlimited.length),
+        ...checkGeo(config, known),
         ...checkClockAgainstDatabase(known),
         ...(await checkTotpKey(config, store)),
       ];
@@ -73,6 +76,12 @@ function checkAccountLimits({ socks }: Config, accounts: number, unlimited: numb
   if (unlimited === 0) return [{ check, state: 'ok', text: 'every account has limits' }];
   const text = `${unlimited} of ${accounts} accounts have no limits, and ${open.join(', ')} is reachable from outside: a leaked password is an open proxy`;
   return [{ check, state: 'warn', text: `${text}; set maxSessions, maxClientAddresses or a quota` }];
+}
+
+function checkGeo({ geo }: Config, known: readonly Account[]): Finding[] {
+  const lost = known.filter((account) => lacksGeoFile(account, geo)).length;
+  if (lost === 0) return [];
+  return [{ check: 'countries', state: 'warn', text: `${lost} of ${known.length} accounts: ${LOST_GEO}` }];
 }
 
 /** Checks whether the daemon can read the second factors. A systemd credential is there for the daemon only. */

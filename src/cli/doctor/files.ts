@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { isPlainObject } from '../../config/units.js';
 import { type Loaded, Secret } from '../../config.js';
-import { agentFileWarnings, geoFileProblems, secretFileProblems } from '../../parts/named-files.js';
+import { fileWarnings, geoFileProblems, secretFileProblems } from '../../parts/named-files.js';
 import type { Finding } from './finding.js';
 
 export async function checkFiles(loaded: Loaded): Promise<Finding[]> {
@@ -11,7 +11,7 @@ export async function checkFiles(loaded: Loaded): Promise<Finding[]> {
     ...[...secretFileProblems(loaded.config), ...geoFileProblems(loaded.config)].map(
       ({ where, text }): Finding => ({ check, state: 'stop', text: `${where}: ${text}` }),
     ),
-    ...agentFileWarnings(loaded.config).map(
+    ...fileWarnings(loaded.config).map(
       ({ where, text }): Finding => ({ check, state: 'warn', text: `${where}: ${text}` }),
     ),
     ...(await checkSecrets(loaded)),

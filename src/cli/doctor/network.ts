@@ -1,8 +1,8 @@
 // `pulsegate doctor`: checks names, IPv6, and the limits of the system for connections.
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
 import type { Config } from '../../config.js';
+import { hasGlobalIpv6 } from '../../parts/geo.js';
 import type { Finding } from './finding.js';
 
 /** Errors that mean that no server answered. NXDOMAIN is not one: it is an answer. */
@@ -34,11 +34,7 @@ export async function checkDns({ dns }: Config): Promise<Finding> {
 
 export function checkIpv6(): Finding {
   const check = 'ipv6';
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const isGlobal = addresses.some(
-    ({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address),
-  );
-  if (isGlobal) return { check, state: 'ok', text: 'this machine has a global IPv6 address' };
+  if (hasGlobalIpv6()) return { check, state: 'ok', text: 'this machine has a global IPv6 address' };
   return {
     check,
     state: 'warn',

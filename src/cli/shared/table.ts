@@ -1,4 +1,5 @@
 // Prints tables: columns as wide as their contents, colour only on a terminal.
+import type { ClientOrigin } from '../../core/geo.js';
 import { printable } from '../../core/text.js';
 import type { CommandIo } from './command.js';
 
@@ -67,6 +68,10 @@ export function formatBytes(bytes: number): string {
 export function formatTime(ms: number | null, none: string): string {
   return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
+
+/** The country of a client and the number of its network, as far as they are known. */
+export const formatOrigin = (of: ClientOrigin | null): string =>
+  [of?.country?.toUpperCase(), of?.asn && `AS${of.asn}`].filter(Boolean).join(' ');
 
 /** Like `formatTime`, for a time of /api/v1. */
 export const formatIso = (time: string | null, none: string): string =>

@@ -21,6 +21,10 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString(language.get());
 }
 
+/** @param code ISO 3166, such as `de` */
+export const countryName = (code: string): string =>
+  new Intl.DisplayNames(language.get(), { type: 'region' }).of(code.toUpperCase()) ?? code;
+
 export function percent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)}%`;
 }

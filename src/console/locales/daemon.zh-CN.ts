@@ -3,6 +3,16 @@
 import type { FieldError, ProblemReason } from '../api-types.js';
 import type { Text } from './texts.js';
 
+const ADDRESS = {
+  address: '{entry} 不是地址（203.0.113.7）或网段（203.0.113.0/24）',
+  'client-entry':
+    '{entry} 不是地址（203.0.113.7）、网段（203.0.113.0/24）、国家（country:de）或 ASN（asn:64500）',
+  'no-geo-file': '{entry} 需要 MaxMind 格式的文件，请在配置的 {key} 中指定',
+  'address-too-wide': '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
+  'too-many-addresses': '每个账号最多 {max} 个地址和网段（{key}）',
+  'address-taken': '{entry} 与账号 {username} 的免密地址重叠',
+};
+
 export const FIELD_TEXTS: Readonly<Record<FieldError['code'], string>> = {
   missing: '缺少',
   unknown: '未知字段；可用的字段：{allowed}',
@@ -27,10 +37,7 @@ export const FIELD_TEXTS: Readonly<Record<FieldError['code'], string>> = {
   'not-storable': '含有无法保存的字符',
   blank: '为空，或含有无法保存的字符',
   tags: '最多 {max} 个标签，每个 1 到 {maxCharacters} 个字符，不含逗号、分号和控制字符',
-  address: '{entry} 不是地址（203.0.113.7）或网段（203.0.113.0/24）',
-  'address-too-wide': '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
-  'too-many-addresses': '每个账号最多 {max} 个地址和网段（{key}）',
-  'address-taken': '{entry} 与账号 {username} 的免密地址重叠',
+  ...ADDRESS,
   schedule:
     '须为星期和时间，例如 mon-fri 08:00-23:00; sat,sun 00:00-24:00（mon tue wed thu fri sat sun），最多 255 个字符',
   'egress-class': '配置里没有这个出口类别（egress.classes）',
@@ -103,10 +110,7 @@ export const LINE_TEXTS: Readonly<Record<string, string>> = {
   schedule:
     '可用时段须为星期和时间，例如 mon-fri 08:00-23:00; sat,sun 00:00-24:00（mon tue wed thu fri sat sun），最多 255 个字符',
   addresses: '{field} 须为文本或文本列表',
-  address: '{entry} 不是地址（203.0.113.7）或网段（203.0.113.0/24）',
-  'address-too-wide': '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
-  'too-many-addresses': '每个账号最多 {max} 个地址和网段（{key}）',
-  'address-taken': '{entry} 与账号 {username} 的免密地址重叠',
+  ...ADDRESS,
   remarks: '备注含有无法保存的字符',
   date: '日期须写成 2026-12-31T23:59:59（UTC）、2026-12-31 23:59 或 2026/12/31，年份 0001 到 9999',
   id: 'id 不是 GUID',

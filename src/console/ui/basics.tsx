@@ -1,6 +1,7 @@
 // The small components of every page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { ClientOrigin } from '../api-types.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { Icon, type IconName } from './icons.js';
@@ -91,6 +92,25 @@ export function Meter({ value, max, label }: { value: number; max: number; label
       aria-label={label}
     >
       <span style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+/** A client's address after its country, or the number of its network. The hover text of these says all that is known. */
+export function Client({ address, origin }: { address: string; origin: ClientOrigin | null }) {
+  const { country = null, asn = null, network = null } = origin ?? {};
+  const number = asn === null ? null : `AS${asn}`;
+  return (
+    <span class="number">
+      {origin && (
+        <span
+          class="faint"
+          title={[country && format.countryName(country), number, network].filter(Boolean).join('\n')}
+        >
+          {country?.toUpperCase() ?? number ?? network}{' '}
+        </span>
+      )}
+      {address}
     </span>
   );
 }

@@ -29,7 +29,7 @@ import {
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
-import type { MaxAddresses, RefusedAddress } from './fields/address-fields.js';
+import type { AddressSettings, RefusedAddress } from './fields/address-fields.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
@@ -61,7 +61,7 @@ export interface Refused<Reason> {
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
-export interface Accounts extends AccountViews, MaxAddresses, Named {
+export interface Accounts extends AccountViews, AddressSettings, Named {
   /** Creates an account, with its limits if any. */
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
@@ -113,7 +113,7 @@ export interface Accounts extends AccountViews, MaxAddresses, Named {
  */
 export function createAccounts(
   deps: AccountWriteDeps &
-    MaxAddresses & {
+    AddressSettings & {
       /** Names of the configured egress classes. */
       readonly egressClasses: readonly string[];
       readonly hasExit: (name: string) => boolean;
@@ -170,6 +170,7 @@ export function createAccounts(
     ...named,
     maxAuthorizedAddresses: deps.maxAuthorizedAddresses,
     maxAllowedClients: deps.maxAllowedClients,
+    geoFiles: deps.geoFiles,
     addMany,
     addImported: writes.add,
 

@@ -1,7 +1,7 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
 import type { Account } from './account.js';
 import type { Accounts, ChangeOf } from './accounts.js';
-import { maxOfSellers, readAddressLists } from './fields/address-fields.js';
+import { addressSettingsOfSellers, readAddressLists } from './fields/address-fields.js';
 
 /** @param owner id of the seller */
 export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
@@ -11,7 +11,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     return view !== null && isOwn(view.account);
   };
   const ownIds = (ids: readonly string[]): string[] => ids.filter(owns);
-  const max = maxOfSellers(accounts);
+  const settings = addressSettingsOfSellers(accounts);
   const list: Accounts['list'] = () => accounts.list().filter(({ account }) => isOwn(account));
 
   return {
@@ -27,10 +27,10 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     hasId: accounts.hasId,
     hasEgressClass: accounts.hasEgressClass,
     hasExit: accounts.hasExit,
-    ...max,
+    ...settings,
 
     async add(input, by) {
-      const read = readAddressLists(input, max);
+      const read = readAddressLists(input, settings);
       return read.ok ? accounts.add({ ...input, owner }, by) : read;
     },
     addMany: (inputs, by) =>
@@ -49,7 +49,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
       const ownChangeOf: ChangeOf = (stored) => {
         const change = changeOf(stored);
         if ('ok' in change) return change;
-        const read = readAddressLists(change, max);
+        const read = readAddressLists(change, settings);
         return read.ok ? change : read;
       };
       return accounts.patch(id, ownChangeOf, by);

@@ -1,6 +1,6 @@
 // What is kept of each session, to answer later who used a destination at a time: its account, client, way out and destination.
 // Nothing of what it transferred. The database interface of these records.
-import { type Cidr, type Endpoint, formatIp, parseIp, unmap } from '../ip.js';
+import { type AddressRange, type Endpoint, formatIp, parseIp, sortable, unmap } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
 
 /** One connection, or one destination of an association. */
@@ -52,9 +52,6 @@ export interface RecordBatch {
   readonly gap: RecordGap | null;
 }
 
-/** Sortable addresses: the first and the last of a network. */
-export type AddressRange = readonly [first: string, last: string];
-
 export interface TraceQuestion {
   /** A name in lower case, or addresses; null: any. */
   readonly destination: string | AddressRange | null;
@@ -99,7 +96,7 @@ export interface SessionRecordStore {
   trim(before: number, limit: number): Promise<number>;
 }
 
-/** Text that sorts as addresses do: '4' or '6', and the bytes in hexadecimal. '' for other text. */
+/** The sortable text of an address; '' for other text. */
 export function sortableAddress(text: string): string {
   const ip = parseIp(text);
   return ip === null ? '' : sortable(unmap(ip));
@@ -108,13 +105,4 @@ export function sortableAddress(text: string): string {
 /** The address of a sortable one. */
 export function addressOf(text: string): string {
   return text === '' ? '' : formatIp(Buffer.from(text.slice(1), 'hex'));
-}
-
-export function sortableRange({ bytes, length }: Cidr): AddressRange {
-  const last = bytes.map((byte, i) => byte | (0xff >> Math.min(8, Math.max(0, length - 8 * i))));
-  return [sortable(bytes), sortable(last)];
-}
-
-function sortable(bytes: Uint8Array): string {
-  return (bytes.length === 4 ? '4' : '6') + Buffer.from(bytes).toString('hex');
 }

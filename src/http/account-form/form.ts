@@ -3,6 +3,7 @@
 import { parse } from 'node:querystring';
 import { networksOfRange } from '../../core/accounts/access/address-list.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
+import { parseGeoRule } from '../../core/geo.js';
 import { zonedTime } from '../../core/time-zone.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
@@ -111,17 +112,18 @@ function parseExpiry(of: Read, kind: 'add' | 'edit', zone: string): Parsed<numbe
   );
 }
 
-/** One address, or the first and the last with a dash between. */
+/** One address, the first and the last with a dash between, or a country or network (ASN). */
 function parseAddresses(of: Read): Parsed<readonly string[] | undefined> {
   const isOn = of('useipaddress');
   if (isOn === undefined) return { ok: true, value: undefined };
   if (isOn !== '1') return { ok: true, value: [] };
   const text = of('ipaddress')?.trim() ?? '';
+  if (parseGeoRule(text) !== null) return { ok: true, value: [text] };
   const [first = '', last = first, ...more] = text.split('-').map((part) => part.trim());
   const networks = more.length > 0 ? null : networksOfRange(first, last);
   if (networks) return { ok: true, value: networks };
   return wrong(
-    `ipaddress is ${quoted(text)}; expected an address, or the first and the last with a dash between`,
+    `ipaddress is ${quoted(text)}; expected an address, the first and the last with a dash between, asn:64500 or country:de`,
   );
 }
 

@@ -10,6 +10,7 @@ import { operatorSettingsPrefix } from '../../core/auth/operator.js';
 import type { Operators } from '../../core/auth/operators.js';
 import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
 import { ExitFigures } from '../../core/exits/exit-figures.js';
+import { NO_GEO } from '../../core/geo.js';
 import { formatHostPort } from '../../core/ip.js';
 import { createRetentionSetting } from '../../core/settings/retention.js';
 import { createChangeSignal } from '../../core/stats/change-signal.js';
@@ -103,6 +104,7 @@ async function openServices(core: Core, config: Config): Promise<Services> {
     exitFigures: new ExitFigures(now),
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),
+    geo: NO_GEO,
     socks: () => [listener],
     node: { nodeName: nodeNameOf(config), key: '', reload: async () => undefined },
     agents: { control: await openAgents(core, config), runs: store.runs, deliveries: store.deliveries },

@@ -20,6 +20,7 @@ import type { Auth } from '../auth.js';
 import type { Core } from '../core.js';
 import type { NodePart } from '../database/node.js';
 import type { SessionsPart } from '../database/sessions.js';
+import type { GeoPart } from '../geo.js';
 import type { HeartbeatsPart } from '../heartbeats.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
@@ -47,6 +48,7 @@ export interface ServiceParts {
   readonly stats: Pick<StatsPart, 'activity' | 'heartbeatSums' | 'history' | 'overview' | 'changes'>;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly heartbeats: Pick<HeartbeatsPart, 'flush'>;
+  readonly geo: Pick<GeoPart, 'geo'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload'>;
   readonly notices: Pick<NoticesPart, 'confirmations' | 'preview' | 'test' | 'wake'>;
   readonly agents: Pick<Services['agents'], 'control'>;
@@ -76,6 +78,7 @@ export function createServices(parts: ServiceParts): Services {
     liveSessions: parts.liveSessions.live,
     activity: stats.activity,
     schedules: createSchedules(timeZone),
+    geo: parts.geo.geo,
     calendar: store.calendar,
     timeZone,
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,

@@ -1,5 +1,6 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
 import {
+  type AccessRules,
   type AccountRefusal,
   accountRefusal,
   createLogin,
@@ -8,7 +9,6 @@ import {
   type LoginFailure,
 } from '../../core/accounts/access/login.js';
 import { hashPassword } from '../../core/accounts/access/password.js';
-import type { Schedules } from '../../core/accounts/access/schedule.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Endpoint } from '../../core/ip.js';
@@ -21,14 +21,13 @@ import type { Events } from '../worker/events.js';
 import type { AuthorizedClients } from './authorized-clients.js';
 import type { LoginGuard } from './login-guard.js';
 
-export interface LoginsOptions {
+export interface LoginsOptions extends AccessRules {
   readonly accounts: WorkerAccounts;
   readonly authorized: AuthorizedClients;
   readonly isTrustedProxy: ProxySources;
   /** Reads pending messages of the control plane, so that a login uses every change that was acknowledged before it. */
   readonly readMessages: () => void;
   readonly guard: LoginGuard;
-  readonly schedules: Pick<Schedules, 'isOpen'>;
   readonly events: Pick<Events, 'login' | 'push'>;
   readonly log: Log;
 }
@@ -40,11 +39,11 @@ export class Logins {
   #withoutCredentials = 0;
 
   constructor(options: LoginsOptions) {
-    const { accounts, schedules } = options;
+    const { accounts } = options;
     this.#options = options;
     this.#check = createLogin({
       directory: { byUsername: (name) => accounts.byUsername(name)?.record },
-      schedules,
+      access: options,
       now: Date.now,
     });
   }
@@ -124,7 +123,7 @@ export class Logins {
   }
 
   #refusalOf({ record }: WorkerAccount, address: string): AccountRefusal | null {
-    return accountRefusal(record, address, this.#options.schedules, Date.now());
+    return accountRefusal(record, address, this.#options, Date.now());
   }
 
   /** Which limit refuses a further session of the account from this address now, by the sessions of this worker; null: none. */

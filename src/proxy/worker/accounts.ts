@@ -2,11 +2,11 @@
 // An account belongs to one worker, so all counts are exact without locks.
 
 import { includesAddress } from '../../core/accounts/access/address-list.js';
-import { clientRefusal } from '../../core/accounts/access/login.js';
-import type { Schedules } from '../../core/accounts/access/schedule.js';
+import { type AccessRules, clientRefusal } from '../../core/accounts/access/login.js';
 import { isExpired } from '../../core/accounts/account.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
+import type { Geo } from '../../core/geo.js';
 import { parseIp } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { Io } from '../io/io.js';
@@ -29,11 +29,10 @@ interface Entry extends WorkerAccount {
 /** Most accounts have no session: they share this. */
 const NO_SESSIONS: ReadonlySet<AccountSession> = new Set();
 
-export interface WorkerAccountsOptions {
+export interface WorkerAccountsOptions extends AccessRules {
   readonly io: Pick<Io, 'now' | 'timer'>;
   /** The policy of an egress class; null: the configuration has no such class. */
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
-  readonly schedules: Pick<Schedules, 'isOpen'>;
   /** Called when the number of places of the account that has most changes. */
   readonly onMost: (places: number) => void;
 }
@@ -74,7 +73,7 @@ export class WorkerAccounts {
       return this.#replace(entry, record, 'password-changed');
     entry.record = record;
     this.#endIfPast(entry, now);
-    endRefusedClients(entry);
+    endRefusedClients(entry, this.#options.geo);
     this.#applyLimits(entry, before);
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
@@ -253,10 +252,10 @@ export class WorkerAccounts {
 }
 
 /** Ends sessions of clients whose address the account no longer allows, or no longer has without credentials. */
-function endRefusedClients({ record, sessions }: WorkerAccount): void {
+function endRefusedClients({ record, sessions }: WorkerAccount, geo: Geo): void {
   for (const session of [...sessions]) {
     const { isByAddress, client } = session;
-    const refusal = clientRefusal(record, client.address);
+    const refusal = clientRefusal(record, client.address, geo);
     if (refusal !== null) session.end(refusal);
     else if (isByAddress && !includesAddress(record.authorizedAddresses, client.address))
       session.end('address-removed');

@@ -3,7 +3,7 @@
 
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import type { Geo } from '../../core/geo.js';
+import { type Geo, presentGeo } from '../../core/geo.js';
 import { createGameRules, type GameRules } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint, IpBytes } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
@@ -120,7 +120,7 @@ export class ProxyWorker implements ConnectionHost {
     );
     this.#games = createGameRules(start.games, compilePattern);
     this.#geo = openGeo(start.geo);
-    const geo: Geo = { country: (ip) => this.#geo.country(ip), asn: (ip) => this.#geo.asn(ip) };
+    const geo = presentGeo(() => this.#geo);
     this.egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress, geo);
     this.events = new Events({
       post: deps.post,
@@ -138,6 +138,7 @@ export class ProxyWorker implements ConnectionHost {
       io,
       egressOf: this.egressOf,
       schedules,
+      geo,
       onMost: (places) => this.#places.setMost(places),
     });
     this.#places = new Places({
@@ -197,6 +198,7 @@ export class ProxyWorker implements ConnectionHost {
     this.logins = new Logins({
       accounts: this.accounts,
       schedules,
+      geo,
       authorized: this.#authorized,
       isTrustedProxy: this.isTrustedProxy,
       readMessages: deps.readMessages,

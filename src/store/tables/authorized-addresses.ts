@@ -47,7 +47,7 @@ export async function writeAddresses(
   await trx('authorized_addresses').whereIn('account_id', ids).delete();
   const rows = accounts.flatMap(({ id, authorizedAddresses }) =>
     authorizedAddresses.map((network, position): AddressRow => {
-      const { first, last } = rangeOf(network);
+      const [first, last] = rangeOf(network);
       return { account_id: id, position, network, first_address: first, last_address: last };
     }),
   );

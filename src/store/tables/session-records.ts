@@ -1,14 +1,12 @@
 // The session_records table. A batch is one JSON value, which one statement for each kind of change processes.
 import type { Knex } from 'knex';
-import { parseCidr } from '../../core/ip.js';
+import { type AddressRange, parseCidr, sortableRange } from '../../core/ip.js';
 import {
-  type AddressRange,
   addressOf,
   OTHER_DESTINATIONS,
   type RecordBatch,
   type SessionRecordStore,
   sortableAddress,
-  sortableRange,
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
 import type { Database, IsNewBatch } from '../database.js';

@@ -86,6 +86,7 @@ function setUp() {
     hasExit: (name) => name === 'jp',
     maxAuthorizedAddresses: 3,
     maxAllowedClients: 3,
+    geoFiles: { country: null, asn: null },
   });
   return {
     accounts,

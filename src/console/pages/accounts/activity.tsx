@@ -5,7 +5,7 @@ import { bytes, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { Ago } from '../../ui/basics.js';
+import { Ago, Client } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
 import { AskButton } from '../../ui/dialog.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
@@ -207,7 +207,7 @@ function Logins({ account }: { account: Account }) {
                       <Outcome login={one} />
                     </td>
                     <td>
-                      <code>{one.client}</code>
+                      <Client address={one.client} origin={one.clientOrigin} />
                     </td>
                     <td class="end soft">
                       <Ago at={one.at} />

@@ -7,7 +7,7 @@ import { bytes, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { scheduleWords } from '../../lib/schedule.js';
-import { Ago, At, Meter, State } from '../../ui/basics.js';
+import { Ago, At, Client, Meter, State } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
 import { Permitted } from '../../ui/permitted.js';
@@ -181,8 +181,8 @@ function LastFailure({ login }: { login: Login }) {
   return (
     <>
       {t('diagnosis.lastFailure')}
-      <strong>{t(`login.outcome.${login.outcome}`)}</strong> · <code>{login.client}</code> ·{' '}
-      <Ago at={login.at} />
+      <strong>{t(`login.outcome.${login.outcome}`)}</strong> ·{' '}
+      <Client address={login.client} origin={login.clientOrigin} /> · <Ago at={login.at} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { count, duration } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
-import { Ago, Tag, Traffic } from '../../ui/basics.js';
+import { Ago, Client, Tag, Traffic } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { Permitted } from '../../ui/permitted.js';
@@ -210,9 +210,9 @@ function entryColumns(): readonly Column<HeartbeatEntry>[] {
     {
       key: 'client',
       head: t('sessions.client'),
-      width: '136px',
+      width: '152px',
       from: 900,
-      cell: (one) => <code>{one.client}</code>,
+      cell: (one) => <Client address={one.client} origin={one.clientOrigin} />,
     },
     {
       key: 'traffic',

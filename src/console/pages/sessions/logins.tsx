@@ -3,7 +3,7 @@ import type { Login, LoginOutcome } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
-import { Ago, At, State, type Tone } from '../../ui/basics.js';
+import { Ago, At, Client, State, type Tone } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/day-range.js';
 import { FilterChip, List, SetFilter } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
@@ -111,7 +111,9 @@ function columns(): readonly Column<Login>[] {
         cell: (one) => (
           <div class="two-lines">
             <Name login={one} />
-            <code class="soft">{one.client}</code>
+            <span class="soft">
+              <Client address={one.client} origin={one.clientOrigin} />
+            </span>
           </div>
         ),
       },
@@ -121,7 +123,7 @@ function columns(): readonly Column<Login>[] {
       head: t('sessions.client'),
       width: '200px',
       from: 700,
-      cell: (one) => <code>{one.client}</code>,
+      cell: (one) => <Client address={one.client} origin={one.clientOrigin} />,
     },
     { key: 'ago', head: '', width: '112px', align: 'end', cell: (one) => <Ago at={one.at} /> },
     {

@@ -6,7 +6,7 @@ import { clock, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { may } from '../../lib/rights.js';
 import { href } from '../../lib/router.js';
-import { Traffic } from '../../ui/basics.js';
+import { Client, Traffic } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import type { Column } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
@@ -77,6 +77,10 @@ function destinationTitle({ destination, protocol, outgoing, exit, connectMs }: 
     .join('\n');
 }
 
+const clientOf = ({ client, clientOrigin }: LiveSession) => (
+  <Client address={client.address} origin={clientOrigin} />
+);
+
 export function sessionColumns(
   reload: () => void,
   show: { account: boolean; node: boolean },
@@ -129,9 +133,7 @@ export function sessionColumns(
           </span>
         </span>
       ),
-      ...(show.account
-        ? {}
-        : { phone: { cell: (one) => <OnPhone session={one}>{one.client.address}</OnPhone> } }),
+      ...(show.account ? {} : { phone: { cell: (one) => <OnPhone session={one}>{clientOf(one)}</OnPhone> } }),
     },
     {
       key: 'game',
@@ -145,14 +147,11 @@ export function sessionColumns(
       key: 'client',
       head: t('sessions.client'),
       ...(show.account ? { sort: 'client' } : {}),
-      width: '136px',
+      width: '152px',
       from: 900,
       cell: (one) => (
-        <span
-          class="number"
-          title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}
-        >
-          {one.client.address}
+        <span title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}>
+          {clientOf(one)}
           {one.clientProtocol !== 'socks5' && (
             <span class="faint">/{PROTOCOL_NAMES[one.clientProtocol]}</span>
           )}

@@ -6,7 +6,7 @@ import { localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
-import { At, Button, State, Traffic } from '../../ui/basics.js';
+import { At, Button, Client, State, Traffic } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
@@ -190,11 +190,11 @@ function columns(): readonly Column<TraceItem>[] {
     ),
   });
   return [
-    lines('who', t('account.username'), ({ account, client }) => [
+    lines('who', t('account.username'), ({ account, client, clientOrigin }) => [
       <a key="account" class="strong" href={href(['accounts', account.id])}>
         {account.username}
       </a>,
-      client,
+      <Client key="client" address={client} origin={clientOrigin} />,
     ]),
     lines('where', t('sessions.destination'), ({ account, destination, outgoing, exit, isLive }) => {
       const { host, address, port } = destination;

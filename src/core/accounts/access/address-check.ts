@@ -2,14 +2,14 @@
 import { AddressTaken } from '../account-store.js';
 import type { AccountDirectory } from '../directory.js';
 import type { GivenFields } from '../fields/account-fields.js';
-import { type MaxAddresses, type RefusedAddress, readAddressLists } from '../fields/address-fields.js';
+import { type AddressSettings, type RefusedAddress, readAddressLists } from '../fields/address-fields.js';
 import type { AddressRefusal } from './address-list.js';
 import { addressTaken } from './authorized-addresses.js';
 
 export function createAddressCheck({
   directory,
-  ...max
-}: MaxAddresses & { readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'> }) {
+  ...settings
+}: AddressSettings & { readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'> }) {
   return {
     /**
      * Reads the lists of a change as `readAddressLists`, or refuses one.
@@ -19,7 +19,7 @@ export function createAddressCheck({
       change: Change,
       id?: string,
     ): ReturnType<typeof readAddressLists<Change>> {
-      const read = readAddressLists(change, max);
+      const read = readAddressLists(change, settings);
       if (!read.ok) return read;
       for (const entry of read.change.authorizedAddresses ?? []) {
         const other = directory.byAuthorizedAddress(entry, id);

@@ -1,4 +1,5 @@
 // Lists of client addresses and networks of an account: parsing, formatting, and matching of an address.
+import { formatGeoRule, type GeoPaths, type GeoRule, parseGeoRule } from '../../geo.js';
 import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../../ip.js';
 
 /** The shared value of accounts without addresses, which are most accounts. */
@@ -13,6 +14,9 @@ const MAX_ENTRIES = 256;
 /** The text of each refusal, by code, with placeholders in braces. */
 export const ADDRESS_TEXTS = {
   address: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
+  'client-entry':
+    '{entry} is neither an address (203.0.113.7), a network (203.0.113.0/24, asn:64500) nor a country (country:de)',
+  'no-geo-file': '{entry} needs a file in the MaxMind DB format, which {key} in the configuration names',
   'address-too-wide': '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
   'too-many-addresses': 'an account has at most {max} addresses and networks ({key})',
   'address-taken': '{entry} overlaps an address of the account {username}',
@@ -39,42 +43,61 @@ export interface AddressRules {
   readonly shortestPrefixBits: { readonly 4: number; readonly 16: number };
   /** Whether sellers may fill the list. */
   readonly isForSellers: boolean;
+  /** Whether entries may be countries and numbers of networks (ASN). */
+  readonly hasGeo: boolean;
 }
 
 /** Parses a list of addresses and networks. Returns them in canonical form, without entries that another entry contains. */
 export function readAddressList(
   entries: readonly string[],
-  { max: name, shortestPrefixBits }: AddressRules,
+  rules: AddressRules,
   max: number,
+  geoFiles: GeoPaths,
 ): { ok: true; addresses: readonly string[] } | { ok: false; refusal: AddressRefusal } {
-  const key = `socks.${name}`;
-  const refused = (code: AddressRefusal['code'], values: AddressRefusal['values']) =>
-    ({ ok: false, refusal: { code, values } }) as const;
-  if (entries.length > MAX_ENTRIES) return refused('too-many-addresses', { max: `${max}`, key });
-  const blocks: Cidr[] = [];
+  const tooMany = refused('too-many-addresses', { max: `${max}`, key: `socks.${rules.max}` });
+  if (entries.length > MAX_ENTRIES) return tooMany;
+  const read: (Cidr | GeoRule)[] = [];
   for (const text of entries) {
-    const entry = text.trim();
-    const block = parseCidr(entry);
-    if (block === null) return refused('address', { entry: JSON.stringify(entry.slice(0, MAX_SHOWN_CHARS)) });
-    const { 4: ipv4, 16: ipv6 } = shortestPrefixBits;
-    if (block.length < (block.bytes.length === 4 ? ipv4 : ipv6))
-      return refused('address-too-wide', { entry: formatBlock(block), ipv4: `${ipv4}`, ipv6: `${ipv6}` });
-    blocks.push(block);
+    const entry = readEntry(text.trim(), rules, geoFiles);
+    if ('refusal' in entry) return entry;
+    read.push(entry);
   }
-  const kept = blocks.filter(
-    (block, at) => !blocks.some((other, otherAt) => at !== otherAt && isRedundant(block, at, other, otherAt)),
+  const kept = read.filter(
+    (entry, at) => !read.some((other, otherAt) => at !== otherAt && isRedundant(entry, at, other, otherAt)),
   );
-  if (kept.length > max) return refused('too-many-addresses', { max: `${max}`, key });
-  return { ok: true, addresses: kept.length === 0 ? NO_ADDRESSES : kept.map(formatBlock) };
+  if (kept.length > max) return tooMany;
+  return { ok: true, addresses: kept.length === 0 ? NO_ADDRESSES : kept.map(formatEntry) };
 }
 
-/** Whether `other` contains `block`. Of two equal blocks the first one stays. */
-function isRedundant(block: Cidr, at: number, other: Cidr, otherAt: number): boolean {
+function readEntry(
+  entry: string,
+  { hasGeo, shortestPrefixBits }: AddressRules,
+  geoFiles: GeoPaths,
+): Cidr | GeoRule | ReturnType<typeof refused> {
+  const rule = hasGeo ? parseGeoRule(entry) : null;
+  if (rule !== null)
+    return geoFiles[rule.kind] === null ? refused('no-geo-file', { entry, key: `geo.${rule.kind}` }) : rule;
+  const block = parseCidr(entry);
+  const shown = JSON.stringify(entry.slice(0, MAX_SHOWN_CHARS));
+  if (block === null) return refused(hasGeo ? 'client-entry' : 'address', { entry: shown });
+  const { 4: ipv4, 16: ipv6 } = shortestPrefixBits;
+  if (block.length >= (block.bytes.length === 4 ? ipv4 : ipv6)) return block;
+  return refused('address-too-wide', { entry: formatEntry(block), ipv4: `${ipv4}`, ipv6: `${ipv6}` });
+}
+
+const refused = (code: AddressRefusal['code'], values: AddressRefusal['values']) =>
+  ({ ok: false, refusal: { code, values } }) as const;
+
+/** Whether `other` contains `entry`. Of two equal ones the first one stays. */
+function isRedundant(block: Cidr | GeoRule, at: number, other: Cidr | GeoRule, otherAt: number): boolean {
+  if ('kind' in block || 'kind' in other) return otherAt < at && formatEntry(other) === formatEntry(block);
   if (!inCidr(block.bytes, other) || other.length > block.length) return false;
   return other.length < block.length || otherAt < at;
 }
 
-function formatBlock({ bytes, length }: Cidr): string {
+function formatEntry(entry: Cidr | GeoRule): string {
+  if ('kind' in entry) return formatGeoRule(entry);
+  const { bytes, length } = entry;
   return length === bytes.length * 8 ? formatIp(bytes) : `${formatIp(bytes)}/${length}`;
 }
 
@@ -91,7 +114,7 @@ export function networksOfRange(first: string, last: string): string[] | null {
   for (let at = numberOf(from); at <= end; ) {
     // The largest network that begins at `at` and does not extend beyond the end.
     const hostBits = Math.min(at === 0n ? bits : bitsOf(at & -at) - 1, bitsOf(end - at + 1n) - 1);
-    networks.push(formatBlock({ bytes: bytesOf(at, from.length), length: bits - hostBits }));
+    networks.push(formatEntry({ bytes: bytesOf(at, from.length), length: bits - hostBits }));
     at += 1n << BigInt(hostBits);
   }
   return networks.length === 0 ? null : networks;

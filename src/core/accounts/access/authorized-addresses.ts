@@ -1,5 +1,5 @@
 // Authorized addresses: the client addresses and networks that may use an account without credentials.
-import { type IpBytes, parseCidr, parseIp, unmap } from '../../ip.js';
+import { type AddressRange, parseCidr, parseIp, sortable, sortableRange, unmap } from '../../ip.js';
 import type { AddressRefusal } from './address-list.js';
 
 export const addressTaken = (entry: string, username: string): AddressRefusal => ({
@@ -7,29 +7,16 @@ export const addressTaken = (entry: string, username: string): AddressRefusal =>
   values: { entry, username: JSON.stringify(username) },
 });
 
-/** The first and last address of a block as texts that sort like the addresses: `4` or `6`, then hexadecimal digits. */
-export interface AddressRange {
-  readonly first: string;
-  readonly last: string;
-}
-
 /** The range of an address or network that `readAddressLists` returned. Throws a RangeError for any other text. */
 export function rangeOf(text: string): AddressRange {
   const block = parseCidr(text);
   if (block === null) throw new RangeError(`not an address or a network: ${text}`);
-  const { bytes, length } = block;
-  const last = Uint8Array.from(
-    bytes,
-    (byte, at) => byte | (0xff >> Math.min(8, Math.max(0, length - at * 8))),
-  );
-  return { first: keyOf(bytes), last: keyOf(last) };
+  return sortableRange(block);
 }
 
-function keyOf(ip: IpBytes): string {
-  return `${ip.length === 4 ? 4 : 6}${Buffer.from(ip).toString('hex')}`;
-}
-
-interface Owned<Owner> extends AddressRange {
+interface Owned<Owner> {
+  readonly first: string;
+  readonly last: string;
   readonly owner: Owner;
 }
 
@@ -42,14 +29,14 @@ export class AddressIndex<Owner> {
     if (this.#ranges.length === 0) return undefined;
     const ip = parseIp(address);
     if (ip === null) return undefined;
-    const key = keyOf(unmap(ip));
+    const key = sortable(unmap(ip));
     const range = this.#ranges[this.#countUpTo(key) - 1];
     return range !== undefined && key <= range.last ? range.owner : undefined;
   }
 
   /** The owner, other than `owner`, of a range that overlaps the address or network `text`; undefined: none. */
   overlap(text: string, owner?: Owner): Owner | undefined {
-    const { first, last } = rangeOf(text);
+    const [first, last] = rangeOf(text);
     for (let at = this.#countUpTo(last) - 1; at >= 0; at -= 1) {
       const range = this.#ranges[at];
       if (range === undefined || range.last < first) return undefined;
@@ -60,14 +47,14 @@ export class AddressIndex<Owner> {
 
   add(owner: Owner, addresses: readonly string[]): void {
     for (const text of addresses) {
-      const range = rangeOf(text);
-      this.#ranges.splice(this.#countUpTo(range.first), 0, { ...range, owner });
+      const [first, last] = rangeOf(text);
+      this.#ranges.splice(this.#countUpTo(first), 0, { first, last, owner });
     }
   }
 
   remove(owner: Owner, addresses: readonly string[]): void {
     for (const text of addresses) {
-      const { first } = rangeOf(text);
+      const [first] = rangeOf(text);
       // While an address moves from one account to another, both may have it for a moment.
       for (let at = this.#countUpTo(first) - 1; this.#ranges[at]?.first === first; at -= 1) {
         if (this.#ranges[at]?.owner !== owner) continue;

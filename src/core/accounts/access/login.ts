@@ -1,5 +1,6 @@
 // Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
 import type { Clock } from '../../clock.js';
+import type { Geo } from '../../geo.js';
 import { printable } from '../../text.js';
 import { type Account, isExpired } from '../account.js';
 import { isAllowedClient } from './allowed-clients.js';
@@ -29,6 +30,12 @@ export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 
 /** The account fields that a login needs. */
 type LoginAccount = Pick<Account, 'username' | 'passwordHash'> & Refusable;
+
+/** What decides with the fields of an account. */
+export interface AccessRules {
+  readonly schedules: Pick<Schedules, 'isOpen'>;
+  readonly geo: Geo;
+}
 
 /** The account fields that can refuse a login. */
 export type Refusable = Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients' | 'schedule'>;
@@ -66,11 +73,11 @@ const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export function createLogin<Found extends LoginAccount>({
   directory,
-  schedules,
+  access,
   now,
 }: {
   directory: { byUsername(username: string): Found | undefined };
-  schedules: Pick<Schedules, 'isOpen'>;
+  access: AccessRules;
   now: Clock;
 }): LogIn<Found> {
   return (usernameBytes, password, client) => {
@@ -84,7 +91,7 @@ export function createLogin<Found extends LoginAccount>({
     });
     if (!account) return fail('unknown-user');
     if (!matches) return fail('wrong-password');
-    const refusal = accountRefusal(account, client, schedules, now());
+    const refusal = accountRefusal(account, client, access, now());
     if (refusal !== null) return fail(refusal);
     return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
   };
@@ -94,19 +101,19 @@ export function createLogin<Found extends LoginAccount>({
 export function accountRefusal(
   account: Refusable,
   client: string,
-  schedules: Pick<Schedules, 'isOpen'>,
+  { schedules, geo }: AccessRules,
   now: number,
 ): AccountRefusal | null {
   if (!account.isEnabled) return 'disabled';
   if (isExpired(account, now)) return 'expired';
-  const refusal = clientRefusal(account, client);
+  const refusal = clientRefusal(account, client, geo);
   if (refusal !== null) return refusal;
   return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
 }
 
 /** Why an account may not be used from the address `client`, whatever the time; null: it may. Its sessions from there end. */
-export function clientRefusal(account: Refusable, client: string): 'client-not-allowed' | null {
-  return isAllowedClient(account.allowedClients, client) ? null : 'client-not-allowed';
+export function clientRefusal(account: Refusable, client: string, geo: Geo): 'client-not-allowed' | null {
+  return isAllowedClient(account.allowedClients, client, geo) ? null : 'client-not-allowed';
 }
 
 /** 'blocked-address' too: the client has guessed too often, and continues. */

@@ -185,7 +185,7 @@ const accessOf = (account: Account) => Object.fromEntries(ACCESS_FIELDS.map((nam
 
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
 function endedBy(
-  { sessions, schedules }: Pick<Services, 'sessions' | 'schedules'>,
+  { sessions, ...access }: Pick<Services, 'sessions' | 'schedules' | 'geo'>,
   account: Account,
   { change }: Plan,
   action: BulkAction,
@@ -194,7 +194,7 @@ function endedBy(
   const live = sessions.countOf(account.id);
   if (live === 0 || action.type === 'delete' || action.type === 'reset-password') return live;
   const after = changed(account, change);
-  const isEnded = (client: string) => accountRefusal(after, client, schedules, at) !== null;
+  const isEnded = (client: string) => accountRefusal(after, client, access, at) !== null;
   const here = sessions.ofAccount(account.id).filter(({ client }) => isEnded(client.address)).length;
   const { clientAddresses, sessions: others } = sessions.elsewhere.of(account.id) ?? NONE_ELSEWHERE;
   const ended = clientAddresses.filter(isEnded).length;

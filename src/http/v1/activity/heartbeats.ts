@@ -10,6 +10,7 @@ import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
+import { ClientFields, withOrigin } from './client-origin.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
@@ -19,7 +20,7 @@ const HeartbeatEntry = z
     accountId: Guid,
     username: z.string(),
     sessionId: Guid,
-    client: z.string(),
+    ...ClientFields,
     destination: z.string(),
     protocol: Protocol,
     bytesUp: Bytes,
@@ -119,7 +120,7 @@ export const heartbeatRoutes = [
         schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
       },
     },
-    async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats }) {
+    async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats, geo }) {
       const filter = withoutUndefined<HeartbeatFilter>({
         accountId,
         gameId: game,
@@ -128,9 +129,8 @@ export const heartbeatRoutes = [
       });
       const found = await heartbeats.list(filter, numberCursors.placeOf(cursor), limit + 1);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
-      return {
-        body: { items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })), nextCursor },
-      };
+      const shown = items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...withOrigin(entry, geo) }));
+      return { body: { items: shown, nextCursor } };
     },
   }),
   route('GET /api/v1/heartbeats/series', 'getHeartbeatSeries', 'heartbeats:read', {

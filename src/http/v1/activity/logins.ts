@@ -8,6 +8,7 @@ import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '.
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
+import { ClientFields, withOrigin } from './client-origin.js';
 
 const LoginOutcome = z.enum(LOGIN_OUTCOMES).meta({
   id: 'LoginOutcome',
@@ -21,7 +22,7 @@ const Login = z
     accountId: Guid.nullable(),
     /** Empty: the client sent no credentials, or a blocked address tried many names. */
     username: z.string(),
-    client: z.string(),
+    ...ClientFields,
     outcome: LoginOutcome,
     /** Number of logins in this entry: the same outcome, name and address up to a minute apart; up to an hour if blocked. */
     times: z.int().min(1),
@@ -57,7 +58,7 @@ export const loginRoutes = [
       }),
     },
     responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
-    async handle({ query: { limit, cursor, accountId, from, to, ...named } }, { logins }) {
+    async handle({ query: { limit, cursor, accountId, from, to, ...named } }, { logins, geo }) {
       const filter = withoutUndefined<LoginFilter>({
         ...named,
         accountId,
@@ -72,7 +73,7 @@ export const loginRoutes = [
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
       return {
         body: {
-          items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })),
+          items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...withOrigin(entry, geo) })),
           matched,
           total,
           nextCursor,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Actor, AuditRecord } from '../../../core/audit/audit.js';
 import { iso } from '../../../core/clock.js';
+import { originOf } from '../../../core/geo.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import { invalid } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
@@ -9,6 +10,7 @@ import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortedCursors } from '../cursors.js';
+import { ClientFields } from './client-origin.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
@@ -22,6 +24,7 @@ export const LiveSession = z
     /** The protocol of the client. */
     clientProtocol: z.enum(['socks5', 'socks4', 'http']),
     client: z.object({ address: z.string(), port: z.int() }),
+    clientOrigin: ClientFields.clientOrigin,
     /** `host` is the requested host, `address` the address that the daemon connected to. */
     destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
     gameId: z.string().nullable(),
@@ -73,12 +76,16 @@ export const liveSessionRoutes = [
     },
     async handle(
       { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
-      { liveSessions },
+      { liveSessions, geo },
     ) {
       const filter = { search: search.toLowerCase(), accountId, game, protocol };
       const { items: matching, matched, total } = await liveSessions.list(filter);
       const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
-      return { body: { ...page, items: page.items.map(present), matched, total } };
+      const items = page.items.map((each) => ({
+        ...present(each),
+        clientOrigin: originOf(each.client.address, geo),
+      }));
+      return { body: { ...page, items, matched, total } };
     },
   }),
   route('DELETE /api/v1/sessions/{id}', 'endSession', 'sessions:write', {

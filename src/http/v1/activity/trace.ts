@@ -1,20 +1,16 @@
 // /api/v1/trace: who used a destination at a time, in the answer to an abuse report. Each search is in the audit log.
 import { z } from 'zod';
 import { fromIso, iso, isoOrNull } from '../../../core/clock.js';
-import { parseCidr, parseIp } from '../../../core/ip.js';
+import { parseCidr, parseIp, sortableRange } from '../../../core/ip.js';
 import { readReport } from '../../../core/trace/abuse-report.js';
-import {
-  type SessionRecord,
-  sortableRange,
-  type TraceQuestion,
-  type Unmatched,
-} from '../../../core/trace/session-record.js';
+import type { SessionRecord, TraceQuestion, Unmatched } from '../../../core/trace/session-record.js';
 import { fault } from '../../api/field-errors.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
+import { ClientFields, withOrigin } from './client-origin.js';
 
 const Port = z.coerce.number().int().min(1).max(65_535);
 /** Longer ones would read a large part of the records. */
@@ -40,7 +36,8 @@ const TraceItem = z
   .object({
     /** The name at that time. The account may be removed. */
     account: z.object({ id: Guid, username: z.string() }),
-    client: z.string(),
+    /** The origin by the files of today. */
+    ...ClientFields,
     /** Our end as the destination sees it. Of UDP the port alone; null: an upstream proxy has it. */
     outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
     destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
@@ -133,7 +130,7 @@ export const traceRoutes = [
       }),
     },
     responses: { 200: { description: 'A page.', schema: Trace } },
-    async handle({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, audit }) {
+    async handle({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, geo, audit }) {
       const { limit, cursor, destination, port, outgoing, outgoingPort, at, tolerance } = query;
       if (destination === undefined && outgoingPort === undefined)
         return invalid('query.destination', 'missing');
@@ -161,7 +158,7 @@ export const traceRoutes = [
       const live = new Map((await liveSessions.find([...new Set(running)])).map((each) => [each.id, each]));
       return {
         body: {
-          items: items.map((record) => present(record, live.get(record.session))),
+          items: items.map((record) => withOrigin(present(record, live.get(record.session)), geo)),
           nextCursor,
           incomplete: incompleteOf(unmatched, {
             isRecording: retention.current().sessionDays > 0,
@@ -188,7 +185,7 @@ export const traceRoutes = [
 function present(
   record: SessionRecord,
   live: { readonly bytesUp: number; readonly bytesDown: number } | undefined,
-): z.input<typeof TraceItem> {
+): Omit<z.input<typeof TraceItem>, 'clientOrigin'> {
   const { accountId, username, client, outgoing, host, address, port, protocol, session, node, exit } =
     record;
   const { startedAt, endedAt, bytesUp, bytesDown } = live ? { ...record, ...live } : record;

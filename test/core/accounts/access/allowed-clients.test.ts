@@ -5,11 +5,18 @@ import fc from 'fast-check';
 import { ADDRESS_TEXTS, networksOfRange } from '../../../../src/core/accounts/access/address-list.js';
 import { isAllowedClient } from '../../../../src/core/accounts/access/allowed-clients.js';
 import { readAddressLists } from '../../../../src/core/accounts/fields/address-fields.js';
+import { type Geo, NO_GEO } from '../../../../src/core/geo.js';
 import { formatIp } from '../../../../src/core/ip.js';
 import { fillText } from '../../../../src/core/text.js';
 
 const readAllowedClients = (allowedClients: string[], maxAllowedClients: number) =>
-  readAddressLists({ allowedClients }, { maxAllowedClients, maxAuthorizedAddresses: 0 });
+  readAddressLists(
+    { allowedClients },
+    { maxAllowedClients, maxAuthorizedAddresses: 0, geoFiles: { country: '/known.mmdb', asn: null } },
+  );
+
+/** Only 203.0.113.7 is in a country. */
+const GEO: Geo = { ...NO_GEO, country: (ip) => (formatIp(ip) === '203.0.113.7' ? 'de' : null) };
 
 const read = (...entries: string[]): unknown => {
   const result = readAllowedClients(entries, 2);
@@ -32,20 +39,28 @@ const CASES: [allowed: string[], client: string, isAllowed: boolean][] = [
   [['198.51.100.1', '2001:db8::1'], '2001:db8::1', true],
   [['fe80::/10'], 'fe80::1%eth0', true],
   [['0.0.0.0/0'], 'unix', false],
+  [['country:DE'], '::ffff:203.0.113.7', true],
+  [['country:de', '198.51.100.1'], '198.51.100.1', true],
+  [['country:jp'], '203.0.113.7', false],
+  [['country:de'], '198.51.100.7', false],
+  [['country:de'], 'unix', false],
 ];
 
 for (const [allowed, client, isAllowed] of CASES) {
   test(`${client} ${isAllowed ? 'may' : 'may not'} use an account of [${allowed.join(', ')}]`, () => {
     const list = readAllowedClients(allowed, 16);
     assert.ok(list.ok);
-    assert.equal(isAllowedClient(list.change.allowedClients, client), isAllowed);
+    assert.equal(isAllowedClient(list.change.allowedClients, client, GEO), isAllowed);
   });
 }
 
 test('an invalid list is refused with the reason; the maximum length is exact', () => {
   assert.deepEqual(read('203.0.113.9/24', '::ffff:198.51.100.1'), ['203.0.113.0/24', '198.51.100.1']);
   assert.deepEqual(read('0.0.0.0/0', '10.0.0.0/8', '::/0'), ['0.0.0.0/0', '::/0']);
-  assert.match(String(read('player.example')), /"player\.example" is neither an address/);
+  for (const entry of ['player.example', 'country:deu', 'asn:0', 'asn:4294967296'])
+    assert.match(String(read(entry)), /^"[^"]+" is neither an address .* nor a country \(country:de\)$/);
+  assert.deepEqual(read('country:DE', '203.0.113.7', 'country:de'), ['country:de', '203.0.113.7']);
+  assert.match(String(read('asn:64500')), /asn:64500 needs a file in the MaxMind DB format.*geo\.asn/);
   assert.match(String(read('192.0.2.1', '192.0.2.2', '192.0.2.3')), /at most 2 .*socks\.maxAllowedClients/);
   assert.deepEqual(read(...Array<string>(256).fill('192.0.2.1')), ['192.0.2.1']);
   // A list has at most 256 entries before duplicates are removed, because each entry is compared with all others.
@@ -77,7 +92,7 @@ test('the networks of a range contain its addresses and no others', () => {
     fc.property(byte, byte, byte, (a, b, last) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)];
       const networks = networksOfRange(addressOf(low), addressOf(high)) ?? [];
-      assert.equal(isAllowedClient(networks, addressOf(last)), low <= last && last <= high);
+      assert.equal(isAllowedClient(networks, addressOf(last), GEO), low <= last && last <= high);
     }),
   );
 });

@@ -8,7 +8,7 @@ import { readAddressLists } from '../../../../src/core/accounts/fields/address-f
 import { fillText } from '../../../../src/core/text.js';
 
 const read = (...entries: string[]): unknown => {
-  const max = { maxAuthorizedAddresses: 3, maxAllowedClients: 0 };
+  const max = { maxAuthorizedAddresses: 3, maxAllowedClients: 0, geoFiles: { country: 'x', asn: 'x' } };
   const result = readAddressLists({ authorizedAddresses: entries }, max);
   if (result.ok) return result.change.authorizedAddresses;
   return fillText(ADDRESS_TEXTS[result.address.code], result.address.values);

@@ -8,6 +8,7 @@ import { hashPassword } from '../../../../src/core/accounts/access/password.js';
 import { createSchedules } from '../../../../src/core/accounts/access/schedule.js';
 import type { Account } from '../../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../../src/core/accounts/directory.js';
+import { NO_GEO } from '../../../../src/core/geo.js';
 import { account as someAccount } from '../../../helpers/account.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -38,8 +39,8 @@ directory.load([
   account('broken', { passwordHash: 'nonsense' }),
   account('\ufffd'),
 ]);
-const schedules = createSchedules('UTC');
-const logIn = createLogin({ directory, schedules, now: () => NOW });
+const access = { schedules: createSchedules('UTC'), geo: NO_GEO };
+const logIn = createLogin({ directory, access, now: () => NOW });
 const CLIENT = '203.0.113.7';
 const attempt = (username: string | Uint8Array, password: string | Uint8Array = 'secret', client = CLIENT) =>
   logIn(Buffer.from(username), Buffer.from(password), client);
@@ -172,7 +173,7 @@ test('the user name of a failed login is printable', () => {
 test('a login uses the current state of the account', () => {
   const changing = new AccountDirectory();
   let now = NOW;
-  const check = createLogin({ directory: changing, schedules, now: () => now });
+  const check = createLogin({ directory: changing, access, now: () => now });
   const reason = () => {
     const result = check(Buffer.from('player'), Buffer.from('secret'), CLIENT);
     return result.ok ? 'ok' : result.reason;

@@ -41,6 +41,7 @@ async function setUp(t: TestContext, sharedStore?: Store) {
     hasExit: () => false,
     maxAuthorizedAddresses: 16,
     maxAllowedClients: 16,
+    geoFiles: { country: null, asn: null },
     now,
     newId: randomUUID,
   });
