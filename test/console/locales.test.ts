@@ -33,8 +33,8 @@ function sources(): string {
 }
 
 /** The Chinese of what the daemon says in English, by its code, of `FIELD_TEXTS`, `LINE_TEXTS`, `REASON_TEXTS`. */
-const [fieldTexts, lineTexts, reasonTexts] = readFileSync(join(locales, 'daemon.zh-CN.ts'), 'utf8')
-  .split(/LINE_TEXTS|REASON_TEXTS/)
+const [shared, fieldTexts, lineTexts, reasonTexts] = readFileSync(join(locales, 'daemon.zh-CN.ts'), 'utf8')
+  .split(/FIELD_TEXTS|LINE_TEXTS|REASON_TEXTS/)
   .map(
     (part) =>
       new Map(
@@ -44,7 +44,8 @@ const [fieldTexts, lineTexts, reasonTexts] = readFileSync(join(locales, 'daemon.
           ),
         ].map(([, code = '', zh = '']) => [code, zh]),
       ),
-  ) as [Map<string, string>, Map<string, string>, Map<string, string>];
+  ) as [Map<string, string>, Map<string, string>, Map<string, string>, Map<string, string>];
+for (const [key, zh] of shared) for (const texts of [fieldTexts, lineTexts]) texts.set(key, zh);
 
 const chinese = new Map(texts.map(({ key, zh }) => [key, zh]));
 const english = new Map(texts.map(({ key, en }) => [key, en]));
