@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { checkCertificate } from '../../src/cli/doctor/certificate.js';
+import { checkCertificates } from '../../src/cli/doctor/files.js';
 import { makeCertificate } from '../helpers/certificate.js';
 import { loadText } from '../helpers/config-file.js';
 import { needs } from '../helpers/programs.js';
@@ -10,12 +10,12 @@ import { suiteScope } from '../helpers/suite.js';
 
 const DAY_MS = 86_400_000;
 
-describe('checkCertificate', needs('openssl'), () => {
+describe('checkCertificates', needs('openssl'), () => {
   const scope = suiteScope();
   const own = makeCertificate(scope, { days: 30 });
   const check = async (cert: string, key: string, now: number) => {
     const { config } = await loadText(`admin: { tls: { cert: ${cert}, key: ${key} } }`);
-    return checkCertificate(config, now);
+    return checkCertificates(config, now);
   };
   const stateAt = async (now: number) => {
     const [finding] = await check(own.certFile, own.keyFile, now);
@@ -41,7 +41,7 @@ describe('checkCertificate', needs('openssl'), () => {
   it('also checks the certificates of listeners', async () => {
     const listener = `{ host: "::1", port: 1, tls: { cert: ${own.certFile}, key: /nowhere/key.pem } }`;
     const { config } = await loadText(`socks: { listeners: [{ host: "::1", port: 2 }, ${listener}] }`);
-    const [finding] = await checkCertificate(config, Date.now());
+    const [finding] = await checkCertificates(config, Date.now());
     assert.deepEqual([finding?.check, finding?.state], ['certificate of listener 1', 'stop']);
     assert.match(
       finding?.text ?? '',
@@ -58,6 +58,6 @@ describe('checkCertificate', needs('openssl'), () => {
   });
 
   it('reports nothing without a certificate', async () => {
-    assert.deepEqual(await checkCertificate((await loadText(null)).config, Date.now()), []);
+    assert.deepEqual(await checkCertificates((await loadText(null)).config, Date.now()), []);
   });
 });

@@ -1,7 +1,7 @@
 // `pulsegate doctor` on the version: installed, running, and its age.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { versionFinding } from '../../src/cli/doctor/version.js';
+import { versionFinding } from '../../src/cli/doctor/checks.js';
 
 const BUILD = { commit: '0123456789abcdef', date: '2026-04-26T10:00:00.000Z' };
 const after = (days: number): number => Date.parse(BUILD.date) + days * 86_400_000;
@@ -22,7 +22,6 @@ describe('doctor on the version', () => {
     const text = '0.3.0 of 2026-04-26, commit 0123456789ab';
     for (const running of ['0.3.0', null])
       assert.deepEqual(versionFinding('0.3.0', running, BUILD, after(180) - 1), {
-        check: 'version',
         state: 'ok',
         text,
       });
@@ -32,7 +31,6 @@ describe('doctor on the version', () => {
 
   it('shows only the version of a program that is not a package', () => {
     assert.deepEqual(versionFinding('0.3.0', '0.3.0', null, after(1_000)), {
-      check: 'version',
       state: 'ok',
       text: '0.3.0',
     });

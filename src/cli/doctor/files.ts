@@ -1,52 +1,94 @@
-// `pulsegate doctor`: checks the configured files of secrets, countries and agents, and who can read the secrets.
+// `pulsegate doctor`: checks the configured files of secrets, countries, agents and certificates, and who can read the secrets.
 import { stat } from 'node:fs/promises';
 import { isPlainObject } from '../../config/units.js';
-import { type Loaded, Secret } from '../../config.js';
+import {
+  type Config,
+  ConfigError,
+  type Loaded,
+  readTlsFiles,
+  Secret,
+  type TlsFiles,
+  type TlsPair,
+} from '../../config.js';
+import { DAY_MS } from '../../core/clock.js';
+import { RENEW_MS, tlsFilesOf } from '../../parts/certificates.js';
 import { fileWarnings, geoFileProblems, secretFileProblems } from '../../parts/named-files.js';
-import type { Finding } from './finding.js';
+import { type Found, ok, stop, warn } from './finding.js';
 
-export async function checkFiles(loaded: Loaded): Promise<Finding[]> {
-  const check = 'files';
+export function checkFiles({ config }: Loaded): Found[] {
   return [
-    ...[...secretFileProblems(loaded.config), ...geoFileProblems(loaded.config)].map(
-      ({ where, text }): Finding => ({ check, state: 'stop', text: `${where}: ${text}` }),
+    ...[...secretFileProblems(config), ...geoFileProblems(config)].map(({ where, text }) =>
+      stop(`${where}: ${text}`),
     ),
-    ...fileWarnings(loaded.config).map(
-      ({ where, text }): Finding => ({ check, state: 'warn', text: `${where}: ${text}` }),
-    ),
-    ...(await checkSecrets(loaded)),
+    ...fileWarnings(config).map(({ where, text }) => warn(`${where}: ${text}`)),
   ];
 }
 
 /** Warns of files with secrets that other users of this machine can read. */
-async function checkSecrets({ settings, effective, file }: Loaded): Promise<Finding[]> {
-  const check = 'secrets';
+export async function checkSecrets({ settings, effective, file }: Loaded): Promise<Found[]> {
   const values = [...valuesIn(settings)];
-  const findings: Finding[] = [];
+  const findings: Found[] = [];
   const inFile = values.flatMap(({ path, value }) =>
     value instanceof Secret && sourceOf(path, effective) === 'file' ? [path] : [],
   );
   if (file !== null && inFile.length > 0 && (await isReadableByOthers(file))) {
     const advice = `run chmod 640 ${file} with the daemon's group, or keep secrets in files of their own`;
-    const text = `other users can read ${file}, which contains ${inFile.join(', ')}; ${advice}`;
-    findings.push({ check, state: 'warn', text });
+    findings.push(warn(`other users can read ${file}, which contains ${inFile.join(', ')}; ${advice}`));
   }
   for (const { path, value } of values) {
     // secretFile, passwordFile, apiKeyFile, connectionFile
     if (typeof value !== 'string' || !path.endsWith('File') || !(await isReadableByOthers(value))) continue;
-    findings.push({
-      check,
-      state: 'warn',
-      text: `other users can read ${value} (${path}); run chmod 600 ${value}`,
-    });
+    findings.push(warn(`other users can read ${value} (${path}); run chmod 600 ${value}`));
   }
   return findings;
+}
+
+/** Checks the certificates of the admin port and of the listeners. @param now in ms */
+export async function checkCertificates(config: Config, now: number): Promise<Found[]> {
+  const findings = tlsFilesOf(config).map(async ([where, tls]) => {
+    const [, listener] = /\[(\d+)\]/.exec(where) ?? [];
+    const found = await checkPair(tls, where, now);
+    if (listener === undefined) return found;
+    return found.map((each) => ({ ...each, check: `certificate of listener ${listener}` }));
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+async function checkPair(tls: TlsFiles, where: string, now: number): Promise<Found[]> {
+  let pair: TlsPair | null;
+  try {
+    pair = readTlsFiles(tls, where);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ where, text }) => stop(`${where}: ${text}`));
+  }
+  const { key } = tls;
+  if (!pair || key === null) return [];
+  const exposed = await isReadableByOthers(key);
+  return [
+    lifetime(pair, now),
+    ...(exposed ? [warn(`other users can read the key ${key}; run chmod 600 ${key}`)] : []),
+  ];
+}
+
+function lifetime({ certificate, expiresAt }: TlsPair, now: number): Found {
+  const beginsAt = Date.parse(certificate.validFrom);
+  const end = new Date(expiresAt).toISOString();
+  if (now >= expiresAt) return stop(`expired on ${end}; renew it`);
+  if (now < beginsAt) {
+    const begin = new Date(beginsAt).toISOString();
+    return stop(`is not valid before ${begin}; check the clock (NTP) or the certificate`);
+  }
+  const days = Math.floor((expiresAt - now) / DAY_MS);
+  if (expiresAt - now <= RENEW_MS)
+    return warn(`expires in ${days} days, on ${end}; renew it and send SIGHUP`);
+  return ok(`valid for ${days} more days, until ${end}`);
 }
 
 const READ_BY_OTHERS = 0o007;
 
 /** Returns whether users who are neither the owner nor in the group can read the file; false for a missing file. */
-export async function isReadableByOthers(file: string): Promise<boolean> {
+async function isReadableByOthers(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => null);
   return found !== null && (found.mode & READ_BY_OTHERS) !== 0;
 }

@@ -1,15 +1,19 @@
-// `pulsegate doctor`: checks names, IPv6, and the limits of the system for connections.
+// `pulsegate doctor`: checks names, IPv6 and ports.
 import { Resolver } from 'node:dns/promises';
-import { readFile } from 'node:fs/promises';
+import { get as getPlain } from 'node:http';
+import { get as getOverTls } from 'node:https';
+import { createServer } from 'node:net';
 import type { Config } from '../../config.js';
+import { StartError } from '../../core/errors.js';
+import { isLoopback as isLoopbackAddress } from '../../http/guards/client.js';
 import { hasGlobalIpv6 } from '../../parts/geo.js';
-import type { Finding } from './finding.js';
+import { listenOn, openServer } from '../../parts/listen.js';
+import { type Found, ok, stop, warn } from './finding.js';
 
 /** Errors that mean that no server answered. NXDOMAIN is not one: it is an answer. */
 const NO_ANSWER = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EREFUSED', 'ESERVFAIL', 'EBADRESP']);
 
-export async function checkDns({ dns }: Config): Promise<Finding> {
-  const check = 'dns';
+export async function checkDns({ dns }: Config): Promise<Found> {
   const resolver = new Resolver({ timeout: Math.min(dns.timeoutMs, 3000), tries: 1 });
   if (dns.servers.length > 0) resolver.setServers(dns.servers);
   const servers = resolver.getServers().join(', ') || 'none';
@@ -18,65 +22,55 @@ export async function checkDns({ dns }: Config): Promise<Finding> {
     () => null,
     (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
   );
-  if (failure && NO_ANSWER.has(failure)) {
-    return {
-      check,
-      state: 'warn',
-      text: `${servers}: no answer (${failure}); host names cannot be resolved; set dns.servers`,
-    };
+  if (failure && NO_ANSWER.has(failure))
+    return warn(`${servers}: no answer (${failure}); host names cannot be resolved; set dns.servers`);
+  return ok(`${servers} answers in ${Math.round(performance.now() - startedAt)} ms`);
+}
+
+export function checkIpv6(): Found {
+  if (hasGlobalIpv6()) return ok('this machine has a global IPv6 address');
+  return warn('no global IPv6 address: IPv6 destinations are not reachable');
+}
+
+/** Whether the port is free, or the running daemon's. */
+export async function checkPort(config: Config, name: 'socks' | 'admin'): Promise<Found> {
+  const { host: hosts, port } = config[name];
+  try {
+    const { close, addresses } = await listenOn({
+      name,
+      hosts,
+      port,
+      open: (where, isDualStack) => openServer(createServer(), where, isDualStack),
+    });
+    close();
+    return ok(port === 0 ? 'any free port' : `${addresses.join(', ')} free`);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    if (error.code === 'port-in-use' && (await isPulsegate(config)))
+      return ok(`${port} in use by the running daemon`);
+    return stop(error.message);
   }
-  return {
-    check,
-    state: 'ok',
-    text: `${servers} answers in ${Math.round(performance.now() - startedAt)} ms`,
-  };
 }
 
-export function checkIpv6(): Finding {
-  const check = 'ipv6';
-  if (hasGlobalIpv6()) return { check, state: 'ok', text: 'this machine has a global IPv6 address' };
-  return {
-    check,
-    state: 'warn',
-    text: 'no global IPv6 address: IPv6 destinations are not reachable',
-  };
+const PROBE_MS = 2000;
+
+/** Whether a Pulsegate listens on the admin port: its 401 response names the realm. */
+function isPulsegate({ admin }: Config): Promise<boolean> {
+  const host = admin.host[0] === '0.0.0.0' ? '127.0.0.1' : admin.host[0] === '::' ? '::1' : admin.host[0];
+  // The certificate is not verified: the request sends no credentials and reads only the realm.
+  const get = admin.tls.cert === null ? getPlain : getOverTls;
+  const path = '/ProxyAccount/GetProxyAccountList';
+  return new Promise((resolve) => {
+    const request = get(
+      { host, port: admin.port, path, timeout: PROBE_MS, rejectUnauthorized: false },
+      (response) => {
+        response.resume();
+        resolve(/realm="Pulsegate"/.test(response.headers['www-authenticate'] ?? ''));
+      },
+    );
+    request.on('timeout', () => request.destroy(new Error('timeout')));
+    request.on('error', () => resolve(false));
+  });
 }
 
-const ENOUGH_PORTS = 10_000;
-
-export async function checkLocalPorts(): Promise<Finding[]> {
-  const [first, last] = await readNumbers('/proc/sys/net/ipv4/ip_local_port_range');
-  if (first === undefined || last === undefined) return [];
-  const count = last - first + 1;
-  const text = `${count} local ports for connections to one destination (${first} to ${last})`;
-  if (count >= ENOUGH_PORTS) return [{ check: 'local ports', state: 'ok', text }];
-  return [
-    {
-      check: 'local ports',
-      state: 'warn',
-      text: `${text}; run sysctl -w net.ipv4.ip_local_port_range="10240 65535"`,
-    },
-  ];
-}
-
-const CONNTRACK_FULL = 0.8;
-
-export async function checkConntrack(): Promise<Finding[]> {
-  const [most] = await readNumbers('/proc/sys/net/netfilter/nf_conntrack_max');
-  const [used] = await readNumbers('/proc/sys/net/netfilter/nf_conntrack_count');
-  if (most === undefined || used === undefined) return [];
-  const text = `${used} of ${most} connections tracked`;
-  if (used < most * CONNTRACK_FULL) return [{ check: 'conntrack', state: 'ok', text }];
-  return [
-    {
-      check: 'conntrack',
-      state: 'warn',
-      text: `${text}; a full table drops packets: raise net.netfilter.nf_conntrack_max`,
-    },
-  ];
-}
-
-async function readNumbers(file: string): Promise<number[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split(/\s+/).filter(Boolean).map(Number);
-}
+export const isLoopback = (host: string): boolean => host === 'localhost' || isLoopbackAddress(host);
