@@ -104,6 +104,24 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal(from.address, '127.0.0.8');
     });
 
+    it('UDP from an address that this machine does not have is dropped, logged once and counted', async () => {
+      await api('POST', EXITS, { name: 'udp-absent', addresses: ['192.0.2.78'] }, 201);
+      const account = await accountWith('udp-absent', 'udp-absent');
+      const end = await UdpEnd.open(scope);
+      const association = await associateThrough(scope, account);
+      for (let i = 0; i < 3; i += 1) association.send('127.0.0.1', end.port, 'hello');
+      const isRefusal = (line: LogLine) =>
+        line.msg === 'destination refused' && line['exit'] === 'udp-absent' && line['protocol'] === 'udp';
+      assert.equal((await daemon.waitForLine(isRefusal))['reason'], 'EADDRNOTAVAIL');
+      await eventually(async () => assert.equal((await api('GET', `${EXITS}/udp-absent`))['failures'], 1));
+      association.control.destroy();
+      const ended = await daemon.waitForLine(
+        (line) => line.msg === 'session ended' && line['account'] === 'udp-absent',
+      );
+      assert.deepEqual(ended['dropped'], { EADDRNOTAVAIL: 3 });
+      assert.equal(daemon.lines.filter(isRefusal).length, 1);
+    });
+
     it('BIND listens on the address of the exit, and says so', async () => {
       await api('POST', EXITS, { name: 'bind', addresses: ['127.0.0.12'] }, 201);
       const client = await loggedInClient(await accountWith('bind', 'bind'));

@@ -61,8 +61,8 @@ export interface DatagramRelay {
   watchClient(watch: boolean): void;
   /** Sends the data after `offset` in `datagram` to a destination. */
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void;
-  /** The port from which datagrams to `address` leave; 0 when no socket of its family can be opened. */
-  outsidePort(address: string): number;
+  /** The port from which datagrams to `address` leave; a system error code when no socket of its family can be opened. */
+  outsidePort(address: string): number | string;
   /** Opens a socket for the relay of an upstream proxy; null when no port or file descriptor is free. */
   openUpstream(options: UpstreamSocketOptions): UpstreamSocket | null;
   /** Sends `data` to the client; does nothing before `setClient`. */

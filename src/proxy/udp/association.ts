@@ -125,7 +125,9 @@ export class Association implements SessionTransfer, StreamListener {
       onNew: (host, { address, port }, upstream, isNew) => {
         if (port !== DNS_PORT) this.#isOnlyDns = false;
         const end = address.includes(':') ? exit?.ipv6 : exit?.ipv4;
-        const outgoing = upstream ? null : { address: end?.address ?? '', port: relay.outsidePort(address) };
+        const outgoing = upstream
+          ? null
+          : { address: end?.address ?? '', port: Number(relay.outsidePort(address)) };
         const via = upstream && formatHostPort(upstream.host, upstream.port);
         const leaves = upstream?.exit ?? exit?.name ?? null;
         const destination = { host, address, port, outgoing, via, exit: leaves };
@@ -300,6 +302,7 @@ export class Association implements SessionTransfer, StreamListener {
           destination: formatHostPort(host, port),
           protocol: 'udp',
           ...refusalFields(refusal),
+          ...(request.exit === null ? {} : { exit: request.exit.name }),
         },
         'destination refused',
       );

@@ -212,8 +212,8 @@ export class Destinations {
   /** Selects a permitted one of `addresses`: the present one if it is still permitted. */
   #choose(destination: Destination, addresses: readonly string[]): void {
     const { host, isName, port } = destination;
-    const { egress, exit, context } = this.#options;
-    const { upstreams } = context;
+    const { egress, exit, context, relay } = this.#options;
+    const { upstreams, exits } = context;
     const { permitted, refusal } = permittedAddresses(egress, addresses, isName ? host : null, port, 'udp');
     const inUse = destination.hop?.to.address;
     // UDP reports no failed delivery, so there is no second attempt; IPv4 works on every host.
@@ -231,7 +231,11 @@ export class Destinations {
     if (proxies.length === 0) {
       const direct = choose(leavingBy(exit, permitted).filter((each) => ruleOf(each) === rule));
       if (direct === undefined) return this.#setHop(destination, null, 'exit-without-family');
-      return this.#setHop(destination, { to: { address: direct, port }, upstream: null }, null);
+      const outside = relay.outsidePort(direct);
+      if (typeof outside === 'number')
+        return this.#setHop(destination, { to: { address: direct, port }, upstream: null }, null);
+      exits.failed(exit?.name ?? null);
+      return this.#setHop(destination, null, outside);
     }
     const upstream = this.#upstreams.hopTo(proxies, rule ? null : exit, address, port);
     this.#setHop(destination, { to: { address, port }, upstream }, null);

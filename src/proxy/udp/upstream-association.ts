@@ -187,8 +187,10 @@ class UpstreamAssociation {
   #failed(reason: string): void {
     this.#attempt = null;
     this.#failure = reason;
+    const { context, onDropped } = this.#options;
+    if (reason !== 'max-connections') context.exits.failed(this.upstream?.exit ?? null);
     this.#shut();
-    for (const { to } of this.#takeWaiting()) this.#options.onDropped(reason, to);
+    for (const { to } of this.#takeWaiting()) onDropped(reason, to);
   }
 
   #takeWaiting(): readonly Waiting[] {

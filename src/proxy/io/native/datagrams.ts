@@ -121,17 +121,18 @@ class NativeDatagramRelay implements DatagramRelay {
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void {
     const words = toWords(to);
     const length = datagram.length - offset;
-    const socket = words === null ? null : this.#outerFor(words);
-    if (words === null || socket === null || length > MAX_DATAGRAM_BYTES) {
+    const socket = words === null ? '' : this.#outerFor(words);
+    if (words === null || typeof socket === 'string' || length > MAX_DATAGRAM_BYTES) {
       this.counts.unsendable += 1;
       return;
     }
     if (this.#meter.passUp(length)) this.#sendTo(socket, datagram.subarray(offset), length, words);
   }
 
-  outsidePort(address: string): number {
+  outsidePort(address: string): number | string {
     const words = toWords({ address, port: 0 });
-    return (words === null ? null : this.#outerFor(words))?.port ?? 0;
+    const socket = words === null ? 'EADDRNOTAVAIL' : this.#outerFor(words);
+    return typeof socket === 'string' ? socket : socket.port;
   }
 
   openUpstream({ bindAddress, end, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
@@ -198,7 +199,7 @@ class NativeDatagramRelay implements DatagramRelay {
     if (route === undefined) return false;
     const socket = this.#outerFor(route.to);
     const dataLength = length - route.headerLength;
-    if (socket === null || dataLength > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
+    if (typeof socket === 'string' || dataLength > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
     else if (this.#meter.passUp(dataLength)) {
       this.#shared.batch.send(socket, at + route.headerLength, dataLength, route.to);
     }
@@ -258,17 +259,18 @@ class NativeDatagramRelay implements DatagramRelay {
     this.#shared.loop.libc.sendTo(socket.fd, from, length, address, sockaddrLength(to));
   }
 
-  /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
-  #outerFor(to: Uint32Array): DatagramSocket | null {
+  /** The socket for destinations of this family, opened now if there is none; a system error code when it cannot be opened. */
+  #outerFor(to: Uint32Array): DatagramSocket | string {
     const family = isIpv6(to) ? 'ipv6' : 'ipv4';
     const open = this.#outer[family];
-    if (open !== null || this.#isClosed) return open;
+    if (open !== null) return open;
+    if (this.#isClosed) return 'EBADF';
     const { outside, portRange, ports } = this.#options;
     const end = outside?.[family] ?? null;
     const address = end?.address ?? (family === 'ipv6' ? '::' : '0.0.0.0');
     const onReady = (each: DatagramSocket): void => this.#fromOutside(each);
     const opened = DatagramSocket.open(this.#shared.loop, address, portRange, onReady, end);
-    if (typeof opened === 'string') return null;
+    if (typeof opened === 'string') return opened;
     ports.add('udp-outside', opened.port);
     this.#outer[family] = opened;
     return opened;

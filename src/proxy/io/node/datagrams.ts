@@ -91,7 +91,7 @@ class NodeDatagramRelay implements DatagramRelay {
   sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {
     const length = datagram.length - offset;
     const socket = this.#outerFor(address);
-    if (socket === null || length > MAX_DATAGRAM_BYTES) {
+    if (typeof socket === 'string' || length > MAX_DATAGRAM_BYTES) {
       this.counts.unsendable += 1;
       return;
     }
@@ -99,8 +99,9 @@ class NodeDatagramRelay implements DatagramRelay {
     if (this.#meter.passUp(length)) socket.send(datagram, offset, length, port, address);
   }
 
-  outsidePort(address: string): number {
-    return this.#outerFor(address)?.address().port ?? 0;
+  outsidePort(address: string): number | string {
+    const socket = this.#outerFor(address);
+    return typeof socket === 'string' ? socket : socket.address().port;
   }
 
   openUpstream({ bindAddress, end, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
@@ -162,16 +163,16 @@ class NodeDatagramRelay implements DatagramRelay {
     else this.sendToClient(header, data);
   };
 
-  /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
-  #outerFor(address: string): Socket | null {
-    if (this.#isClosed) return null;
+  /** The socket for destinations of this family, opened now if there is none; a system error code when it cannot be opened. */
+  #outerFor(address: string): Socket | string {
+    if (this.#isClosed) return 'EBADF';
     const family = address.includes(':') ? 'ipv6' : 'ipv4';
     const open = this.#outer[family];
     if (open !== null) return open;
     const { outside, portRange } = this.#options;
     const end = outside?.[family] ?? null;
     const opened = openSocket(end?.address ?? (family === 'ipv6' ? '::' : '0.0.0.0'), portRange, end);
-    if (typeof opened === 'string') return null;
+    if (typeof opened === 'string') return opened;
     opened.on('message', this.#onOutsideDatagram);
     this.#options.ports.add('udp-outside', opened.address().port);
     this.#outer[family] = opened;
