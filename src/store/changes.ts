@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { HOUR_MS } from '../core/clock.js';
 import { createTurns } from '../core/turns.js';
+import { slices } from './sql/statements.js';
 
 /** How long changes are kept, in ms. A process that has not read for this long reloads everything. */
 export const CHANGES_KEPT_MS = HOUR_MS;
@@ -34,9 +35,7 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
       const key = change.topic === 'setting' ? change.key : change.id;
       return { topic: change.topic, key, origin, at };
     });
-    for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-      await trx('changes').insert(rows.slice(start, start + ROWS_PER_STATEMENT));
-    }
+    for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('changes').insert(slice);
   };
 }
 

@@ -54,4 +54,36 @@ export const plans = {
     en: 'Now: {n} {n:day|days} from the first login. A time chosen here replaces this.',
     zh: '当前：首次登录起 {n} 天。在这里选择的到期时间会替代它。',
   },
+  // A seller's own budget, and what a change takes of it.
+  'budget.own': { en: 'Your budget', zh: '我的额度' },
+  'budget.accounts': { en: 'Accounts', zh: '账号数' },
+  'budget.days': { en: 'Days', zh: '天数' },
+  'budget.bytes': { en: 'Traffic', zh: '流量' },
+  'budget.inDays': { en: '{n} {n:day|days}', zh: '{n} 天' },
+  'budget.left': { en: '{left} left', zh: '剩余 {left}' },
+  'budget.usedOf': { en: '{used} of {bound} used', zh: '已用 {used}，共 {bound}' },
+  'budget.unbounded': { en: '{used} used, no limit', zh: '已用 {used}，不限' },
+  'budget.enough': { en: 'Your budget covers this', zh: '额度足够' },
+  'budget.short': { en: 'Your budget does not cover this', zh: '额度不足' },
+  'budget.needs': { en: '{what}: {needed} needed, {left} left', zh: '{what}：需要 {needed}，剩余 {left}' },
+  'budget.endless.accounts': { en: 'Accounts: {left} left', zh: '账号数：剩余 {left}' },
+  'budget.endless.days': {
+    en: 'Days: an account that never expires needs an unlimited budget; {left} left. Set an expiry date.',
+    zh: '天数：永不过期的账号需要不限的额度，剩余 {left}。请设置到期时间。',
+  },
+  'budget.endless.bytes': {
+    en: 'Traffic: an account without a quota, or with a quota that resets forever, needs an unlimited budget; {left} left. Set a quota, and an expiry date.',
+    zh: '流量：没有配额或配额无限期重置的账号需要不限的额度，剩余 {left}。请设置流量配额和到期时间。',
+  },
+  // Tags of accounts.
+  'tags.title': { en: 'Tags', zh: '标签' },
+  'tags.hint': { en: 'Words separated by commas, at most 16.', zh: '用逗号分隔，最多 16 个。' },
+  'tags.wrong': { en: 'At most 16 tags of 32 characters.', zh: '最多 16 个标签，每个最多 32 个字符。' },
+  'tags.known': { en: 'Tags in use', zh: '已有标签' },
+  'tags.add': { en: 'Add', zh: '添加' },
+  'tags.remove': { en: 'Remove', zh: '移除' },
+  'tags.bulk.text': {
+    en: 'Each account keeps its other tags.',
+    zh: '账号的其他标签保持不变。',
+  },
 } as const satisfies Texts;

@@ -1,9 +1,6 @@
 // The page of players.
-import { display } from './display.js';
-import { formats } from './formats.js';
-import { lists } from './lists.js';
+import { shared } from './shared.js';
 import type { Texts } from './texts.js';
-import { units } from './units.js';
 
 const player = {
   'player.title': { en: 'My account', zh: '我的账号' },
@@ -122,4 +119,4 @@ const player = {
   'player.copyLink': { en: 'Copy link', zh: '复制连接地址' },
 } as const satisfies Texts;
 
-export const PLAYER_TEXTS = { ...units, ...lists, ...display, ...formats, ...player } as const;
+export const PLAYER_TEXTS = { ...shared, ...player } as const;

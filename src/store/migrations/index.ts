@@ -1,33 +1,17 @@
 // Every migration, in order. To add one:
-//  1. Append it to the list below. What is more than new columns is written in NNNN_<what>.ts beside this file as `up`, with knex's
-//     schema builder, or for one database only.
+//  1. Append it to the list below. What is more than new columns is a function in the file of its topic beside this one, with
+//     knex's schema builder, or for one database only.
 //  2. Never rename, reorder or change a released migration.
 //  3. List a new table in ../copied-tables.ts.
 // A migration only adds: an older version must still find every column that it knows, so columns are never dropped. Nothing undoes
 // a migration: who goes back to an older version restores a backup made before it.
 import type { Knex } from 'knex';
-import * as accounts from './0001_accounts.js';
-import * as runs from './0002_runs.js';
-import * as operator from './0003_operator.js';
-import * as limits from './0004_limits.js';
-import * as notices from './0005_notices.js';
-import * as heartbeatsOfGame from './0006_heartbeats_of_game.js';
-import * as loginSearch from './0008_login_search.js';
-import * as importEntries from './0009_import_entries.js';
-import * as pgChanges from './0010_pg_changes.js';
-import * as nodes from './0011_nodes.js';
-import * as pgLiveSessions from './0013_pg_live_sessions.js';
-import * as authorizedAddresses from './0014_authorized_addresses.js';
-import * as pgAccountActivity from './0017_pg_account_activity.js';
-import * as pgSessionPermits from './0018_pg_session_permits.js';
-import * as operators from './0019_operators.js';
-import * as playerLinks from './0020_player_links.js';
-import * as sellers from './0023_sellers.js';
-import * as noticeMessages from './0024_notice_messages.js';
-import * as pgFleet from './0026_pg_fleet.js';
-import * as noticeChannels from './0028_notice_channels.js';
-import * as sellerMessages from './0030_seller_messages.js';
-import * as sessionRecords from './0031_session_records.js';
+import * as accounts from './accounts.js';
+import * as activity from './activity.js';
+import * as agents from './agents.js';
+import * as fleet from './fleet.js';
+import * as notices from './notices.js';
+import * as operators from './operators.js';
 
 /** One step of the schema. */
 export interface Migration {
@@ -52,26 +36,26 @@ function columns(
 }
 
 export const migrations: readonly Migration[] = [
-  { name: '0001_accounts', ...accounts },
-  { name: '0002_runs', ...runs },
-  { name: '0003_operator', ...operator },
-  { name: '0004_limits', ...limits },
-  { name: '0005_notices', ...notices },
-  { name: '0006_heartbeats_of_game', ...heartbeatsOfGame },
+  { name: '0001_accounts', up: accounts.first },
+  { name: '0002_runs', up: agents.runs },
+  { name: '0003_operator', up: operators.first },
+  { name: '0004_limits', up: accounts.limits },
+  { name: '0005_notices', up: notices.first },
+  { name: '0006_heartbeats_of_game', up: activity.heartbeatsOfGame },
   // The fingerprint of the credentials of console sessions. A session ends when they change, or when an older
   // version opened it (null).
   {
     name: '0007_session_credentials',
     ...columns('console_sessions', { credentials: (table, name) => table.string(name, 64) }),
   },
-  { name: '0008_login_search', kind: 'sqlite3', ...loginSearch },
-  { name: '0009_import_entries', ...importEntries },
-  { name: '0010_pg_changes', kind: 'pg', ...pgChanges },
-  { name: '0011_nodes', ...nodes },
+  { name: '0008_login_search', kind: 'sqlite3', up: activity.loginSearch },
+  { name: '0009_import_entries', up: operators.importEntries },
+  { name: '0010_pg_changes', kind: 'pg', up: fleet.changes },
+  { name: '0011_nodes', up: fleet.nodes },
   // Tags of accounts: a JSON array of texts; null is none.
   { name: '0012_account_tags', ...columns('accounts', { tags: (table, name) => table.text(name) }) },
-  { name: '0013_pg_live_sessions', kind: 'pg', ...pgLiveSessions },
-  { name: '0014_authorized_addresses', ...authorizedAddresses },
+  { name: '0013_pg_live_sessions', kind: 'pg', up: fleet.liveSessions },
+  { name: '0014_authorized_addresses', up: accounts.authorizedAddresses },
   // The request of another daemon to cancel a running run; null: no request.
   {
     name: '0015_run_cancel',
@@ -86,10 +70,10 @@ export const migrations: readonly Migration[] = [
       days_from_first_login: (table, name) => table.integer(name),
     }),
   },
-  { name: '0017_pg_account_activity', kind: 'pg', ...pgAccountActivity },
-  { name: '0018_pg_session_permits', kind: 'pg', ...pgSessionPermits },
-  { name: '0019_operators', ...operators },
-  { name: '0020_player_links', ...playerLinks },
+  { name: '0017_pg_account_activity', kind: 'pg', up: fleet.accountActivity },
+  { name: '0018_pg_session_permits', kind: 'pg', up: fleet.sessionPermits },
+  { name: '0019_operators', up: operators.operators },
+  { name: '0020_player_links', up: accounts.playerLinks },
   // Counts the changes of an account's password, so that daemons can tell a new password from a new hash of the same password.
   {
     name: '0021_password_versions',
@@ -102,27 +86,27 @@ export const migrations: readonly Migration[] = [
     name: '0022_run_excuses',
     ...columns('runs', { excused: (table, name) => table.integer(name).notNullable().defaultTo(0) }),
   },
-  { name: '0023_sellers', ...sellers },
-  { name: '0024_notice_messages', ...noticeMessages },
+  { name: '0023_sellers', up: operators.sellers },
+  { name: '0024_notice_messages', up: notices.messages },
   // The client addresses and networks from which an account may log in: a JSON array; null: every client.
   {
     name: '0025_allowed_clients',
     ...columns('accounts', { allowed_clients: (table, name) => table.text(name) }),
   },
-  { name: '0026_pg_fleet', kind: 'pg', ...pgFleet },
+  { name: '0026_pg_fleet', kind: 'pg', up: fleet.sharedState },
   // The days and hours at which an account may be used, such as "mon-fri 08:00-23:00"; null: always.
   {
     name: '0027_account_schedules',
     ...columns('accounts', { schedule: (table, name) => table.string(name, 255) }),
   },
-  { name: '0028_notice_channels', ...noticeChannels },
+  { name: '0028_notice_channels', up: notices.channels },
   // When the user of a console session last gave the password or a one-time code; null: at the sign-in.
   {
     name: '0029_session_confirmation',
     ...columns('console_sessions', { confirmed_at: (table, name) => table.bigInteger(name) }),
   },
-  { name: '0030_seller_messages', ...sellerMessages },
-  { name: '0031_session_records', ...sessionRecords },
+  { name: '0030_seller_messages', up: notices.sellers },
+  { name: '0031_session_records', up: activity.sessionRecords },
   // The name of an account's exit; null: the default one, or none.
   { name: '0032_account_exit', ...columns('accounts', { exit: (table, name) => table.string(name, 64) }) },
 ];

@@ -1,4 +1,4 @@
-// Parts of statements that the tables share: updates of many rows, conditions.
+// Parts of statements that the tables share: writes of many rows, conditions.
 import type { Knex } from 'knex';
 import { NEVER_DUE_AHEAD_MS } from '../../core/agents/run-store.js';
 
@@ -32,6 +32,11 @@ export async function updateEach<Column extends string>(
       `${table}.${key}`,
     ],
   );
+}
+
+/** For statements that take a bounded number of rows. */
+export function* slices<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 /** Whether the time in `column` has come by `now`, or is one that was written before the clock was set back. */

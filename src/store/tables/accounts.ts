@@ -10,6 +10,7 @@ import type { Clock } from '../../core/clock.js';
 import { noRefusal, type Refuse } from '../../core/settings/setting.js';
 import type { RecordChange } from '../changes.js';
 import type { Database, RecordActivity } from '../database.js';
+import { slices } from '../sql/statements.js';
 import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
 import { type AccountRow, changedColumns, type JoinedRow, toAccount, toRow } from './account-rows.js';
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './acting.js';
@@ -163,9 +164,7 @@ export function createAccountStore(
     async saveLogins(logins) {
       if (logins.length === 0) return;
       await inTransaction(db, async (trx) => {
-        for (let start = 0; start < logins.length; start += LOGINS_PER_STATEMENT) {
-          await saveLogins(trx, logins.slice(start, start + LOGINS_PER_STATEMENT));
-        }
+        for (const slice of slices(logins, LOGINS_PER_STATEMENT)) await saveLogins(trx, slice);
         const rows = logins.map(({ id, at }) => ({ account_id: id, kind: 'login', login_at: at }) as const);
         await recordActivity(trx, rows);
       });
@@ -226,10 +225,6 @@ async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }
      where accounts.id = newest.id and (last_login_at is null or last_login_at < newest.at)`,
     logins.flatMap(({ id, at }) => [id, at]),
   );
-}
-
-function* slices<T>(items: readonly T[], size: number): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;

@@ -2,8 +2,8 @@
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
-import { fromRow } from '../sql/rows.js';
-import { containing, updateEach } from '../sql/statements.js';
+import { fromRow, toRow } from '../sql/rows.js';
+import { containing, slices, updateEach } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Messages removed by one statement. */
@@ -104,25 +104,13 @@ export async function appendToSessions(
   limits: HistoryLimits,
 ): Promise<void> {
   if (exchanges.length === 0) return;
-  await trx('agent_sessions')
-    .insert(
-      exchanges.map(({ session: key, agent, at }) => ({
-        key,
-        agent,
-        created_at: at,
-        last_used_at: at,
-        messages: 0,
-        bytes: 0,
-      })),
-    )
-    .onConflict('key')
-    .merge(['agent', 'last_used_at']);
-  await trx('session_messages').insert(exchanges.flatMap(toMessageRows));
-  await cut(
-    trx,
-    exchanges.map(({ session }) => session),
-    limits,
+  const rows = exchanges.map(({ session: key, agent, at }) =>
+    toRow({ key, agent, createdAt: at, lastUsedAt: at, messages: 0, bytes: 0 }),
   );
+  await trx('agent_sessions').insert(rows).onConflict('key').merge(['agent', 'last_used_at']);
+  await trx('session_messages').insert(exchanges.flatMap(toMessageRows));
+  const sessions = exchanges.map(({ session }) => session);
+  await cut(trx, sessions, limits);
 }
 
 function toMessageRows({ session, runId, message, reply, at }: Exchange): Omit<MessageRow, 'position'>[] {
@@ -152,10 +140,8 @@ async function cut(trx: Knex.Transaction, sessions: readonly string[], limits: H
     sizes.push({ key, values });
     tooOld.push(...rows.slice(values.messages).map(({ position }) => position));
   }
-  for (let start = 0; start < tooOld.length; start += POSITIONS_PER_STATEMENT) {
-    const positions = tooOld.slice(start, start + POSITIONS_PER_STATEMENT);
+  for (const positions of slices(tooOld, POSITIONS_PER_STATEMENT))
     await trx('session_messages').whereIn('position', positions).delete();
-  }
   await updateEach(trx, 'agent_sessions', 'key', { messages: 'integer', bytes: 'bigint' }, sizes);
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import { containing, inTimeRange } from '../sql/statements.js';
+import { containing, inTimeRange, slices } from '../sql/statements.js';
 
 /** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
 export type RecordAudit = (
@@ -42,9 +42,7 @@ export function createAuditRecorder(now: Clock): RecordAudit {
   return async (trx, records) => {
     const at = now();
     const rows = records.flatMap((record) => (record ? [toRow(record, newId(), at)] : []));
-    for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-      await trx('audit').insert(rows.slice(start, start + ROWS_PER_STATEMENT));
-    }
+    for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('audit').insert(slice);
     return rows.map(({ id }) => id);
   };
 }

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
 import { rangeOf } from '../../core/accounts/access/authorized-addresses.js';
 import { AddressTaken } from '../../core/accounts/account-store.js';
+import { slices } from '../sql/statements.js';
 
 /** Rows in one statement; five bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
@@ -51,8 +52,7 @@ export async function writeAddresses(
       return { account_id: id, position, network, first_address: first, last_address: last };
     }),
   );
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT)
-    await trx('authorized_addresses').insert(rows.slice(start, start + ROWS_PER_STATEMENT));
+  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('authorized_addresses').insert(slice);
   for (const row of rows) {
     const other: { account_id: string } | undefined = await trx<AddressRow>('authorized_addresses')
       .where('last_address', '>=', row.first_address)

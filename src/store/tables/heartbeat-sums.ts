@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { By, HeartbeatSumStore, KeySum } from '../../core/heartbeats/heartbeat-sums.js';
 import { type HeartbeatSumRow, OTHER_GAMES, sumUp } from '../../core/heartbeats/summed-rows.js';
 import { fromRow, toRow } from '../sql/rows.js';
-import { ofOwner } from '../sql/statements.js';
+import { ofOwner, slices } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Rows in one statement; seven bound values each. */
@@ -32,11 +32,9 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
           const added = Array.from(summed.all(), (row) =>
             toRow({ stepSeconds, at, ...row, gameId: row.gameId ?? '' }),
           );
-          for (let start = 0; start < added.length; start += ROWS_PER_STATEMENT) {
-            await trx('heartbeat_sums')
-              .insert(added.slice(start, start + ROWS_PER_STATEMENT))
-              .onConflict(['step_seconds', 'at', 'account_id', 'game_id'])
-              .merge(grown);
+          for (const slice of slices(added, ROWS_PER_STATEMENT)) {
+            const insert = trx('heartbeat_sums').insert(slice);
+            await insert.onConflict(['step_seconds', 'at', 'account_id', 'game_id']).merge(grown);
           }
         }
       });
@@ -102,14 +100,13 @@ async function gamesOf(
   at: number,
   rows: readonly HeartbeatSumRow[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const accountIds = [
-    ...new Set(rows.flatMap(({ accountId, gameId }) => (gameId === null ? [] : [accountId]))),
-  ];
+  const inGames = rows.filter(({ gameId }) => gameId !== null);
+  const accountIds = [...new Set(inGames.map(({ accountId }) => accountId))];
   const games = new Map<string, Set<string>>();
-  for (let start = 0; start < accountIds.length; start += ACCOUNTS_PER_STATEMENT) {
+  for (const ids of slices(accountIds, ACCOUNTS_PER_STATEMENT)) {
     const found: { account_id: string; game_id: string }[] = await trx('heartbeat_sums')
       .where({ step_seconds: stepSeconds, at })
-      .whereIn('account_id', accountIds.slice(start, start + ACCOUNTS_PER_STATEMENT))
+      .whereIn('account_id', ids)
       .whereNotIn('game_id', ['', OTHER_GAMES])
       .select('account_id', 'game_id');
     for (const { account_id, game_id } of found) {

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import { fromRow } from '../sql/rows.js';
-import { inTimeRange, ofOwner } from '../sql/statements.js';
+import { inTimeRange, ofOwner, slices } from '../sql/statements.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
 const COLUMNS = [
@@ -48,10 +48,8 @@ export function createHeartbeatReader(
 
     async totalsOf(accountIds) {
       const rows: TotalsRow[] = [];
-      for (let start = 0; start < accountIds.length; start += IDS_PER_STATEMENT) {
-        const ids = accountIds.slice(start, start + IDS_PER_STATEMENT);
+      for (const ids of slices(accountIds, IDS_PER_STATEMENT))
         rows.push(...(await db('heartbeat_totals').whereIn('account_id', ids)));
-      }
       return totalsInOrder(accountIds, rows);
     },
 

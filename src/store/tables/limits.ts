@@ -4,6 +4,7 @@ import type { Account } from '../../core/accounts/account.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
 import { type ColumnOf, columnOf } from '../sql/rows.js';
+import { slices } from '../sql/statements.js';
 
 /** Rows in one statement; ten bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
@@ -18,10 +19,8 @@ export type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
 
 /** Writes the limits of accounts in the transaction that adds or changes the accounts. */
 export async function writeLimits(trx: Knex.Transaction, accounts: readonly Account[]): Promise<void> {
-  for (let start = 0; start < accounts.length; start += ROWS_PER_STATEMENT) {
-    const rows = accounts.slice(start, start + ROWS_PER_STATEMENT).map(toRow);
+  for (const rows of slices(accounts.map(toRow), ROWS_PER_STATEMENT))
     await trx('account_limits').insert(rows).onConflict('account_id').merge();
-  }
 }
 
 /** Converts the joined limits row of an account, which may be missing. */

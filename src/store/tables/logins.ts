@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginStore } from '../../core/accounts/access/login-log.js';
 import { fromRow, toRow } from '../sql/rows.js';
-import { containing, inTimeRange, ofOwner } from '../sql/statements.js';
+import { containing, inTimeRange, ofOwner, slices } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Rows in one statement; six bound values each. */
@@ -54,8 +54,7 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
     add: (entries) =>
       inTransaction(db, async (trx) => {
         const places: number[] = [];
-        for (let start = 0; start < entries.length; start += ROWS_PER_STATEMENT) {
-          const slice = entries.slice(start, start + ROWS_PER_STATEMENT);
+        for (const slice of slices(entries, ROWS_PER_STATEMENT)) {
           const rows: { id: number }[] = await trx('logins').insert(slice.map(toRow)).returning('id');
           // An insert of several rows numbers them in their order.
           places.push(...rows.map(({ id }) => id).sort((a, b) => a - b));

@@ -12,7 +12,7 @@ import type {
   WaitingFilter,
 } from '../../core/notices/notice.js';
 import { fromRow, toRow } from '../sql/rows.js';
-import { isDue } from '../sql/statements.js';
+import { isDue, slices } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Rows in one statement; fourteen bound values each. */
@@ -26,9 +26,9 @@ const RECORDED = 'digest';
 /** Inserts rows with new keys. Returns these keys. */
 async function insert(db: Knex, rows: readonly Row[]): Promise<string[]> {
   const keys: string[] = [];
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+  for (const slice of slices(rows, ROWS_PER_STATEMENT)) {
     const inserted: { key: string }[] = await db('notices')
-      .insert(rows.slice(start, start + ROWS_PER_STATEMENT))
+      .insert(slice)
       .onConflict('key')
       .ignore()
       .returning('key');
@@ -85,8 +85,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
 
     async record(reminders, noticesOf) {
       let added = 0;
-      for (let start = 0; start < reminders.length; start += ROWS_PER_STATEMENT) {
-        const batch = reminders.slice(start, start + ROWS_PER_STATEMENT);
+      for (const batch of slices(reminders, ROWS_PER_STATEMENT)) {
         added += await inTransaction(db, async (trx) => {
           const keys = new Set(await insert(trx, batch.map(toRecordedRow)));
           const notices = batch.filter(({ key }) => keys.has(key)).flatMap(noticesOf);

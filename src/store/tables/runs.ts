@@ -11,7 +11,7 @@ import type { Run } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { Database } from '../database.js';
-import { containing, updateEach } from '../sql/statements.js';
+import { containing, slices, updateEach } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
 import {
@@ -150,12 +150,8 @@ export function createRunStore(
 }
 
 async function insertAll(trx: Knex.Transaction, items: readonly NumberedRun[]): Promise<void> {
-  for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT) {
-    const rows = items
-      .slice(start, start + ROWS_PER_STATEMENT)
-      .map(({ run, node, runId }) => newRow({ ...run, id: runId }, node));
-    await trx('runs').insert(rows);
-  }
+  const rows = items.map(({ run, node, runId }) => newRow({ ...run, id: runId }, node));
+  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('runs').insert(slice);
 }
 
 function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {

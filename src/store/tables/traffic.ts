@@ -4,6 +4,7 @@ import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import type { ActivityRow, Database, IsNewBatch, RecordActivity } from '../database.js';
 import { fromRow } from '../sql/rows.js';
+import { slices } from '../sql/statements.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Rows in one statement; five bound values each, well below the limit of every database. */
@@ -73,9 +74,7 @@ const toActivity = ({ accountId, day, bytesUp, bytesDown }: TrafficOfDay): Activ
 
 /** Adds traffic per day. Drops rows of accounts that no longer exist. */
 export async function addTraffic(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-    await addSlice(trx, rows.slice(start, start + ROWS_PER_STATEMENT));
-  }
+  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await addSlice(trx, slice);
 }
 
 async function addSlice(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {

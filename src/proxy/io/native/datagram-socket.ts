@@ -6,18 +6,7 @@ import type { Endpoint } from '../../../core/ip.js';
 import { candidatePorts } from '../candidate-ports.js';
 import type { LocalEnd } from '../local-end.js';
 import type { BatchSocket } from './batch.js';
-import {
-  AF_INET,
-  AF_INET6,
-  codeOf,
-  EPOLLIN,
-  IPPROTO_IPV6,
-  IPV6_V6ONLY,
-  SO_RCVBUF,
-  SOCK_DGRAM,
-  SOCKADDR_BYTES,
-  SOL_SOCKET,
-} from './libc.js';
+import * as c from './libc.js';
 import { setWayOut } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
@@ -27,7 +16,7 @@ const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 /** The payload of an Ethernet frame. Larger datagrams are rare, and IP fragments them. */
 const MAX_SEGMENT_BYTES = 1472;
 
-const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
 
 export class DatagramSocket implements BatchSocket {
   readonly local: Endpoint;
@@ -55,10 +44,10 @@ export class DatagramSocket implements BatchSocket {
     end: LocalEnd | null = null,
   ): DatagramSocket | string {
     const { libc } = loop;
-    const fd = libc.socket(address.includes(':') ? AF_INET6 : AF_INET, SOCK_DGRAM);
-    if (fd < 0) return codeOf(libc.errno());
-    if (address.includes(':')) libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    libc.setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+    const fd = libc.socket(address.includes(':') ? c.AF_INET6 : c.AF_INET, c.SOCK_DGRAM);
+    if (fd < 0) return c.codeOf(libc.errno());
+    if (address.includes(':')) libc.setOption(fd, c.IPPROTO_IPV6, c.IPV6_V6ONLY, 1);
+    libc.setOption(fd, c.SOL_SOCKET, c.SO_RCVBUF, RECEIVE_BUFFER_BYTES);
     const code = (end && setWayOut(libc, fd, end)) ?? bindTo(loop, fd, address, range);
     if (code !== null) {
       libc.close(fd);
@@ -67,7 +56,7 @@ export class DatagramSocket implements BatchSocket {
     libc.getsockname(fd, sockaddr);
     loop.own(fd);
     const socket = new DatagramSocket(loop, fd, readSockaddr(sockaddr));
-    socket.#registration = loop.add(fd, EPOLLIN, { ready: () => onReady(socket) });
+    socket.#registration = loop.add(fd, c.EPOLLIN, { ready: () => onReady(socket) });
     if (socket.#registration !== NOT_WATCHED) return socket;
     socket.close();
     return 'ENOMEM';
@@ -97,7 +86,7 @@ function bindTo({ libc }: Loop, fd: number, address: string, range: PortRange | 
     const bytes = writeSockaddr(sockaddr, { address, port });
     if (bytes === 0) return 'EADDRNOTAVAIL';
     if (libc.bind(fd, sockaddr, bytes) === 0) return null;
-    const code = codeOf(libc.errno());
+    const code = c.codeOf(libc.errno());
     if (code !== 'EADDRINUSE') return code;
   }
   return 'EADDRINUSE';

@@ -3,21 +3,7 @@ import type { Endpoint } from '../../../core/ip.js';
 import type { Attempt, ConnectListener, Io } from '../io.js';
 import type { LocalEnd } from '../local-end.js';
 import { createNativeDatagrams } from './datagrams.js';
-import {
-  AF_INET,
-  AF_INET6,
-  codeOf,
-  EINPROGRESS,
-  EPOLLERR,
-  EPOLLHUP,
-  IPPROTO_TCP,
-  SO_ERROR,
-  SOCK_DGRAM,
-  SOCK_STREAM,
-  SOCKADDR_BYTES,
-  SOL_SOCKET,
-  TCP_NODELAY,
-} from './libc.js';
+import * as c from './libc.js';
 import { Acceptor, listenHere } from './listen.js';
 import { setLocalEnd } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
@@ -60,16 +46,16 @@ export function createNativeIo(loop: Loop): Io {
 }
 
 function sourceAddressFor({ libc }: Loop, address: string): string | null {
-  const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+  const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
   const bytes = writeSockaddr(sockaddr, { address, port: DISCARD_PORT });
-  const fd = bytes === 0 ? -1 : libc.socket(address.includes(':') ? AF_INET6 : AF_INET, SOCK_DGRAM);
+  const fd = bytes === 0 ? -1 : libc.socket(address.includes(':') ? c.AF_INET6 : c.AF_INET, c.SOCK_DGRAM);
   if (fd < 0) return null;
   const isRouted = libc.connect(fd, sockaddr, bytes) === 0 && libc.getsockname(fd, sockaddr) === 0;
   libc.close(fd);
   return isRouted ? readSockaddr(sockaddr).address : null;
 }
 
-const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
 
 class NativeAttempt implements Attempt, Watcher {
   readonly #loop: Loop;
@@ -95,9 +81,9 @@ class NativeAttempt implements Attempt, Watcher {
 
   ready(events: number): void {
     if (this.#isOver) return;
-    if (events & (EPOLLERR | EPOLLHUP)) {
-      const errno = this.#loop.libc.getOption(this.#fd, SOL_SOCKET, SO_ERROR);
-      this.#fail(errno > 0 ? codeOf(errno) : 'ECONNRESET');
+    if (events & (c.EPOLLERR | c.EPOLLHUP)) {
+      const errno = this.#loop.libc.getOption(this.#fd, c.SOL_SOCKET, c.SO_ERROR);
+      this.#fail(errno > 0 ? c.codeOf(errno) : 'ECONNRESET');
       return;
     }
     this.#isOver = true;
@@ -115,14 +101,14 @@ class NativeAttempt implements Attempt, Watcher {
     const { libc } = this.#loop;
     const bytes = writeSockaddr(sockaddr, this.#to);
     if (bytes === 0) return 'EADDRNOTAVAIL';
-    this.#fd = libc.socket(this.#to.address.includes(':') ? AF_INET6 : AF_INET, SOCK_STREAM);
-    if (this.#fd < 0) return codeOf(libc.errno());
+    this.#fd = libc.socket(this.#to.address.includes(':') ? c.AF_INET6 : c.AF_INET, c.SOCK_STREAM);
+    if (this.#fd < 0) return c.codeOf(libc.errno());
     this.#loop.own(this.#fd);
-    libc.setOption(this.#fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    libc.setOption(this.#fd, c.IPPROTO_TCP, c.TCP_NODELAY, 1);
     const code = end === undefined ? null : setLocalEnd(libc, this.#fd, end);
     if (code !== null) return code;
-    if (libc.connect(this.#fd, sockaddr, bytes) !== 0 && libc.errno() !== EINPROGRESS) {
-      return codeOf(libc.errno());
+    if (libc.connect(this.#fd, sockaddr, bytes) !== 0 && libc.errno() !== c.EINPROGRESS) {
+      return c.codeOf(libc.errno());
     }
     this.#registration = this.#loop.add(this.#fd, STREAM_EVENTS, this);
     return this.#registration === NOT_WATCHED ? 'ENOMEM' : null;

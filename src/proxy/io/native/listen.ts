@@ -3,29 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { Endpoint } from '../../../core/ip.js';
 import type { ListenOptions, ListenResult, Stream } from '../io.js';
 import type { LocalEnd } from '../local-end.js';
-import {
-  AF_INET,
-  AF_INET6,
-  AF_UNIX,
-  codeOf,
-  EAGAIN,
-  ECONNABORTED,
-  EINTR,
-  EMFILE,
-  ENFILE,
-  EPOLLEXCLUSIVE,
-  EPOLLIN,
-  IPPROTO_IPV6,
-  IPPROTO_TCP,
-  IPV6_V6ONLY,
-  type Libc,
-  SO_ACCEPTCONN,
-  SO_REUSEADDR,
-  SOCK_STREAM,
-  SOCKADDR_BYTES,
-  SOL_SOCKET,
-  TCP_NODELAY,
-} from './libc.js';
+import * as c from './libc.js';
 import { setWayOut } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
@@ -42,7 +20,7 @@ export class Acceptor implements Watcher {
   readonly #loop: Loop;
   readonly #fd: number;
   readonly #onConnection: (stream: Stream) => void;
-  readonly #peer = new Uint8Array(SOCKADDR_BYTES);
+  readonly #peer = new Uint8Array(c.SOCKADDR_BYTES);
   #registration: Registration;
   /** A descriptor kept in reserve, to accept and close a connection when there is no other left; -1: none. */
   #spare: number;
@@ -54,7 +32,7 @@ export class Acceptor implements Watcher {
     this.#onConnection = onConnection;
     this.#spare = openSpare();
     if (this.#spare !== -1) loop.own(this.#spare);
-    this.#registration = loop.add(fd, EPOLLIN | EPOLLEXCLUSIVE, this);
+    this.#registration = loop.add(fd, c.EPOLLIN | c.EPOLLEXCLUSIVE, this);
   }
 
   close(): void {
@@ -74,9 +52,9 @@ export class Acceptor implements Watcher {
         continue;
       }
       const errno = libc.errno();
-      if (errno === EAGAIN) return;
-      if (errno === EINTR || errno === ECONNABORTED) continue;
-      if (errno === EMFILE || errno === ENFILE) this.#refuseOne();
+      if (errno === c.EAGAIN) return;
+      if (errno === c.EINTR || errno === c.ECONNABORTED) continue;
+      if (errno === c.EMFILE || errno === c.ENFILE) this.#refuseOne();
       this.#rest();
       return;
     }
@@ -105,7 +83,7 @@ export class Acceptor implements Watcher {
     this.#loop.timer(RETRY_MS, () => {
       if (this.#isClosed) return;
       if (this.#spare === -1) this.#spare = openSpare();
-      this.#registration = this.#loop.add(this.#fd, EPOLLIN | EPOLLEXCLUSIVE, this);
+      this.#registration = this.#loop.add(this.#fd, c.EPOLLIN | c.EPOLLEXCLUSIVE, this);
       if (this.#registration === NOT_WATCHED) this.#rest();
     });
   }
@@ -122,18 +100,18 @@ function openSpare(): number {
 
 /** Opens a listening socket for one IP address. Accepted connections inherit its options (tcp(7)). */
 export function openListener(
-  libc: Libc,
+  libc: c.Libc,
   { address, port }: Endpoint,
   options: { readonly isDualStack?: boolean; readonly end?: LocalEnd | undefined } = {},
 ): { readonly fd: number; readonly local: Endpoint } | { readonly code: string } {
-  const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+  const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
   const bytes = writeSockaddr(sockaddr, { address, port });
   if (bytes === 0) return { code: 'EADDRNOTAVAIL' };
   const isIpv6 = address.includes(':');
-  const fd = libc.socket(isIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM);
-  if (fd < 0) return { code: codeOf(libc.errno()) };
-  libc.setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (isIpv6) libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, options.isDualStack === true ? 0 : 1);
+  const fd = libc.socket(isIpv6 ? c.AF_INET6 : c.AF_INET, c.SOCK_STREAM);
+  if (fd < 0) return { code: c.codeOf(libc.errno()) };
+  libc.setOption(fd, c.SOL_SOCKET, c.SO_REUSEADDR, 1);
+  if (isIpv6) libc.setOption(fd, c.IPPROTO_IPV6, c.IPV6_V6ONLY, options.isDualStack === true ? 0 : 1);
   setInherited(libc, fd);
   const refused = options.end === undefined ? null : setWayOut(libc, fd, options.end);
   if (refused !== null) {
@@ -141,7 +119,7 @@ export function openListener(
     return { code: refused };
   }
   if (libc.bind(fd, sockaddr, bytes) !== 0 || libc.listen(fd, BACKLOG) !== 0) {
-    const code = codeOf(libc.errno());
+    const code = c.codeOf(libc.errno());
     libc.close(fd);
     return { code };
   }
@@ -150,8 +128,8 @@ export function openListener(
 }
 
 /** Sets the options that accepted connections inherit (tcp(7)). */
-function setInherited(libc: Libc, fd: number): void {
-  libc.setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+function setInherited(libc: c.Libc, fd: number): void {
+  libc.setOption(fd, c.IPPROTO_TCP, c.TCP_NODELAY, 1);
   setKeepAlive(libc, fd);
 }
 
@@ -160,13 +138,13 @@ function setInherited(libc: Libc, fd: number): void {
  * @returns its address (null: a Unix socket), or a system error code when it cannot be used
  */
 export function adoptListener(
-  libc: Libc,
+  libc: c.Libc,
   fd: number,
 ): { readonly local: Endpoint | null } | { readonly code: string } {
-  if (libc.getOption(fd, SOL_SOCKET, SO_ACCEPTCONN) !== 1) return { code: 'EINVAL' };
-  const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+  if (libc.getOption(fd, c.SOL_SOCKET, c.SO_ACCEPTCONN) !== 1) return { code: 'EINVAL' };
+  const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
   if (libc.setNonBlocking(fd) < 0 || libc.getsockname(fd, sockaddr) !== 0)
-    return { code: codeOf(libc.errno()) };
+    return { code: c.codeOf(libc.errno()) };
   const local = readSockaddr(sockaddr);
   if (local.address === '') return { local: null };
   setInherited(libc, fd);
@@ -175,17 +153,17 @@ export function adoptListener(
 
 /** Opens a listening Unix socket (unix(7)). */
 export function openUnixListener(
-  libc: Libc,
+  libc: c.Libc,
   path: string,
 ): { readonly fd: number } | { readonly code: string } {
   const name = Buffer.from(path);
   const sockaddr = new Uint8Array(2 + name.length + 1);
-  sockaddr[0] = AF_UNIX;
+  sockaddr[0] = c.AF_UNIX;
   sockaddr.set(name, 2);
-  const fd = libc.socket(AF_UNIX, SOCK_STREAM);
-  if (fd < 0) return { code: codeOf(libc.errno()) };
+  const fd = libc.socket(c.AF_UNIX, c.SOCK_STREAM);
+  if (fd < 0) return { code: c.codeOf(libc.errno()) };
   if (libc.bind(fd, sockaddr, sockaddr.length) === 0 && libc.listen(fd, BACKLOG) === 0) return { fd };
-  const code = codeOf(libc.errno());
+  const code = c.codeOf(libc.errno());
   libc.close(fd);
   return { code };
 }

@@ -2,31 +2,11 @@
 // one buffer that all streams share, and reported to a listener or to the relay that has taken the stream over.
 import type { Endpoint } from '../../../core/ip.js';
 import type { Stream, StreamListener } from '../io.js';
-import {
-  codeOf,
-  EAGAIN,
-  EINTR,
-  EPOLLERR,
-  EPOLLET,
-  EPOLLHUP,
-  EPOLLIN,
-  EPOLLOUT,
-  EPOLLPRI,
-  EPOLLRDHUP,
-  IPPROTO_TCP,
-  type Libc,
-  SO_ERROR,
-  SO_KEEPALIVE,
-  SOCKADDR_BYTES,
-  SOL_SOCKET,
-  TCP_KEEPCNT,
-  TCP_KEEPIDLE,
-  TCP_KEEPINTVL,
-} from './libc.js';
+import * as c from './libc.js';
 import { type Loop, NOT_WATCHED, type Registration, type Task, type Watcher } from './loop.js';
 import { readSockaddr } from './sockaddr.js';
 
-export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+export const STREAM_EVENTS = c.EPOLLIN | c.EPOLLPRI | c.EPOLLOUT | c.EPOLLRDHUP | c.EPOLLET;
 /** What one recv takes at most; a flow that fills it is bulk, which is moved by splice. */
 export const READ_BYTES = 16 * 1024;
 /** Time without a packet before the first TCP keepalive probe, and between probes, in seconds. */
@@ -45,7 +25,7 @@ export interface StreamRelay {
 
 /** The buffer for all reads of a loop. Its content is valid only during the call that gets it. */
 export const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
-const address = new Uint8Array(SOCKADDR_BYTES);
+const address = new Uint8Array(c.SOCKADDR_BYTES);
 
 export class NativeStream implements Stream, Watcher, Task {
   listener: StreamListener = NO_LISTENER;
@@ -119,7 +99,7 @@ export class NativeStream implements Stream, Watcher, Task {
     }
     const sent = this.#loop.libc.send(this.#fd, bytes, 0, bytes.length);
     if (sent === bytes.length) return;
-    if (sent >= 0 || this.#loop.libc.errno() === EAGAIN) {
+    if (sent >= 0 || this.#loop.libc.errno() === c.EAGAIN) {
       this.isWritable = false;
       this.#unsent = Buffer.from(bytes.subarray(Math.max(0, sent)));
     }
@@ -174,19 +154,19 @@ export class NativeStream implements Stream, Watcher, Task {
 
   /** The pending error of the socket (SO_ERROR) as a code. */
   error(): string {
-    const errno = this.#fd === -1 ? 0 : this.#loop.libc.getOption(this.#fd, SOL_SOCKET, SO_ERROR);
-    return errno > 0 ? codeOf(errno) : 'ECONNRESET';
+    const errno = this.#fd === -1 ? 0 : this.#loop.libc.getOption(this.#fd, c.SOL_SOCKET, c.SO_ERROR);
+    return errno > 0 ? c.codeOf(errno) : 'ECONNRESET';
   }
 
   ready(events: number): void {
-    if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) this.isReadable = true;
-    if (events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP)) this.mayReadShort = true;
-    if (events & (EPOLLOUT | EPOLLHUP)) this.isWritable = true;
+    if (events & (c.EPOLLIN | c.EPOLLRDHUP | c.EPOLLHUP)) this.isReadable = true;
+    if (events & (c.EPOLLPRI | c.EPOLLRDHUP | c.EPOLLHUP)) this.mayReadShort = true;
+    if (events & (c.EPOLLOUT | c.EPOLLHUP)) this.isWritable = true;
     if (this.#relay !== null) {
       this.#relay.streamReady(this, events);
       return;
     }
-    if (events & EPOLLERR) {
+    if (events & c.EPOLLERR) {
       // Reads first what the peer sent before it reset the connection, such as the answer to a request that it did not read to the end.
       this.run();
       // The listener may have started a relay meanwhile.
@@ -211,8 +191,8 @@ export class NativeStream implements Stream, Watcher, Task {
       } else if (got === 0) {
         this.isReadable = false;
         this.#end();
-      } else if (libc.errno() === EAGAIN) this.isReadable = false;
-      else if (libc.errno() !== EINTR) this.#fail(codeOf(libc.errno()));
+      } else if (libc.errno() === c.EAGAIN) this.isReadable = false;
+      else if (libc.errno() !== c.EINTR) this.#fail(c.codeOf(libc.errno()));
     }
     this.#isReading = false;
   }
@@ -269,9 +249,9 @@ export class NativeStream implements Stream, Watcher, Task {
 }
 
 /** Turns on TCP keepalive (tcp(7)); connections inherit it from their listening socket. */
-export function setKeepAlive(libc: Pick<Libc, 'setOption'>, fd: number): void {
-  libc.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
-  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
-  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
+export function setKeepAlive(libc: Pick<c.Libc, 'setOption'>, fd: number): void {
+  libc.setOption(fd, c.SOL_SOCKET, c.SO_KEEPALIVE, 1);
+  libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+  libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
+  libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPCNT, KEEPALIVE_PROBES);
 }

@@ -1,7 +1,8 @@
-// Agent runs: the queue, the delivery attempts, the sessions with their history, and idempotency keys.
+// The tables of agents.
 import type { Knex } from 'knex';
 
-export async function up(db: Knex): Promise<void> {
+/** 0002: agent runs: the queue, the delivery attempts, the sessions with their history, and idempotency keys. */
+export async function runs(db: Knex): Promise<void> {
   await db.schema.createTable('runners', (table) => {
     table.string('id', 36).primary();
     table.string('host', 255).notNullable();

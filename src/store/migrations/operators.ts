@@ -1,7 +1,8 @@
-// The tables of the admin API: console sessions, API tokens, audit log, login log, traffic, and the history of charts.
+// The tables of the admin API and of operators.
 import type { Knex } from 'knex';
 
-export async function up(db: Knex): Promise<void> {
+/** 0003: the tables of the admin API: console sessions, API tokens, audit log, login log, traffic, and the history of charts. */
+export async function first(db: Knex): Promise<void> {
   await db.schema.createTable('console_sessions', (table) => {
     table.string('hash', 64).primary();
     table.string('username', 255).notNullable();
@@ -93,3 +94,51 @@ const SAMPLE_COLUMNS = [
   'heartbeats',
   'runs',
 ];
+
+/** 0009: one audit entry per import. The entries of its changes of accounts refer to it. */
+export async function importEntries(db: Knex): Promise<void> {
+  await db.schema.alterTable('audit', (table) => {
+    // Id of the entry of the import; null: not part of an import.
+    table.string('import_id', 36);
+    table.index(['import_id', 'id']);
+  });
+}
+
+/** In each table, null means the administrator. */
+const OWNED = ['console_sessions', 'api_tokens', 'audit'];
+
+/** 0019: operators besides the administrator, and the owner of console sessions, tokens and audit entries. */
+export async function operators(db: Knex): Promise<void> {
+  await db.schema.createTable('operators', (table) => {
+    table.string('id', 36).primary();
+    table.string('name', 255).notNullable().unique();
+    table.string('password_hash', 128).notNullable();
+    table.string('role', 16).notNullable();
+    table.boolean('is_enabled').notNullable();
+    table.bigInteger('created_at').notNullable();
+  });
+  for (const name of OWNED) {
+    await db.schema.alterTable(name, (table) => {
+      table.string('operator_id', 36);
+    });
+  }
+  await db.schema.alterTable('audit', (table) => {
+    table.index(['operator_id', 'id']);
+  });
+}
+
+/** In each column, null means no bound. */
+const BUDGET = ['budget_accounts', 'budget_days', 'budget_bytes'];
+const USED = ['used_accounts', 'used_ms', 'used_bytes'];
+
+/** 0023: the owner of each account, and the budgets of sellers. */
+export async function sellers(db: Knex): Promise<void> {
+  await db.schema.alterTable('accounts', (table) => {
+    // Id of an operator; null: the administrator.
+    table.string('owner', 36).index();
+  });
+  await db.schema.alterTable('operators', (table) => {
+    for (const column of BUDGET) table.bigInteger(column);
+    for (const column of USED) table.bigInteger(column).notNullable().defaultTo(0);
+  });
+}

@@ -1,7 +1,8 @@
-// The first tables: accounts, their heartbeat data and totals, settings, and the change log.
+// The tables of accounts.
 import type { Knex } from 'knex';
 
-export async function up(db: Knex): Promise<void> {
+/** 0001: the first tables: accounts, their heartbeat data and totals, settings, and the change log. */
+export async function first(db: Knex): Promise<void> {
   await db.schema.createTable('accounts', (table) => {
     // Insertion order among accounts created in the same millisecond; used only in the store.
     table.bigIncrements('position');
@@ -54,5 +55,53 @@ export async function up(db: Knex): Promise<void> {
     table.string('key', 128).notNullable();
     table.string('origin', 36).notNullable();
     table.bigInteger('at').notNullable().index();
+  });
+}
+
+/** 0004: the limits of accounts. Their usage is in traffic_days (migration 0003). */
+export async function limits(db: Knex): Promise<void> {
+  await db.schema.createTable('account_limits', (table) => {
+    table.string('account_id', 36).primary().references('id').inTable('accounts');
+    table.bigInteger('max_sessions');
+    table.bigInteger('max_client_addresses');
+    table.bigInteger('bytes_per_second_up');
+    table.bigInteger('bytes_per_second_down');
+    table.bigInteger('quota_bytes');
+    table.string('quota_period', 8).notNullable();
+    table.string('egress_class', 64);
+    table.bigInteger('reset_at');
+    // The total traffic of the account at the last reset.
+    table.bigInteger('reset_total_bytes').notNullable();
+  });
+}
+
+/**
+ * 0014: client addresses that may use an account without credentials. The first and last address of each entry are stored as texts
+ * that sort like addresses, so that the database can find overlaps.
+ */
+export async function authorizedAddresses(db: Knex): Promise<void> {
+  await db.schema.createTable('authorized_addresses', (table) => {
+    table.string('account_id', 36).notNullable().references('id').inTable('accounts').onDelete('CASCADE');
+    // In the order of the operator's input.
+    table.integer('position').notNullable();
+    table.string('network', 49).notNullable();
+    table.string('first_address', 33).notNullable();
+    table.string('last_address', 33).notNullable();
+    table.primary(['account_id', 'position']);
+    table.index('last_address');
+  });
+}
+
+/** 0020: the secret addresses of players: one of each kind per account. */
+export async function playerLinks(db: Knex): Promise<void> {
+  await db.schema.createTable('player_links', (table) => {
+    table.string('account_id', 36).notNullable().references('id').inTable('accounts').onDelete('CASCADE');
+    table.string('kind', 8).notNullable();
+    // SHA-256 of the token, hexadecimal.
+    table.string('hash', 64).notNullable().unique();
+    // Only for kinds that the console shows again.
+    table.string('token', 32);
+    table.bigInteger('created_at').notNullable();
+    table.primary(['account_id', 'kind']);
   });
 }
