@@ -5,7 +5,7 @@ import type { AccountViews } from '../core/accounts/account-views.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { storedFields } from '../core/accounts/fields/account-fields.js';
 import type { AddressSettings } from '../core/accounts/fields/address-fields.js';
-import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
+import { type AccountLimits, EGRESS_LIMITS, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import type { Clock } from '../core/clock.js';
 import { createAddressPlan } from './address-plan.js';
 import { because, type Reason, reasonText } from './reasons.js';
@@ -82,19 +82,16 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
   }
 
   /** Returns why the record cannot change the account, or add one when there is none; null when it can. */
-  function refusal(
-    { username, exit, limits: { egressClass } }: FileAccount,
-    existing: Account | null,
-  ): Reason | null {
+  function refusal({ username, exit, limits }: FileAccount, existing: Account | null): Reason | null {
     if (names.has(username)) return because('twice');
     names.add(username);
     if (exit !== undefined && !deps.accounts.hasExit(exit)) return because('no-exit');
-    if (exit !== undefined && exit !== (existing?.exit ?? null) && !deps.mayChooseEgress)
-      return because('egress-scope');
-    if (egressClass === undefined) return null;
-    if (!deps.accounts.hasEgressClass(egressClass)) return because('no-egress-class');
-    const present = existing ? existing.limits.egressClass : null;
-    return egressClass !== present && !deps.mayChooseEgress ? because('egress-scope') : null;
+    if (!deps.accounts.hasEgressClass(limits.egressClass ?? null)) return because('no-egress-class');
+    const present = existing?.limits ?? NO_LIMITS;
+    const isOther =
+      (exit !== undefined && exit !== (existing?.exit ?? null)) ||
+      EGRESS_LIMITS.some((name) => limits[name] !== undefined && limits[name] !== present[name]);
+    return isOther && !deps.mayChooseEgress ? because('egress-scope') : null;
   }
 
   function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {

@@ -107,6 +107,9 @@ const guardLimits = {
   failedConnectionsPerMinute: whole(0, 10_000_000).default(200),
 } satisfies Record<GuardLimit, z.ZodType>;
 
+/** Of an egress class, in place of `dns.maxLookupsPerMinutePerAccount` and `socks.maxConnectionsPerAccount`. */
+const classLimits = { lookupsPerMinute: whole(0, 10_000_000), maxConnections: whole(0, 1_000_000) };
+
 const guard = section({ ...guardLimits, maxWait: duration({ min: '0ms', max: '5s' }).prefault('1s') });
 
 const egress = section({
@@ -132,7 +135,9 @@ const egress = section({
         deny: destinations(),
         denyPorts: deniedPorts().optional(),
         bittorrent: oneOf('deny', 'allow').optional(),
-        guard: section(guardLimits).partial().default({}),
+        guard: section({ ...guardLimits, ...classLimits })
+          .partial()
+          .default({}),
       }),
     )
     .default({}),

@@ -1,6 +1,6 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 import type { Refusable } from '../core/accounts/access/login.js';
-import type { GuardLimits } from '../core/accounts/usage/guard.js';
+import type { ClassGuard, GuardLimits } from '../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
@@ -78,7 +78,7 @@ export interface ProxySettings {
   /** IANA time zone of the schedules of accounts. */
   readonly timeZone: string;
   readonly egress: EgressLists;
-  readonly egressClasses: Readonly<Record<string, EgressLists & { readonly guard: GuardLimits }>>;
+  readonly egressClasses: Readonly<Record<string, EgressLists & { readonly guard: ClassGuard }>>;
   /** What one account may open; a connection that would wait for longer than `maxWaitMs` is refused. */
   readonly guard: { readonly limits: GuardLimits; readonly maxWaitMs: number };
   /** Whether destination names may contain underscores. */

@@ -227,11 +227,24 @@ describe('without the daemon', () => {
       quotaBytes: null,
       quotaPeriod: 'week',
       egressClass: 'home',
+      connectionsPerMinute: null,
+      destinationsPerMinute: null,
+      lookupsPerMinute: null,
     });
+    const perMinute = ['--connections-per-minute', '0', '--destinations-per-minute', '60'];
+    const update = await cli.run(['account', 'update', 'ann', ...perMinute, '--max-addresses', 'none']);
+    assert.match(update.stdout, /^Updated ann/);
+    const lines = (await limits('show', 'ann')).stdout;
+    assert.match(lines, /^max addresses +none /m);
+    assert.match(
+      lines,
+      /^connections per minute +any number\ndestinations per minute +60\nlookups per minute +as configured$/m,
+    );
     const invalid: [args: string[], code: number, expected: RegExp][] = [
       [[], 2, /No limit given/],
       [['--json'], 2, /No limit given/],
       [['--max-sessions', '0'], 2, /positive whole number, or none/],
+      [['--lookups-per-minute', '10000001'], 2, /from 0 \(any number\) to 10000000, or none/],
       [['--quota', '5'], 2, /size such as 500MiB/],
       [['--rate-up', 'fast'], 2, /rate such as/],
       [['--quota-period', 'year'], 2, /Allowed choices are day, week, month, never/],

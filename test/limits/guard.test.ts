@@ -87,6 +87,29 @@ for (const engine of ['native', 'node'])
       assert.match(text, /pulsegate_logins_total\{outcome="too-many-connections"[^}]*\} 1\n/);
     });
 
+    it('counts by the limits of an account before those of its class, and at once by the new ones', async () => {
+      const { id, login } = await account('own', 'destinations');
+      const set = (limits: object) => daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits });
+      const reached = async (from: number, count: number) => {
+        const replies = [];
+        for (let n = from; n < from + count; n += 1)
+          replies.push(await replyOf(login, hostOf(n), target.port));
+        return replies.filter((code) => code === SUCCEEDED).length;
+      };
+      await set({ destinationsPerMinute: 2 });
+      assert.equal(await reached(1, 3), 2);
+      await set({ destinationsPerMinute: 0 });
+      assert.equal(await reached(11, 2 * MOST), 2 * MOST);
+      await set({ destinationsPerMinute: null, connectionsPerMinute: 3 });
+      assert.equal(await reached(31, MOST), 3);
+      const line = await daemon.waitForLine(
+        (each) => each['account'] === 'own' && each['limit'] === 'guard.connectionsPerMinute',
+      );
+      assert.equal(line['refused'], 2);
+      for (const wrong of [-1, 1.5, 10_000_001, '5'])
+        assert.equal((await set({ connectionsPerMinute: wrong })).status, 400);
+    });
+
     it('answers HTTP with 429 and the seconds to wait', async () => {
       const { login } = await account('web', 'connections');
       const fields = `Proxy-Authorization: ${basic('web', 'secret')}\r\n`;

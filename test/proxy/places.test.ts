@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';
+import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import { NO_GEO } from '../../src/core/geo.js';
 import type { SessionCommand } from '../../src/core/sessions/session.js';
 import { workerOf } from '../../src/proxy/memory/hash.js';
@@ -101,11 +102,17 @@ for (const engine of ['native', 'node'] as const) {
       await Promise.race(waiting.map((client) => client.closed()));
     });
 
-    it('hard limits refuse further sessions of an account and of a source', async (t) => {
+    it('hard limits refuse further sessions of an account, by its class, and of a source', async (t) => {
       const { world, connect, replyTo, playerOf } = await start(t, engine, {
         maxConnectionsPerAccount: 3,
-        maxConnectionsPerSource: 6,
+        maxConnectionsPerSource: 7,
+        egressClasses: {
+          cafe: { ...SETTINGS.egress, guard: { ...SETTINGS.guard.limits, maxConnections: 1 } },
+        },
       });
+      world.plane.put({ ...accountRecord('guest'), limits: { ...NO_LIMITS, egressClass: 'cafe' } });
+      await connect('guest');
+      assert.equal(await replyTo('guest', BIND), NOT_ALLOWED);
       const [client] = [await connect(greedy), await connect(greedy)];
       assert.equal(await replyTo(greedy, UDP_ASSOCIATE), NOT_ALLOWED);
       await connect(greedy);
@@ -116,6 +123,7 @@ for (const engine of ['native', 'node'] as const) {
       await world.plane.settle();
       const reasons = world.lines.flatMap(({ fields: { reason } }) => reason ?? []);
       assert.deepEqual(reasons, [
+        'max-connections-per-account',
         'max-connections-per-account',
         'max-connections-per-account',
         'max-connections-per-source',
@@ -156,6 +164,7 @@ function setUpWorker(limits: { readonly perSource?: number } = {}) {
     maxHandshakes: 1,
     maxConnectionsPerAccount: null,
     maxConnectionsPerSource: limits.perSource ?? null,
+    egressClasses: {},
     index: 0,
     workers: 2,
     gauges,

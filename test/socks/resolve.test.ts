@@ -217,6 +217,7 @@ describe('slow names', () => {
       config: {
         dns: { servers: [names.address], timeout: '300ms', maxLookupsPerMinutePerAccount: 1 },
         socks: { bind: { enabled: true } },
+        egress: { classes: { dozens: { private: 'allow', guard: { lookupsPerMinute: 24 } } } },
       },
     });
     await daemon.addAccount('player', 'secret');
@@ -236,5 +237,16 @@ describe('slow names', () => {
       assert.deepEqual([line.msg, line['reason']], ['destination refused', 'resolve-over-rate']);
     }
     assert.deepEqual([...new Set(names.questions)].sort(), ['A slow.test', 'AAAA slow.test']);
+    const other = await daemon.addAccount('other', 'secret');
+    const allow = (lookupsPerMinute: number | null, egressClass: string | null) =>
+      daemon.api('PATCH', `/api/v1/accounts/${other}/limits`, { lookupsPerMinute, egressClass });
+    await allow(0, null);
+    account.username = 'other';
+    assert.deepEqual([await replyTo('one.test', 1), await replyTo('two.test', 1)], [4, 4]);
+    // The account's own limit comes before that of its class, and this before that of the configuration.
+    await allow(null, 'dozens');
+    assert.deepEqual([await replyTo('three.test', 1), await replyTo('four.test', 1)], [4, 4]);
+    await allow(1, 'dozens');
+    assert.deepEqual([await replyTo('five.test', 1), await replyTo('six.test', 1)], [4, 2]);
   });
 });

@@ -6,6 +6,7 @@ import { isValidTag, TAG_RULE } from '../../core/accounts/fields/tags.js';
 import { withoutUndefined } from '../../http/v1/without-undefined.js';
 import { worded } from '../shared/api.js';
 import type { ValuesOf } from '../shared/group.js';
+import { ACCOUNT_LIMITS, toLimits } from '../shared/limit-options.js';
 import { PASSWORD_STDIN } from '../shared/prompt.js';
 
 export const ACCOUNT = { '<account>': 'user name or id' } as const;
@@ -52,6 +53,7 @@ export const fieldOptions = (use: 'add' | 'update') =>
       read: readAddresses,
     },
     '--schedule <text>': use === 'add' ? SCHEDULE_HELP : `${SCHEDULE_HELP}; "" allows all`,
+    ...ACCOUNT_LIMITS,
     '--exit <name>': use === 'add' ? EXIT_HELP : `${EXIT_HELP}; "" for the default`,
   }) as const;
 
@@ -72,6 +74,7 @@ export function fieldsOf(given: ValuesOf<ReturnType<typeof fieldOptions>>) {
     allowedClients,
     schedule: orNull(given.schedule),
     exit: orNull(given.exit),
+    limits: toLimits(given),
   };
 }
 

@@ -2,6 +2,7 @@
 // of limits is made from one description of each.
 import { InvalidArgumentError, Option } from 'commander';
 import { parseSize } from '../../config/units.js';
+import { MAX_PER_MINUTE, PER_MINUTE } from '../../core/accounts/fields/kinds.js';
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import { type AccountLimits, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';
 import { formatBytes } from './table.js';
@@ -9,18 +10,26 @@ import { formatBytes } from './table.js';
 /** Removes a limit. A string, because commander treats null as a missing value. */
 export const NONE = 'none';
 
-const orNone = (parse: (text: string) => number | null, expected: string) => (text: string) => {
-  if (text === NONE) return NONE;
-  const value = parse(text);
-  if (value !== null && value >= 1) return value;
-  throw new InvalidArgumentError(`Use ${expected}, or none.`);
-};
+const orNone =
+  (parse: (text: string) => number | null, expected: string, min = 1) =>
+  (text: string) => {
+    if (text === NONE) return NONE;
+    const value = parse(text);
+    if (value !== null && value >= min) return value;
+    throw new InvalidArgumentError(`Use ${expected}, or none.`);
+  };
 export const parseCount = orNone(
   (text) => (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null),
   'a positive whole number',
 );
 export const parseByteSize = orNone(parseSize, 'a size such as 500MiB or 50GiB');
 const parseRate = orNone((text) => parseSize(text.replace(/\/s$/, '')), 'a rate such as 512KiB/s or 1MiB/s');
+
+const parsePerMinute = orNone(
+  PER_MINUTE.ofCell,
+  `a whole number from 0 (any number) to ${MAX_PER_MINUTE}`,
+  0,
+);
 
 /** A limit as an option. */
 interface LimitOption<Name extends keyof AccountLimits, Value = NonNullable<AccountLimits[Name]>> {
@@ -30,6 +39,8 @@ interface LimitOption<Name extends keyof AccountLimits, Value = NonNullable<Acco
   readonly read?: (text: string) => Value | typeof NONE;
   readonly choices?: readonly string[];
   readonly label: string;
+  /** In place of a value; left out: `none`. */
+  readonly none?: string;
   amount(value: Value): string;
   /** With its noun, in the line of a plan. Left out: not there. */
   words?(value: Value, limits: PlanLimits): string;
@@ -41,6 +52,16 @@ const rate = <Name extends string>(limit: Name, direction: 'up' | 'down', help: 
   const words = (bytes: number): string => `${amount(bytes)} ${direction}`;
   return { limit, help, label: `rate ${direction}`, read: parseRate, amount, words };
 };
+
+const perMinute = <Name extends string>(limit: Name, noun: string, what: string) => ({
+  limit,
+  help: `${what} a minute; 0: any number; none: as egress class or configuration say`,
+  read: parsePerMinute,
+  label: `${noun} per minute`,
+  none: 'as configured',
+  amount: (n: number) => (n === 0 ? 'any number' : String(n)),
+  words: (n: number) => `${n === 0 ? 'any number of' : n} ${noun} per minute`,
+});
 
 export const PLAN_LIMITS = {
   '--max-sessions <n>': {
@@ -77,6 +98,13 @@ export const PLAN_LIMITS = {
     label: 'quota period',
     amount: String,
   },
+  '--connections-per-minute <n>': perMinute('connectionsPerMinute', 'connections', 'new connections'),
+  '--destinations-per-minute <n>': perMinute(
+    'destinationsPerMinute',
+    'destinations',
+    'different destinations',
+  ),
+  '--lookups-per-minute <n>': perMinute('lookupsPerMinute', 'lookups', 'names to look up'),
 } as const satisfies Record<string, AnyLimitOption>;
 
 export const ACCOUNT_LIMITS = {
@@ -105,8 +133,8 @@ export function limitLines(
   limits: AccountLimits,
   notes: { readonly [Name in keyof AccountLimits]?: string },
 ): Record<string, string> {
-  const lines = OPTIONS.map(({ limit, label, amount }) => {
-    const value = limits[limit] === null ? NONE : amount(limits[limit]);
+  const lines = OPTIONS.map(({ limit, label, amount, none = NONE }) => {
+    const value = limits[limit] === null ? none : amount(limits[limit]);
     return [label, notes[limit] ? `${value}   (${notes[limit]})` : value];
   });
   return Object.fromEntries(lines);

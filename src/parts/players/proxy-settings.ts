@@ -2,7 +2,7 @@
 import { readSecretFile } from '../../agents/secrets.js';
 import { exitOfUpstream } from '../../config/socks-schema.js';
 import type { Config } from '../../config.js';
-import type { GuardLimits } from '../../core/accounts/usage/guard.js';
+import type { ClassGuard } from '../../core/accounts/usage/guard.js';
 import { parsePortRange } from '../../core/endpoints.js';
 import { type Exit, NEW_EXIT, parseProxy, upstreamId } from '../../core/exits/exit.js';
 import type { ProxySettings } from '../../proxy/plane-settings.js';
@@ -31,7 +31,7 @@ export function proxySettings(config: Config): ProxySettings {
     egressClasses: Object.fromEntries(
       Object.entries(classes).map(([name, { guard, ...lists }]) => [
         name,
-        { ...lists, guard: { ...limits, ...(guard as Partial<GuardLimits>) } },
+        { ...lists, guard: { ...limits, ...(guard as Partial<ClassGuard>) } },
       ]),
     ),
     guard: { limits, maxWaitMs },

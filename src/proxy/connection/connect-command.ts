@@ -1,7 +1,7 @@
 // CONNECT (RFC 1928 §4): resolves the destination, applies the egress rules to its addresses, and connects to a permitted
 // one, directly or through an upstream proxy.
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, formatHostPort, parseIp, sourceOf } from '../../core/ip.js';
+import { type Endpoint, formatHostPort, parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
 import type { ClientRequest } from '../protocols/client-request.js';
 import { Reply, replyForErrno } from '../protocols/socks5.js';
@@ -59,7 +59,7 @@ export function resolveName(
   if (!verdict.ok && verdict.reason === 'denied-by-rule') {
     return running.fail(session, Reply.notAllowedByRuleset, verdict);
   }
-  const client = { accountId: session.account.record.id, source: sourceOf(running.client.address) };
+  const client = running.host.guards.lookupsOf(session.account, running.client.address);
   running.host.resolve(host, client, (result) => {
     if (session.isEnded) return;
     if (result.ok) found(result.addresses);
@@ -127,7 +127,7 @@ class ConnectCommand {
    * @param asked the name or address to which a proxy must connect
    */
   goThrough(proxies: readonly Upstream[], exit: ExitUse | null, asked: string): void {
-    const { exits, io, resolve, settings } = this.#running.host;
+    const { exits, guards, io, resolve, settings } = this.#running.host;
     const session = this.#session;
     session.exit = proxies[0]?.exit ?? null;
     const attempt = askUpstreams(
@@ -136,10 +136,7 @@ class ConnectCommand {
         exit,
         command: 'connect',
         destination: { host: asked, port: session.destination.port },
-        client: {
-          accountId: session.account.record.id,
-          source: sourceOf(this.#running.client.address),
-        },
+        client: guards.lookupsOf(session.account, this.#running.client.address),
         onConnected: (stream, bound, ahead, upstream) => {
           session.via = formatHostPort(upstream.host, upstream.port);
           this.#connected(stream, stream.local, parseIp(asked) === null ? '' : asked, bound, ahead);

@@ -25,7 +25,7 @@ export interface ConnectionHost extends RelayedHost {
   readonly handshakes: Pick<Handshakes, 'add' | 'addRefused' | 'setSource' | 'delete'>;
   readonly logins: Logins;
   readonly permits: Pick<WorkerPermits, 'acquire'>;
-  readonly guards: Pick<Guards, 'admit' | 'failed' | 'note'>;
+  readonly guards: Pick<Guards, 'admit' | 'failed' | 'lookupsOf' | 'note'>;
   readonly accounts: Pick<WorkerAccounts, 'byId' | 'makeRoomForAssociation'>;
   readonly sessions: Pick<WorkerSessions, 'open'>;
   readonly connections: Connections;

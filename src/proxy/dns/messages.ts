@@ -9,6 +9,8 @@ export type ResolveResult =
 export interface ResolveClient {
   readonly accountId: string;
   readonly source: string;
+  /** Maximum number of lookups of the account per minute; 0: any number; undefined: as the settings say. */
+  readonly perMinute?: number | undefined;
 }
 
 /** Calls `done` exactly once, possibly before it returns. */

@@ -31,10 +31,10 @@ export function createResolver(options: ResolverOptions) {
   const waitingByAccount = createCounts();
   const waitingBySource = createCounts();
   const { now = () => performance.now() } = options;
-  const rateOfAccounts = createRates(options.maxLookupsPerMinutePerAccount, now);
-  const rateOfSources = createRates(options.maxLookupsPerMinutePerSource, now);
+  const rateOfAccounts = createRates(now);
+  const rateOfSources = createRates(now);
 
-  const resolve: Resolve = (name, { accountId, source }, done) => {
+  const resolve: Resolve = (name, { accountId, source, perMinute }, done) => {
     if (name === 'localhost' || name.endsWith('.localhost')) return done({ ok: true, addresses: LOOPBACK });
     const fixed = options.hosts.lookup(name);
     if (fixed.length > 0) return done({ ok: true, addresses: fixed });
@@ -47,7 +47,8 @@ export function createResolver(options: ResolverOptions) {
     }
     // Only what the name servers are asked counts: not what is cached, or already being looked up.
     if (!others) {
-      const [ofAccount, ofSource] = [rateOfAccounts(accountId), rateOfSources(source)];
+      const ofAccount = rateOfAccounts(accountId, perMinute ?? options.maxLookupsPerMinutePerAccount);
+      const ofSource = rateOfSources(source, options.maxLookupsPerMinutePerSource);
       if (ofAccount.left < 1 || ofSource.left < 1) return done({ ok: false, reason: 'over-rate' });
       ofAccount.left -= 1;
       ofSource.left -= 1;
@@ -89,10 +90,11 @@ export function createResolver(options: ResolverOptions) {
   return { resolve, close: (): void => dns.cancel() };
 }
 
-/** Returns how many lookups a key has left: `perMinute` after a minute without any, refilled all the time. */
-function createRates(perMinute: number, now: () => number) {
+/** Returns how many lookups a key has left: `perMinute` (0: any number) after a minute without any, refilled all the time. */
+function createRates(now: () => number) {
   const rates = new LRUCache<string, { left: number; filledAt: number }>({ max: MAX_COUNTED });
-  return (key: string): { left: number } => {
+  return (key: string, perMinute: number): { left: number } => {
+    if (perMinute === 0) return { left: 1 };
     const at = now();
     const rate = rates.get(key) ?? { left: perMinute, filledAt: at };
     rate.left = Math.min(perMinute, rate.left + ((at - rate.filledAt) / 60_000) * perMinute);

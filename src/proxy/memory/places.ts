@@ -1,5 +1,6 @@
 // The places of sessions over all workers: `maxConnections` without a reserve for handshakes. When all are taken, a session of an account with
 // fewer takes the place of that session which was idle longest of the account that has most.
+import type { ClassGuard } from '../../core/accounts/usage/guard.js';
 import type { Log } from '../../core/log.js';
 import type { SessionCommand } from '../../core/sessions/session.js';
 import type { WorkerMessage } from '../messages.js';
@@ -31,6 +32,8 @@ export interface PlacesOptions {
   /** Null: no limit. */
   readonly maxConnectionsPerAccount: number | null;
   readonly maxConnectionsPerSource: number | null;
+  /** A class may have its own `maxConnectionsPerAccount`; 0: no limit. */
+  readonly egressClasses: Readonly<Record<string, { readonly guard: Pick<ClassGuard, 'maxConnections'> }>>;
   /** Index of this worker, below `workers`. */
   readonly index: number;
   readonly workers: number;
@@ -72,10 +75,12 @@ export class Places {
 
   /** Takes the places of a session, and ends another session for it if it must. Null: taken; then call `release` once. */
   acquire(request: PlaceRequest): PlaceRefusal | null {
-    const { gauges, index, maxConnectionsPerAccount: perAccount, maxConnectionsPerSource } = this.#options;
+    const { gauges, index, egressClasses, maxConnectionsPerAccount, maxConnectionsPerSource } = this.#options;
     const { account } = request;
     const places = placesOf(request.command);
-    if (perAccount !== null && account.places + places > perAccount) return 'max-connections-per-account';
+    const { maxConnections } = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? {};
+    const perAccount = maxConnections ?? maxConnectionsPerAccount ?? 0;
+    if (perAccount > 0 && account.places + places > perAccount) return 'max-connections-per-account';
     const ofSource = this.#countSource(request, places);
     let refusal: PlaceRefusal | null = null;
     if (ofSource > (maxConnectionsPerSource ?? ofSource)) refusal = 'max-connections-per-source';

@@ -1,7 +1,7 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
 import { inspectDatagrams } from '../../core/egress/bittorrent.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, formatHostPort, normalizeAddress, parseIp, sourceOf } from '../../core/ip.js';
+import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
 import type { ConnectionHost } from '../connection/host.js';
 import { type Refusal, refusalFields } from '../connection/target.js';
@@ -119,7 +119,7 @@ export class Association implements SessionTransfer, StreamListener {
       context,
       egress,
       exit,
-      client: { accountId: account.record.id, source: sourceOf(client.address) },
+      client: context.guards.lookupsOf(account, client.address),
       relay,
       decisions: this.#decisions,
       onNew: (host, { address, port }, upstream, isNew) => {

@@ -2,11 +2,16 @@
 // report of it, at most one a minute for each account and limit.
 import {
   AccountGuard,
+  type ClassGuard,
   type GuardedUse,
   type GuardReason,
+  guardOf,
   type Held,
 } from '../../core/accounts/usage/guard.js';
+import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { MINUTE_MS } from '../../core/clock.js';
+import { sourceOf } from '../../core/ip.js';
+import type { ResolveClient } from '../dns/messages.js';
 import { fnv1a } from '../memory/hash.js';
 import type { GuardEvent } from '../messages.js';
 import type { ProxySettings } from '../plane-settings.js';
@@ -17,6 +22,9 @@ type RequestedDestination = Pick<ClientRequest, 'address' | 'port'>;
 
 interface Guarded {
   readonly guard: AccountGuard;
+  /** What applies to an account with the limits `own`. */
+  limits: ClassGuard;
+  own: AccountLimits;
   readonly reports: Map<GuardReason, { slowed: number; refused: number; client: string; nextAt: number }>;
 }
 
@@ -43,9 +51,8 @@ export class Guards {
   admit(account: WorkerAccount, use: GuardedUse, to: RequestedDestination, client: string): Held | null {
     const now = this.#options.now();
     const maxWaitMs = use === 'datagram' ? 0 : this.#options.settings.guard.maxWaitMs;
-    const { guard, egressClasses } = this.#options.settings;
-    const limits = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? guard.limits;
-    const held = this.#guardedOf(account).guard.admit(use, hashOf(to), limits, now, maxWaitMs);
+    const guarded = this.#guardedOf(account);
+    const held = guarded.guard.admit(use, hashOf(to), guarded.limits, now, maxWaitMs);
     if (held !== null) this.note(account, held.limit, held.isRefused, client);
     return held;
   }
@@ -60,9 +67,33 @@ export class Guards {
   }
 
   #guardedOf(account: WorkerAccount): Guarded {
-    const guarded = this.#guarded.get(account) ?? { guard: new AccountGuard(), reports: new Map() };
-    this.#guarded.set(account, guarded);
+    const own = account.record.limits;
+    let guarded = this.#guarded.get(account);
+    if (guarded?.own === own) return guarded;
+    const limits = this.#limitsOf(own);
+    if (guarded) Object.assign(guarded, { own, limits });
+    else {
+      guarded = { guard: new AccountGuard(), own, limits, reports: new Map() };
+      this.#guarded.set(account, guarded);
+    }
     return guarded;
+  }
+
+  #limitsOf(own: AccountLimits): ClassGuard {
+    const { guard, egressClasses } = this.#options.settings;
+    return guardOf(own, egressClasses[own.egressClass ?? '']?.guard ?? guard.limits);
+  }
+
+  /** On whose behalf names are looked up. Its limit is the account's at the time of a lookup. */
+  lookupsOf(account: WorkerAccount, client: string): ResolveClient {
+    const perMinute = () => this.#limitsOf(account.record.limits).lookupsPerMinute;
+    return {
+      accountId: account.record.id,
+      source: sourceOf(client),
+      get perMinute() {
+        return perMinute();
+      },
+    };
   }
 
   /** A connection to a destination failed because of the destination or the way to it. */

@@ -109,4 +109,13 @@ export const migrations: readonly Migration[] = [
   { name: '0031_session_records', up: activity.sessionRecords },
   // The name of an account's exit; null: the default one, or none.
   { name: '0032_account_exit', ...columns('accounts', { exit: (table, name) => table.string(name, 64) }) },
+  // Limits of the guard; null: as the egress class or the configuration says.
+  {
+    name: '0033_guard_limits',
+    ...columns('account_limits', {
+      connections_per_minute: (table, name) => table.integer(name),
+      destinations_per_minute: (table, name) => table.integer(name),
+      lookups_per_minute: (table, name) => table.integer(name),
+    }),
+  },
 ];

@@ -6,7 +6,7 @@ import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/
 import { type ColumnOf, columnOf } from '../sql/rows.js';
 import { slices } from '../sql/statements.js';
 
-/** Rows in one statement; ten bound values each, well below the limit of every database. */
+/** Rows in one statement; thirteen bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
 const COLUMNS = LIMIT_KINDS.map(([name, kind]) => ({ name, column: columnOf(name), kind }) as const);

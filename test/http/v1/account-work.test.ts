@@ -171,6 +171,8 @@ describe('tags, names and plans of accounts', () => {
     },
     exit: null,
   };
+  /** A script of an earlier version does not give them. */
+  const AS_CONFIGURED = { connectionsPerMinute: null, destinationsPerMinute: null, lookupsPerMinute: null };
   const PACK = {
     ...{ name: 'pack', days: 10, startsAtFirstLogin: true },
     limits: { ...MONTH.limits, maxClientAddresses: 1, quotaBytes: 10e9, quotaPeriod: 'never' },
@@ -194,11 +196,17 @@ describe('tags, names and plans of accounts', () => {
       [{ ...MONTH, name: ' x' }],
     ])
       assert.equal((await put(wrong)).status, 400);
-    assert.deepEqual((await get(PLANS))['plans'], [MONTH, PACK]);
+    assert.deepEqual(
+      (await get(PLANS))['plans'],
+      [MONTH, PACK].map((plan) => ({ ...plan, limits: { ...plan.limits, ...AS_CONFIGURED } })),
+    );
 
     const one = await create({ username: 'planned', plan: MONTH.name });
     assertNear(days(one), 30);
-    assert.deepEqual([one['plan'], one['limits']], [MONTH.name, { ...MONTH.limits, egressClass: null }]);
+    assert.deepEqual(
+      [one['plan'], one['limits']],
+      [MONTH.name, { ...MONTH.limits, ...AS_CONFIGURED, egressClass: null }],
+    );
     assert.equal((await daemon.api('POST', ACCOUNTS, { username: 'x', plan: 'none' })).status, 400);
     await post(`${ACCOUNTS}/batch`, { pattern: 'planned-{1-2}', plan: PACK.name });
     const bulk = async (ids: readonly string[], action: Json, dryRun = false) =>
@@ -211,7 +219,7 @@ describe('tags, names and plans of accounts', () => {
       { ...change?.after, expiresAt: null },
       {
         ...{ plan: MONTH.name, exit: null, expiresAt: null, daysFromFirstLogin: null },
-        ...{ ...MONTH.limits, egressClass: null },
+        ...{ ...MONTH.limits, ...AS_CONFIGURED, egressClass: null },
       },
     );
     await bulk([one.id], renew);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it } from 'node:test';
+import { NO_PLAN_LIMITS } from '../../../src/core/accounts/plans/plans.js';
 import { routes } from '../../../src/http/v1/routes.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
@@ -299,6 +300,28 @@ describe('a seller', async () => {
     assert.deepEqual([addresses.status, codeOf(addresses)], [400, 'validation']);
     const egress = await create(seller, { limits: { egressClass: 'x' } });
     assert.deepEqual([egress.status, codeOf(egress)], [403, 'wrong-role']);
+  });
+
+  it('may not change limits of the guard, and gets them from a plan', async () => {
+    const limits = { ...NO_PLAN_LIMITS, connectionsPerMinute: 60 };
+    const plan = { name: 'guarded', days: 1, startsAtFirstLogin: false, limits, exit: null };
+    assert.equal((await admin.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
+    const made = await create(seller, { plan: 'guarded', limits: { lookupsPerMinute: null } });
+    assert.equal((made.json as { account: { limits: Fields } }).account.limits['connectionsPerMinute'], 60);
+    const path = `/api/v1/accounts/${idOf(made)}`;
+    for (const name of ['connectionsPerMinute', 'destinationsPerMinute', 'lookupsPerMinute']) {
+      const action = { type: 'set-limits', limits: { [name]: 0 } };
+      for (const refused of [
+        await create(seller, { limits: { [name]: 0 } }),
+        await seller.api('PATCH', path, { limits: { [name]: 0 } }),
+        await seller.api('PATCH', `${path}/limits`, { [name]: 0 }),
+        await seller.api('POST', '/api/v1/accounts/bulk', { ids: [idOf(made)], action, dryRun: true }),
+      ])
+        assert.deepEqual([refused.status, codeOf(refused)], [403, 'wrong-role'], name);
+    }
+    // The same value is no change.
+    assert.equal((await seller.api('PATCH', path, { limits: { connectionsPerMinute: 60 } })).status, 200);
+    await admin.api('PUT', '/api/v1/settings/plans', { plans: [] });
   });
 
   it("cannot have authorized addresses set by its accounts' player pages", async () => {

@@ -1,5 +1,6 @@
 // How much one account may open at a time: connections, destinations, failed connects. Against scans, spam and torrents.
 import { MINUTE_MS, SECOND_MS } from '../../clock.js';
+import type { AccountLimits } from './limits.js';
 
 /** The limits, each a number for one account on one node (0: none), and how login history and notices name what they refuse. */
 export const REFUSED_BY = {
@@ -17,6 +18,20 @@ export type GuardLimit = keyof typeof REFUSED_BY;
 export const REPORTED_AS = { ...REFUSED_BY, bittorrent: 'bittorrent' } as const;
 export type GuardReason = keyof typeof REPORTED_AS;
 export type GuardLimits = Readonly<Record<GuardLimit, number>>;
+/** With the limits that only an egress class and accounts have; undefined: as `dns` and `socks` say. */
+export interface ClassGuard extends GuardLimits {
+  readonly lookupsPerMinute?: number | undefined;
+  /** At once. */
+  readonly maxConnections?: number | undefined;
+}
+
+/** The limits of an account: its own ones come before those of its class or of the configuration. */
+export const guardOf = (own: AccountLimits, general: ClassGuard): ClassGuard => ({
+  ...general,
+  connectionsPerMinute: own.connectionsPerMinute ?? general.connectionsPerMinute,
+  destinationsPerMinute: own.destinationsPerMinute ?? general.destinationsPerMinute,
+  lookupsPerMinute: own.lookupsPerMinute ?? general.lookupsPerMinute,
+});
 
 /**
  * What an account wants: a relayed connection, one request of HTTP (counted by the second only, because a download can make
@@ -126,10 +141,12 @@ class Bucket {
   /** Time until a token is there, in ms. @param size 0: there is always one */
   waitMs(size: number, now: number): number {
     const perMs = size / this.#fillMs;
-    this.#left = Math.min(size, this.#left + (now - this.#at) * perMs);
+    // A limit that is switched on later begins with all its tokens.
+    this.#left =
+      size === 0 ? Number.POSITIVE_INFINITY : Math.min(size, this.#left + (now - this.#at) * perMs);
     this.#at = now;
     this.#size = size;
-    return size === 0 || this.#left >= 1 ? 0 : (1 - this.#left) / perMs;
+    return this.#left >= 1 ? 0 : (1 - this.#left) / perMs;
   }
 
   take(least = -this.#size): void {

@@ -1,12 +1,12 @@
 // Limits of accounts and their usage: types, and one description of each limit.
-import { COUNT, choiceOf, type Kind, TEXT } from '../fields/kinds.js';
+import { COUNT, choiceOf, type Kind, PER_MINUTE, TEXT } from '../fields/kinds.js';
 import type { DatabaseSnapshot } from './activity-feed.js';
 
 /** When the quota resets: every day, every week on Monday, every calendar month (see calendar.ts), or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
 export const QUOTA_PERIODS: readonly QuotaPeriod[] = ['day', 'week', 'month', 'never'];
 
-/** Every limit is optional: null is "no limit". */
+/** Every limit is optional: null is "no limit", unless it says something else. */
 export interface AccountLimits {
   readonly maxSessions: number | null;
   /** Concurrent client addresses. */
@@ -20,6 +20,11 @@ export interface AccountLimits {
   readonly quotaPeriod: QuotaPeriod;
   /** Name of a class in the configuration (`egress.classes`); null: the default rules. */
   readonly egressClass: string | null;
+  /** Of the guard (guard.ts), counted on each node. null: as the egress class or the configuration says; 0: any number. */
+  readonly connectionsPerMinute: number | null;
+  readonly destinationsPerMinute: number | null;
+  /** Names that are asked of the name servers; null and 0 as above. */
+  readonly lookupsPerMinute: number | null;
 }
 
 /** The kind of each limit, in the order of files and answers. Rows, files and defaults are made from it. */
@@ -31,7 +36,17 @@ export const LIMITS: { readonly [Name in keyof AccountLimits]: Kind<AccountLimit
   quotaBytes: COUNT,
   quotaPeriod: choiceOf(QUOTA_PERIODS, 'month'),
   egressClass: TEXT,
+  connectionsPerMinute: PER_MINUTE,
+  destinationsPerMinute: PER_MINUTE,
+  lookupsPerMinute: PER_MINUTE,
 };
+/** Only who has the scope `egress:write` changes these, so that a seller does not lift what protects the server's address. */
+export const EGRESS_LIMITS = [
+  'egressClass',
+  'connectionsPerMinute',
+  'destinationsPerMinute',
+  'lookupsPerMinute',
+] as const satisfies readonly (keyof AccountLimits)[];
 export const LIMIT_KINDS = Object.entries(LIMITS) as readonly [keyof AccountLimits, Kind<unknown>][];
 
 export const NO_LIMITS = Object.fromEntries(

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { refused } from '../../../core/accounts/accounts.js';
+import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import { matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
@@ -18,7 +19,7 @@ import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
   accountSortKeys,
   changeOf,
-  egressClassProblem,
+  egressProblem,
   exitProblem,
   NO_ACCOUNT,
   ownerOf,
@@ -61,7 +62,7 @@ export const accountRoutes = [
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
       const wrongClass =
-        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller, null);
+        egressProblem(deps, body.limits, caller, NO_LIMITS) ?? exitProblem(deps, body.exit, caller, null);
       if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
       const { username, plan, ...fields } = body;
@@ -98,7 +99,7 @@ export const accountRoutes = [
       const { accounts } = deps;
       const present = accounts.get(id)?.account;
       const wrongClass =
-        egressClassProblem(deps, body.limits, caller, present?.limits.egressClass) ??
+        egressProblem(deps, body.limits, caller, present?.limits) ??
         exitProblem(deps, body.exit, caller, present?.exit);
       if (wrongClass) return wrongClass;
       const wrongOwner = ownerProblem(deps, body.owner, caller, 'body.owner');

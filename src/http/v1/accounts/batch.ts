@@ -17,7 +17,7 @@ import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, NewAccountFields, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, SkippedAccount } from './schemas.js';
-import { changeOf, egressClassProblem, exitProblem, problemOf, withTerms } from './shared.js';
+import { changeOf, egressProblem, exitProblem, problemOf, withTerms } from './shared.js';
 import { inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
@@ -75,7 +75,7 @@ export const accountBatchRoutes = [
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
       const wrong =
-        egressClassProblem(deps, body.limits, caller, null) ?? exitProblem(deps, body.exit, caller, null);
+        egressProblem(deps, body.limits, caller, NO_LIMITS) ?? exitProblem(deps, body.exit, caller, null);
       if (wrong) return wrong;
       const { pattern: _, list: __, dryRun, plan, remarks: sameRemarks, ...fields } = body;
       const change = withTerms(deps, changeOf(fields), plan);

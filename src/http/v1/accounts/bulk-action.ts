@@ -9,7 +9,7 @@ import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, FieldsOfAnswers, Tags } from './field-schemas.js';
-import { changeOf, egressClassProblem, exitProblem, noPlan, ownerProblem, problemOf } from './shared.js';
+import { changeOf, egressProblem, exitProblem, noPlan, ownerProblem, problemOf } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -54,7 +54,7 @@ export type BulkAction = z.infer<typeof BulkAction>;
 export function actionProblem(deps: Services, action: BulkAction, caller: Caller): ProblemAnswer | null {
   switch (action.type) {
     case 'set-limits':
-      return egressClassProblem(deps, action.limits, caller);
+      return egressProblem(deps, action.limits, caller);
     case 'set-exit':
       return exitProblem(deps, action.exit, caller, undefined, 'body.action');
     case 'hand-over':

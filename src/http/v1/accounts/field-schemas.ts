@@ -3,9 +3,14 @@ import { z } from 'zod';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
 import { ACCESS_FIELDS, type FieldsWith } from '../../../core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/fields/contacts.js';
+import { MAX_PER_MINUTE } from '../../../core/accounts/fields/kinds.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
 import { Bytes, Count, Guid, Time, TimeIn } from '../../api/schemas.js';
+
+const PerMinute = z.int().min(0).max(MAX_PER_MINUTE).nullable().meta({
+  description: '0: any number; null: as the egress class or the configuration says.',
+});
 
 export const AccountLimits = z
   .object({
@@ -20,6 +25,12 @@ export const AccountLimits = z
     quotaPeriod: z.enum(['day', 'week', 'month', 'never']),
     /** Name of an egress class of the configuration; null: the default one. */
     egressClass: z.string().min(1).max(64).nullable(),
+    /** New connections of TCP and UDP, on each node. A change needs egress:write, as of the next two and of the class. */
+    connectionsPerMinute: PerMinute,
+    /** Different destinations. */
+    destinationsPerMinute: PerMinute,
+    /** Names that are asked of the name servers. */
+    lookupsPerMinute: PerMinute,
   })
   .meta({ id: 'AccountLimits' });
 

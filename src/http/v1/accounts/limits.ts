@@ -12,7 +12,7 @@ import type { Services } from '../../services.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
-import { egressClassProblem, NO_ACCOUNT } from './shared.js';
+import { egressProblem, NO_ACCOUNT } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
@@ -37,7 +37,7 @@ export const limitRoutes = [
       const { accounts } = deps;
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
-      const wrong = egressClassProblem(deps, body, caller, present.limits.egressClass, 'body');
+      const wrong = egressProblem(deps, body, caller, present.limits, 'body');
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);
       const changed = await accounts.patch(

@@ -9,7 +9,7 @@ import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/acc
 import { FIELDS, type FieldReason } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
-import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
+import { type AccountLimits, EGRESS_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { fromIsoOrNull } from '../../../core/clock.js';
 import { type FieldCode, type FieldValues, fieldError } from '../../api/field-errors.js';
@@ -109,22 +109,25 @@ export function accountSortKeys({ sessions, activity, usage }: Services): SortKe
 }
 
 /**
- * Checks, before anything is written, that the limits name a configured egress class and that the caller may choose it. Returns
- * null if both hold.
- * @param present the class of the account; undefined: there are several accounts, or it is unknown
+ * Checks, before anything is written, that the limits name a configured egress class and that the caller may change what they
+ * change of `EGRESS_LIMITS`. Returns null if both hold.
+ * @param present those of the account; undefined: there are several accounts, or it is unknown
  * @param path path of the limits in the body, for the error
  */
-export function egressClassProblem(
+export function egressProblem(
   { accounts }: { readonly accounts: Pick<Accounts, 'hasEgressClass'> },
-  change: { readonly egressClass?: string | null | undefined } | undefined,
+  change: Unset<AccountLimits> = {},
   caller: Caller,
-  present?: string | null,
+  present?: AccountLimits,
   path = 'body.limits',
 ): ProblemAnswer | null {
-  if (change?.egressClass === undefined || change.egressClass === present) return null;
-  const refused = callerProblem(caller, 'egress:write');
+  const changes = EGRESS_LIMITS.filter(
+    (name) => change[name] !== undefined && change[name] !== present?.[name],
+  );
+  const refused = changes.length > 0 && callerProblem(caller, 'egress:write');
   if (refused) return refused;
-  if (accounts.hasEgressClass(change.egressClass)) return null;
+  const { egressClass = null } = change;
+  if (!changes.includes('egressClass') || accounts.hasEgressClass(egressClass)) return null;
   return invalid(`${path}.egressClass`, 'egress-class');
 }
 

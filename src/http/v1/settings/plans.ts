@@ -7,7 +7,16 @@ import { invalid } from '../../api/problem.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
 import { settingRoutes } from './setting-routes.js';
 
-const PlanLimits = AccountLimits.omit({ egressClass: true }).meta({ id: 'PlanLimits' });
+const { connectionsPerMinute, destinationsPerMinute, lookupsPerMinute } = AccountLimits.shape;
+
+/** Scripts of earlier versions do not know the last three. */
+const PlanLimits = AccountLimits.omit({ egressClass: true })
+  .extend({
+    connectionsPerMinute: connectionsPerMinute.default(null),
+    destinationsPerMinute: destinationsPerMinute.default(null),
+    lookupsPerMinute: lookupsPerMinute.default(null),
+  })
+  .meta({ id: 'PlanLimits' });
 
 const Plan = z
   .object({

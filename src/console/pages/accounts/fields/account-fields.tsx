@@ -49,6 +49,8 @@ interface AccountField<Value> {
   /** Returns undefined for an invalid text. */
   read(text: string): Value | undefined;
   readonly Input: (props: InputProps) => ComponentChildren;
+  /** Only who may change egress rules changes it. */
+  readonly isEgress?: true;
   /** The input shows the label and the error itself. */
   readonly isWhole?: boolean;
   readonly unit?: string;
@@ -96,6 +98,17 @@ const limit = (label: TextKey, scale = 1, unit = ''): AccountField<number | null
   Input: (props) => (
     <Input {...props} inputMode={scale === 1 ? 'numeric' : 'decimal'} placeholder={t('limits.none')} />
   ),
+});
+
+/** A limit of the guard: an empty text is what the class or the configuration says, 0 any number. */
+const perMinute = (label: TextKey): AccountField<number | null> => ({
+  ...limit(label),
+  isEgress: true,
+  read: (typed) => readNumber(typed, { min: 0, max: 10_000_000, whole: true }),
+  none: 'limits.asConfigured',
+  wrong: 'limits.wrongPerMinute',
+  words: (value) => (value === 0 ? t('limits.off') : undefined),
+  Input: (props) => <Input {...props} inputMode="numeric" placeholder={t('limits.asConfigured')} />,
 });
 
 /** One of the options. `''` stands for null. */
@@ -216,6 +229,9 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
       ...useNamed('egressClasses', own).map((value) => ({ value, label: value })),
     ]),
   },
+  connectionsPerMinute: perMinute('limits.connectionsPerMinute'),
+  destinationsPerMinute: perMinute('limits.destinationsPerMinute'),
+  lookupsPerMinute: perMinute('limits.lookupsPerMinute'),
 };
 
 /** The egress classes or exits that the user may choose: those that there are and the account's own one. */
@@ -323,7 +339,10 @@ function useShown(names: readonly FieldName[], texts: Partial<FieldTexts>): read
   const classes = useNamed('egressClasses', texts.egressClass ?? '');
   const exits = useNamed('exits', texts.exit ?? '');
   return names.filter(
-    (name) => (name !== 'egressClass' || classes.length > 0) && (name !== 'exit' || exits.length > 0),
+    (name) =>
+      (name !== 'egressClass' || classes.length > 0) &&
+      (name !== 'exit' || exits.length > 0) &&
+      (!accountField(name).isEgress || may('egress:write')),
   );
 }
 

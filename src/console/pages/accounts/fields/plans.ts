@@ -20,7 +20,8 @@ export const planLimitWords = (limits: Plan['limits']): string => planLimitList(
 
 /** Each limit in words. */
 export function planLimitList(limits: Plan['limits']): readonly string[] {
-  const words = limitWords({ ...limits, egressClass: null }, new Set());
+  // Answers have every limit; only requests may leave some out.
+  const words = limitWords({ ...limits, egressClass: null } as AccountLimits, new Set());
   if (words.length === 0) return [t('plans.noLimits')];
   return words.map(([name, word]) => t('audit.field', { field: t(`limits.${name}`), value: word }));
 }
@@ -43,9 +44,9 @@ export function limitWords(
 function limitWord(limits: AccountLimits, name: keyof AccountLimits): string {
   const period = t(`limits.period.${limits.quotaPeriod}`);
   if (name === 'quotaPeriod') return period;
-  const { text, unit, none = 'limits.none' } = accountField(name);
+  const { text, unit, words, none = 'limits.none' } = accountField(name);
   if (limits[name] === null) return t(none);
-  const amount = `${text(limits[name])}${unit ? ` ${unit}` : ''}`;
+  const amount = words?.(limits[name]) ?? `${text(limits[name])}${unit ? ` ${unit}` : ''}`;
   return name === 'quotaBytes' ? `${amount} ${period}` : amount;
 }
 
