@@ -5,13 +5,13 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LOST_TEXTS, type LostSetting } from '../../account-files/ccproxy-lost.js';
+import { LOST_TEXTS } from '../../account-files/ccproxy-lost.js';
 import { FILE_ENCODINGS, type FileEncoding } from '../../account-files/file-text.js';
 import { type FileFormat, readAccounts } from '../../account-files/formats.js';
 import { importAccounts } from '../../account-files/import.js';
-import type { ImportedLine, OnExisting } from '../../account-files/import-plan.js';
-import { isoOrNull } from '../../core/clock.js';
+import type { OnExisting } from '../../account-files/import-plan.js';
 import { printable } from '../../core/text.js';
+import { createReport } from '../../http/v1/accounts/import-report.js';
 import type { Core } from '../../parts/core.js';
 import { cliActor } from '../shared/actor.js';
 import { untilDaemonHas } from '../shared/api.js';
@@ -63,18 +63,17 @@ export function addImport(account: Group): void {
         };
         const work = async (read: () => Readable) => {
           const importing = (isDryRun: boolean) =>
-            report(read(), { ...source, dryRun: isDryRun }, core, run.io);
-          const plan = await importing(true);
+            runImport(read(), { ...source, dryRun: isDryRun }, core, run.io);
+          const { report: plan } = await importing(true);
           if (dryRun) return plan;
           const what = `${countOf(plan.replaced, 'account')} will be overwritten.`;
           // Stdin carried the file, so it cannot carry the answer.
           if (plan.replaced > 0 && file === STDIO && !yes)
             throw new CommandError(`${what} Use --yes to confirm.`, 2);
           if (plan.replaced > 0) await run.confirm(what);
-          const done = await importing(false);
-          const written = done.lines.findLast(({ outcome }) => outcome !== 'skipped' && outcome !== 'failed');
-          const last = core.accounts.getByUsername(written?.username ?? '');
-          if (last) await untilDaemonHas(last.account.id, run, await run.load());
+          const { report: done, last } = await importing(false);
+          const written = core.accounts.getByUsername(last);
+          if (written) await untilDaemonHas(written.account.id, run, await run.load());
           return done;
         };
         // With PostgreSQL there may be no data folder on this machine.
@@ -87,65 +86,29 @@ export function addImport(account: Group): void {
     );
 }
 
-/** The line in the form of /api/v1: times in ISO 8601. */
-function presentLine({ account, ...line }: ImportedLine) {
-  const expiresAt = isoOrNull(account?.expiresAt ?? null);
-  return { ...line, account: account && { ...account, expiresAt } };
-}
-
-interface Report {
-  dryRun: boolean;
-  format: FileFormat;
-  encoding: FileEncoding | null;
-  zone: string;
-  read: number;
-  added: number;
-  replaced: number;
-  kept: number;
-  skipped: number;
-  failed: number;
-  lines: ReturnType<typeof presentLine>[];
-  /** Settings in the file that accounts cannot keep. */
-  lost: { setting: LostSetting; accounts: number }[];
-}
-
-interface Source extends Pick<Report, 'dryRun' | 'format' | 'zone'> {
+interface Source {
+  readonly dryRun: boolean;
+  readonly format: FileFormat;
+  readonly zone: string;
   readonly existing: OnExisting;
   readonly encoding: FileEncoding | undefined;
   readonly fileName: string | null;
 }
 
-async function report(
+/** Returns the report of the API, with all lines, and the user name of the account that was written last. */
+async function runImport(
   input: Readable,
-  { format, existing, dryRun, zone, encoding, fileName }: Source,
+  { existing, encoding, fileName, ...asked }: Source,
   { accounts, store }: Core,
   { stderr }: CommandIo,
-): Promise<Report> {
-  const result: Report = {
-    dryRun,
-    format,
-    encoding: format === 'json' ? 'utf-8' : null,
-    zone,
-    read: 0,
-    added: 0,
-    replaced: 0,
-    kept: 0,
-    skipped: 0,
-    failed: 0,
-    lines: [],
-    lost: [],
-  };
+) {
+  const report = createReport(asked, Infinity);
+  const { format, zone, dryRun } = asked;
   const records = readAccounts(format, input, {
     encoding,
     zone,
-    onEncoding(found) {
-      result.encoding = found;
-    },
-    onLost(setting) {
-      const known = result.lost.find((one) => one.setting === setting);
-      if (known) known.accounts += 1;
-      else result.lost.push({ setting, accounts: 1 });
-    },
+    onEncoding: report.setEncoding,
+    onLost: report.addLost,
   });
   const lines = importAccounts(records, {
     accounts,
@@ -160,13 +123,15 @@ async function report(
     newId: randomUUID,
     onError: (error) => printLine(stderr, `Database write failed: ${String(error)}`),
   });
+  let last = '';
   for await (const line of lines) {
-    result.read += 1;
-    result[line.outcome] += 1;
-    result.lines.push(presentLine(line));
+    report.add(line);
+    if (line.outcome !== 'skipped' && line.outcome !== 'failed') last = line.username ?? last;
   }
-  return result;
+  return { report: report.body(null), last };
 }
+
+type Report = Awaited<ReturnType<typeof runImport>>['report'];
 
 function printReport({ print }: Run, report: Report): void {
   for (const { line, username, outcome, message } of report.lines) {

@@ -55,7 +55,7 @@ export type Operation =
 
 /** Returns the function that calls an operation. @param user the system user, for the audit log */
 export async function openCommandApi(core: Core, config: Config, user: string) {
-  const services = await openServices(core, config);
+  const services = only<Services>(await openServices(core, config));
   let loaded: Promise<void> | undefined;
   return async (call: Call) => {
     const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
@@ -69,13 +69,23 @@ export async function openCommandApi(core: Core, config: Config, user: string) {
   };
 }
 
+/** What the operations of commands use of a service. Its other parts throw, where an operation comes to need one. */
+function only<Service extends object>(used: Partial<Service>): Service {
+  const get = (from: object, name: string | symbol): unknown => {
+    // A promise looks for `then` in what it resolves with.
+    if (name in from || typeof name === 'symbol' || name === 'then') return Reflect.get(from, name);
+    throw new Error(`the API of commands has no ${name}`);
+  };
+  return new Proxy(used, { get }) as Service;
+}
+
 /** Reads what accounts have used, and their traffic of today. */
 async function loadFigures({ store, usage }: Core, activity: Services['activity']): Promise<void> {
   await usage.load();
   activity.load([], await store.samples.trafficSince(store.calendar.firstDay('day', Date.now()) ?? 0));
 }
 
-async function openServices(core: Core, config: Config): Promise<Services> {
+async function openServices(core: Core, config: Config) {
   const { store, accounts, usage, sessions, plans, whitelist } = core;
   const now = Date.now;
   const operators = operatorsOf(core, now);
@@ -88,13 +98,13 @@ async function openServices(core: Core, config: Config): Promise<Services> {
   const retention = createRetentionSetting({ settings: store.settings, ofFile: retentionOf(config) });
   await retention.reload();
   const listener = formatHostPort(config.socks.host[0] ?? 'localhost', config.socks.port);
-  const services = {
+  return {
     ...{ accounts, usage, sessions, plans, whitelist, operators, apiTokens, publicAddress, now },
     ...{ audit: store.audit, calendar: store.calendar, nodes: store.nodes },
     heartbeats: store.heartbeats,
     ...{ sessionRecords: store.sessionRecords, retention, flushRecords: async () => undefined },
     // Those of a daemon that runs on another node, or not at all.
-    liveSessions: { find: async () => [] },
+    liveSessions: only<Services['liveSessions']>({ find: async () => [] }),
     playerLinks: core.playerLinks,
     playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
@@ -107,17 +117,19 @@ async function openServices(core: Core, config: Config): Promise<Services> {
     geo: NO_GEO,
     socks: () => [listener],
     node: { nodeName: nodeNameOf(config), key: '', reload: async () => undefined },
-    agents: { control: await openAgents(core, config), runs: store.runs, deliveries: store.deliveries },
+    agents: only<Services['agents']>({
+      control: await openAgents(core, config),
+      runs: store.runs,
+      deliveries: store.deliveries,
+    }),
     principals: await openSecondFactors(core, operators),
     // The database ends the sessions of a changed operator, and a daemon those from before a second factor changed.
-    consoleSessions: { keepOnly: async () => undefined },
+    consoleSessions: only<Services['consoleSessions']>({ keepOnly: async () => undefined }),
     // Nobody listens in a command. A running daemon reads the changes from the database.
     changes: createChangeSignal(0, nodeTimers),
     onSettingChanged: () => undefined,
     lostAccess: () => null,
-  };
-  // The operations of commands use no others.
-  return services as Partial<Record<keyof Services, unknown>> as Services;
+  } satisfies Partial<Services>;
 }
 
 /** Without keys: a command reads no secret, and only the daemon encrypts those of older versions. */
@@ -129,7 +141,10 @@ async function openSecondFactors({ store: { settings } }: Core, operators: Opera
     await factor.reload();
     factors.set(id, factor);
   }
-  return { reload: operators.reload, secondFactorOf: (id: string) => factors.get(id) ?? null };
+  return only<Services['principals']>({
+    reload: operators.reload,
+    secondFactorOf: (id) => factors.get(id) ?? null,
+  });
 }
 
 /** Queues runs for the daemon, or for its next start. */

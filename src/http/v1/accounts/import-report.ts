@@ -89,7 +89,10 @@ export interface ImportedLine {
 const MAX_LINES = 1_000;
 
 /** Collects the report line by line. */
-export function createReport(asked: { dryRun: boolean; format: FileFormat; zone: string }) {
+export function createReport(
+  asked: { dryRun: boolean; format: FileFormat; zone: string },
+  maxLines = MAX_LINES,
+) {
   const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
   let encoding: FileEncoding | null = asked.format === 'json' ? 'utf-8' : null;
   const lost = new Map<LostSetting, number>();
@@ -106,11 +109,11 @@ export function createReport(asked: { dryRun: boolean; format: FileFormat; zone:
       counts.read += 1;
       counts[line.outcome] += 1;
       const list = line.outcome === 'added' ? added : notAdded;
-      if (list.length < MAX_LINES) list.push(line);
+      if (list.length < maxLines) list.push(line);
     },
 
     body(budget: z.infer<typeof BudgetPreview> | null) {
-      const lines = [...notAdded, ...added].slice(0, MAX_LINES);
+      const lines = [...notAdded, ...added].slice(0, maxLines);
       return {
         ...asked,
         encoding,
@@ -124,6 +127,6 @@ export function createReport(asked: { dryRun: boolean; format: FileFormat; zone:
   };
 }
 
-function shownLine({ account, ...line }: ImportedLine): Record<string, unknown> {
+function shownLine({ account, ...line }: ImportedLine) {
   return { ...line, account: account && { ...account, expiresAt: isoOrNull(account.expiresAt) } };
 }
