@@ -3,7 +3,6 @@
 import { Command, CommanderError } from 'commander';
 import { CommandError, type CommandIo } from './cli/shared/command.js';
 import { type AddCommands, Group } from './cli/shared/group.js';
-import { addHelp } from './cli/shared/help.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
 import { readVersion } from './program.js';
@@ -76,6 +75,26 @@ Examples:
     if (wanted === null || wanted === name) (await read())(new Group(program, io));
   addHelp(program);
   return program;
+}
+
+/** Replaces commander's own help command, which supports one level only. Add this last. */
+function addHelp(program: Command): void {
+  program.helpCommand(false);
+  program
+    .command('help')
+    .argument('[command...]', 'for example: account add')
+    .description('display help for a command')
+    .action((names: string[]) => commandOf(program, names).help());
+}
+
+function commandOf(program: Command, names: readonly string[]): Command {
+  let at = program;
+  for (const name of names) {
+    const next = at.commands.find((command) => command.name() === name);
+    if (!next) return at.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' });
+    at = next;
+  }
+  return at;
 }
 
 /** The command that `argv` names; null when all commands must be registered (help, an unknown command). */

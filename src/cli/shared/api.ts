@@ -92,11 +92,6 @@ export async function worded<Answer>(
   });
 }
 
-/** Returns undefined when another change came before that of a call with `ifMatch`. */
-export function unlessChanged(error: unknown): undefined {
-  if (!(error instanceof Refused) || error.problem.code !== 'changed-meanwhile') throw error;
-}
-
 /** What a command works with, each opened by its first use. */
 export interface Opened extends Api {
   /** The API of the database, also when the daemon runs. */

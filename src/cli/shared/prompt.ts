@@ -1,6 +1,6 @@
 // Prompts on the terminal: passwords without echo, and confirmations.
 import { createInterface } from 'node:readline';
-import { StringDecoder } from 'node:string_decoder';
+import { Writable } from 'node:stream';
 import { CommandError, type CommandIo } from './command.js';
 
 const MAX_PASSWORD_BYTES = 4096;
@@ -18,12 +18,13 @@ export async function readNewPassword(
   if (passwordStdin) return readPasswordFromStdin(io);
   if (!io.stdin.isTTY)
     throw new CommandError(`Cannot prompt for a password: stdin is not a terminal. Use ${instead}.`, 2);
-  const password = await askHidden(io, 'New password: ');
-  if (password === '') throw new CommandError('The password is empty; nothing was changed.');
-  if (password !== (await askHidden(io, 'Again: '))) {
-    throw new CommandError('The passwords do not match; nothing was changed.');
-  }
-  return password;
+  return onTerminal(io, true, async (ask) => {
+    const password = await ask('New password: ');
+    if (password === '') throw new CommandError('The password is empty; nothing was changed.');
+    if (password !== (await ask('Again: ')))
+      throw new CommandError('The passwords do not match; nothing was changed.');
+    return password;
+  });
 }
 
 /** Reads all of stdin as one password, without a trailing line break. */
@@ -42,45 +43,6 @@ async function readPasswordFromStdin({ stdin }: CommandIo): Promise<string> {
   return password;
 }
 
-const ENTER = /[\r\n]/;
-const BACKSPACE = /[\b\x7f]/;
-const [CTRL_C, CTRL_D, CTRL_U] = ['\x03', '\x04', '\x15'];
-
-function askHidden({ stdin, stderr }: CommandIo, question: string): Promise<string> {
-  // Turn the echo off before the prompt appears.
-  stdin.setRawMode?.(true);
-  stderr.write(question);
-  return new Promise((resolve, reject) => {
-    let typed: readonly string[] = [];
-    const finish = (settle: () => void) => {
-      stdin.setRawMode?.(false);
-      stdin.off('data', read).pause();
-      stderr.write('\n');
-      settle();
-    };
-    // The bytes of a character may come in several chunks, and a chunk may answer the next question too.
-    const decoder = new StringDecoder('utf8');
-    const read = (chunk: Buffer) => {
-      const chars = [...decoder.write(chunk)];
-      for (const [index, char] of chars.entries()) {
-        if (char === CTRL_C) return finish(() => reject(cancelled()));
-        if (ENTER.test(char) || char === CTRL_D) {
-          finish(() => resolve(typed.join('')));
-          return stdin.unshift(Buffer.from(chars.slice(index + 1).join('')));
-        }
-        typed = edited(typed, char);
-      }
-    };
-    stdin.on('data', read).resume();
-  });
-}
-
-/** What is typed after one more character. */
-function edited(typed: readonly string[], char: string): readonly string[] {
-  if (BACKSPACE.test(char)) return typed.slice(0, -1);
-  return char === CTRL_U ? [] : [...typed, char];
-}
-
 /**
  * Returns only after `--yes` or a "yes" on the terminal.
  * @param what a sentence that says what will be changed or lost
@@ -94,30 +56,40 @@ export async function confirm(io: CommandIo, yes: boolean | undefined, what: str
 
 /** Asks a yes/no question on the terminal; an empty line means no. @throws CommandError (130) on Ctrl-C */
 export async function isYes(io: CommandIo, question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await ask(io, `${question} [y/N] `)).trim());
+  const answer = await onTerminal(io, false, (ask) => ask(`${question} [y/N] `));
+  return /^y(es)?$/i.test(answer.trim());
 }
 
-/** Reads a line from the terminal; Ctrl-D returns an empty one. @throws CommandError (130) on Ctrl-C */
-function ask({ stdin, stderr }: CommandIo, question: string): Promise<string> {
-  const terminal = createInterface({ input: stdin, output: stderr });
-  return new Promise<string>((resolve, reject) => {
+/**
+ * Calls `work` with a function that asks a question and returns the line that is typed; '' for Ctrl-D.
+ * @param isHidden whether the terminal must not show what is typed
+ * @throws CommandError (130) on Ctrl-C
+ */
+async function onTerminal<Result>(
+  { stdin, stderr }: CommandIo,
+  isHidden: boolean,
+  work: (ask: (question: string) => Promise<string>) => Promise<Result>,
+): Promise<Result> {
+  const output = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
+  // Turns the echo off before a question appears.
+  const terminal = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
+  // One for all questions: what is pasted may answer the next one too.
+  const lines = terminal[Symbol.asyncIterator]();
+  const cancelled = new Promise<never>((_resolve, reject) => {
     terminal.once('SIGINT', () => {
       stderr.write('\n');
-      reject(cancelled());
+      reject(new CommandError('Cancelled; nothing was changed.', 130));
     });
-    terminal.once('close', () => {
-      stderr.write('\n');
-      resolve('');
-    });
-    terminal.question(question, (answer) => {
-      terminal.removeAllListeners('close');
-      resolve(answer);
-    });
-  }).finally(() => terminal.removeAllListeners('close').close());
-}
-
-function cancelled(): CommandError {
-  return new CommandError('Cancelled; nothing was changed.', 130);
+  });
+  const ask = async (question: string): Promise<string> => {
+    if (isHidden) stderr.write(question);
+    terminal.setPrompt(question);
+    terminal.prompt();
+    const { value = '', done } = await Promise.race([lines.next(), cancelled]);
+    if (isHidden || done) stderr.write('\n');
+    return value;
+  };
+  return work(ask).finally(() => terminal.close());
 }
 
 export const PASSWORD_STDIN = { '--password-stdin': 'read the password from stdin' } as const;

@@ -18,17 +18,19 @@ export function WhitelistSettings() {
   const saved = useLoad('getWhitelist', {}, { topics: ['settings'] });
   const draft = useDraft({ whitelist: saved.data?.whitelist ?? '', etag: saved.etag });
   const [address, setAddress] = useState('');
-  const [locking, setLocking] = useState(false);
+  /** The version that the list to be confirmed replaces. */
+  const [locking, setLocking] = useState<{ etag: string | null } | null>(null);
   const saving = useSaving(() => callWithEtag('getWhitelist'));
   const { theirs } = saving;
   const shown = draft.values.whitelist;
   const check = useCheck(saved.data ? shown : null, address);
   if (!saved.data) return <WhenLoaded of={saved} rows={6} />;
-  const save = async (keepMyAccess: boolean) => {
+  const { etag } = theirs ?? draft.base;
+  const save = async (keepMyAccess: boolean, version = etag) => {
     const { answer, etag: next } = await callWithEtag('setWhitelist', {
       query: { keepMyAccess },
       body: { whitelist: shown },
-      etag: (theirs ?? draft.base).etag,
+      etag: version,
     });
     notify(t('whitelist.saved'));
     saved.put(answer, next);
@@ -37,7 +39,8 @@ export function WhitelistSettings() {
   const trySave = () =>
     save(true).catch((failure: unknown) => {
       if (!(failure instanceof ApiError) || failure.code !== 'would-lock-you-out') throw failure;
-      setLocking(true);
+      // Not a conflict any more for the form, which forgets the other version now.
+      setLocking({ etag });
     });
   return (
     <div class="columns wide-first">
@@ -107,8 +110,8 @@ export function WhitelistSettings() {
           action={t('whitelist.lockOut.action')}
           danger
           typed={check.yourAddress}
-          onClose={() => setLocking(false)}
-          act={() => save(false)}
+          onClose={() => setLocking(null)}
+          act={() => save(false, locking.etag)}
         >
           <p>{t('whitelist.lockOut.text', { address: check.yourAddress })}</p>
           <pre>pulsegate whitelist set ""</pre>

@@ -7,7 +7,7 @@ import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-ex
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
 import { etagOf, ifMatchOf, versionProblem } from '../../api/etag.js';
-import { sendProblem } from '../../api/problem.js';
+import { type ProblemAnswer, sendProblem } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { routesOf } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
@@ -77,12 +77,15 @@ export const whitelistRoutes = [
       }
       const parsed = parseWhitelist(text);
       const keepsAccess = query.get('keepMyAccess') === 'true';
-      if (keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)) {
-        const reason = because('not-listed', { address: ctx.state.client });
-        return sendProblem(ctx, { problem: 'would-lock-you-out', ...reason });
-      }
-      const saved = await whitelist.save(text, actorOf(ctx.state.caller), (stored) =>
-        versionProblem(ifMatchOf(ctx.req), etagOf(stored)),
+      const locksOut: ProblemAnswer | null =
+        keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)
+          ? { problem: 'would-lock-you-out', ...because('not-listed', { address: ctx.state.client }) }
+          : null;
+      // The version first: who confirms the lock-out replaces a list that was shown.
+      const saved = await whitelist.save(
+        text,
+        actorOf(ctx.state.caller),
+        (stored) => versionProblem(ifMatchOf(ctx.req), etagOf(stored)) ?? locksOut,
       );
       if ('refusal' in saved) return sendProblem(ctx, saved.refusal);
       if (!saved.ok) {
