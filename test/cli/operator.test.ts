@@ -100,7 +100,7 @@ describe('with the daemon running', () => {
     const [bob] = await sessions('--search', 'bob');
     assert.ok(bob);
     const { stdout } = await run('session', 'list', '--search', 'bob');
-    assert.match(stdout, /^ID +USER NAME +CLIENT +BY +DESTINATION/);
+    assert.match(stdout, /^ID +USER NAME +CLIENT +ORIGIN +BY +DESTINATION/);
     assert.match(
       stdout,
       new RegExp(`^${bob.id.slice(0, 8)} +bob +127\\.0\\.0\\.1 +socks5 +127\\.0\\.0\\.1:${port}`, 'm'),

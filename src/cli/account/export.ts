@@ -7,8 +7,7 @@ import { type CommandIo, printLine } from '../shared/command.js';
 import { cannotWrite, STDIO, writeToStdout } from '../shared/files.js';
 import type { Group } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
-import { FORMAT_OPTION, formatOf, parseZone } from './file-options.js';
-import { collectTag, hasTags } from './options.js';
+import { collectTag, FORMAT_OPTION, formatOf, hasTags, parseZone } from './options.js';
 
 export function addExport(account: Group): void {
   account

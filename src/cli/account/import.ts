@@ -19,7 +19,7 @@ import { CommandError, type CommandIo, printLine } from '../shared/command.js';
 import { STDIO, withStdin } from '../shared/files.js';
 import type { Group, Run } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
-import { FORMAT_OPTION, formatOf, parseZone } from './file-options.js';
+import { FORMAT_OPTION, formatOf, parseZone } from './options.js';
 
 export function addImport(account: Group): void {
   account

@@ -1,8 +1,11 @@
 // Options that commands of accounts share, and what they ask of the API.
+import { extname } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { FILE_FORMATS, type FileFormat } from '../../account-files/formats.js';
 import { addressesOfText } from '../../core/accounts/access/address-list.js';
 import type { Contacts } from '../../core/accounts/fields/contacts.js';
 import { isValidTag, TAG_RULE } from '../../core/accounts/fields/tags.js';
+import { isTimeZone } from '../../core/time-zone.js';
 import { withoutUndefined } from '../../http/v1/without-undefined.js';
 import { worded } from '../shared/api.js';
 import type { ValuesOf } from '../shared/group.js';
@@ -90,4 +93,27 @@ export function wordedAccount<Answer>(
     'username-taken': 'An account with this user name already exists.',
     ...texts,
   });
+}
+
+export const FORMAT_OPTION = {
+  '--format <format>': { help: 'file format (default: by file extension)', choices: FILE_FORMATS },
+} as const;
+
+export function parseZone(zone: string): string {
+  if (!isTimeZone(zone))
+    throw new InvalidArgumentError('Use an IANA time zone such as Asia/Shanghai or UTC.');
+  return zone;
+}
+
+/** Returns the given format, else that of the file's extension. */
+export function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
+  if (given) return given;
+  switch (extname(file ?? '').toLowerCase()) {
+    case '.json':
+      return 'json';
+    case '.ini':
+      return 'ccproxy';
+    default:
+      return 'csv';
+  }
 }

@@ -38,10 +38,10 @@ interface LimitOption<Name extends keyof AccountLimits, Value = NonNullable<Acco
   /** Left out: the text itself, which is one of `choices` if there are any. */
   readonly read?: (text: string) => Value | typeof NONE;
   readonly choices?: readonly string[];
-  readonly label: string;
   /** In place of a value; left out: `none`. */
   readonly none?: string;
-  amount(value: Value): string;
+  /** Left out: the value as it is. */
+  amount?(value: Value): string;
   /** With its noun, in the line of a plan. Left out: not there. */
   words?(value: Value, limits: PlanLimits): string;
 }
@@ -50,14 +50,13 @@ type AnyLimitOption = { [Name in keyof AccountLimits]: LimitOption<Name> }[keyof
 const rate = <Name extends string>(limit: Name, direction: 'up' | 'down', help: string) => {
   const amount = (bytes: number): string => `${formatBytes(bytes)}/s`;
   const words = (bytes: number): string => `${amount(bytes)} ${direction}`;
-  return { limit, help, label: `rate ${direction}`, read: parseRate, amount, words };
+  return { limit, help, read: parseRate, amount, words };
 };
 
 const perMinute = <Name extends string>(limit: Name, noun: string, what: string) => ({
   limit,
   help: `${what} a minute; 0: any number; none: as egress class or configuration say`,
   read: parsePerMinute,
-  label: `${noun} per minute`,
   none: 'as configured',
   amount: (n: number) => (n === 0 ? 'any number' : String(n)),
   words: (n: number) => `${n === 0 ? 'any number of' : n} ${noun} per minute`,
@@ -67,17 +66,13 @@ export const PLAN_LIMITS = {
   '--max-sessions <n>': {
     limit: 'maxSessions',
     help: 'maximum concurrent sessions',
-    label: 'max sessions',
     read: parseCount,
-    amount: String,
     words: (n: number) => `${n} ${n === 1 ? 'session' : 'sessions'}`,
   },
   '--max-addresses <n>': {
     limit: 'maxClientAddresses',
     help: 'maximum client addresses at the same time',
-    label: 'max addresses',
     read: parseCount,
-    amount: String,
     words: (n: number) => `${n} ${n === 1 ? 'address' : 'addresses'}`,
   },
   '--rate-up <rate>': rate('bytesPerSecondUp', 'up', 'rate from the client, over all sessions: 512KiB/s'),
@@ -85,7 +80,6 @@ export const PLAN_LIMITS = {
   '--quota <size>': {
     limit: 'quotaBytes',
     help: 'traffic per period, up and down together: 50GiB',
-    label: 'quota',
     read: parseByteSize,
     amount: formatBytes,
     words: (bytes: number, { quotaPeriod: period }: PlanLimits) =>
@@ -95,8 +89,6 @@ export const PLAN_LIMITS = {
     limit: 'quotaPeriod',
     help: 'when usage resets',
     choices: QUOTA_PERIODS,
-    label: 'quota period',
-    amount: String,
   },
   '--connections-per-minute <n>': perMinute('connectionsPerMinute', 'connections', 'new connections'),
   '--destinations-per-minute <n>': perMinute(
@@ -112,15 +104,14 @@ export const ACCOUNT_LIMITS = {
   '--egress-class <name>': {
     limit: 'egressClass',
     help: 'a class of egress.classes in the configuration',
-    label: 'egress class',
-    amount: String,
   },
 } as const satisfies Record<string, AnyLimitOption>;
 
-const OPTIONS = Object.entries<AnyLimitOption>(ACCOUNT_LIMITS).map(([flags, option]) => ({
-  ...(option as LimitOption<keyof AccountLimits, unknown>),
-  name: new Option(flags).attributeName(),
-}));
+const OPTIONS = Object.entries<AnyLimitOption>(ACCOUNT_LIMITS).map(([flags, given]) => {
+  const option = new Option(flags);
+  const [name, label] = [option.attributeName(), option.name().replaceAll('-', ' ')];
+  return { ...(given as LimitOption<keyof AccountLimits, unknown>), name, label };
+});
 
 /** Null removes a limit. Limits without an option are absent. @param given by the names of the options */
 export function toLimits(given: Readonly<Record<string, unknown>>): Partial<AccountLimits> {
@@ -133,7 +124,7 @@ export function limitLines(
   limits: AccountLimits,
   notes: { readonly [Name in keyof AccountLimits]?: string },
 ): Record<string, string> {
-  const lines = OPTIONS.map(({ limit, label, amount, none = NONE }) => {
+  const lines = OPTIONS.map(({ limit, label, amount = String, none = NONE }) => {
     const value = limits[limit] === null ? none : amount(limits[limit]);
     return [label, notes[limit] ? `${value}   (${notes[limit]})` : value];
   });
