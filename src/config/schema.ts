@@ -80,9 +80,9 @@ const dns = section({
     .default([]),
   timeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
   cacheSize: whole(1, 1_000_000).default(10_000),
-  maxPending: whole(1, 1_000_000).default(1000),
-  maxPendingPerAccount: whole(1, 1_000_000).default(64),
-  maxPendingPerSource: whole(1, 1_000_000).default(256),
+  maxPending: whole(1, 1_000_000).default(4000),
+  maxPendingPerAccount: whole(1, 1_000_000).default(256),
+  maxPendingPerSource: whole(1, 1_000_000).default(512),
   maxLookupsPerMinutePerAccount: whole(1, 10_000_000).default(1_000),
   maxLookupsPerMinutePerSource: whole(1, 10_000_000).default(5_000),
 });
@@ -100,8 +100,8 @@ const deniedPorts = () =>
 
 /** What one account may open; 0: any number. */
 const guardLimits = {
-  connectionsPerSecond: whole(0, 1_000_000).default(300),
-  connectionsPerMinute: whole(0, 10_000_000).default(3_000),
+  connectionsPerSecond: whole(0, 1_000_000).default(1_000),
+  connectionsPerMinute: whole(0, 10_000_000).default(10_000),
   destinationsPerMinute: whole(0, 10_000_000).default(1_500),
   udpDestinationsPerSecond: whole(0, 1_000_000).default(500),
   failedConnectionsPerMinute: whole(0, 10_000_000).default(200),
