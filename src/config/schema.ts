@@ -100,17 +100,24 @@ const deniedPorts = () =>
 
 /** What one account may open; 0: any number. */
 const guardLimits = {
-  connectionsPerSecond: whole(0, 1_000_000).default(1_000),
-  connectionsPerMinute: whole(0, 10_000_000).default(10_000),
-  destinationsPerMinute: whole(0, 10_000_000).default(1_500),
-  udpDestinationsPerSecond: whole(0, 1_000_000).default(500),
-  failedConnectionsPerMinute: whole(0, 10_000_000).default(200),
+  connectionsPerSecond: whole(0, 1_000_000),
+  connectionsPerMinute: whole(0, 10_000_000),
+  destinationsPerMinute: whole(0, 10_000_000),
+  udpDestinationsPerSecond: whole(0, 1_000_000),
+  failedConnectionsPerMinute: whole(0, 10_000_000),
 } satisfies Record<GuardLimit, z.ZodType>;
 
 /** Of an egress class, in place of `dns.maxLookupsPerMinutePerAccount` and `socks.maxConnectionsPerAccount`. */
 const classLimits = { lookupsPerMinute: whole(0, 10_000_000), maxConnections: whole(0, 1_000_000) };
 
-const guard = section({ ...guardLimits, maxWait: duration({ min: '0ms', max: '5s' }).prefault('1s') });
+const guard = section({
+  connectionsPerSecond: guardLimits.connectionsPerSecond.default(1_000),
+  connectionsPerMinute: guardLimits.connectionsPerMinute.default(10_000),
+  destinationsPerMinute: guardLimits.destinationsPerMinute.default(1_500),
+  udpDestinationsPerSecond: guardLimits.udpDestinationsPerSecond.default(500),
+  failedConnectionsPerMinute: guardLimits.failedConnectionsPerMinute.default(200),
+  maxWait: duration({ min: '0ms', max: '5s' }).prefault('1s'),
+});
 
 const egress = section({
   exitTest: textThat('an http:// URL', (url) => /^http:\/\/[^/@\s]+(?:\/\S*)?$/.test(url)).default(

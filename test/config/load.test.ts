@@ -128,6 +128,12 @@ describe('the environment', () => {
     assert.equal(config.agents['My-Agent']?.timeoutMs, 3000);
   });
 
+  it('leaves out of an egress class what the class leaves out', async () => {
+    const yaml = 'egress: { classes: { a: { guard: { destinationsPerMinute: 5 } } } }';
+    const { guard, denyPorts, bittorrent } = (await loadText(yaml)).config.egress.classes['a'] ?? {};
+    assert.deepEqual([guard, denyPorts, bittorrent], [{ destinationsPerMinute: 5 }, undefined, undefined]);
+  });
+
   it('adds an entry to a map', async () => {
     const env = {
       PULSEGATE_AGENTS__X: '{ type: http, url: "http://x/" }',
