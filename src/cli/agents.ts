@@ -5,7 +5,7 @@ import { isFinal } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { type Answer, type Api, Refused, worded } from './shared/api.js';
 import { CommandError, type CommandIo, printLine } from './shared/command.js';
-import { type AddCommands, JSON_OPTION } from './shared/group.js';
+import type { AddCommands } from './shared/group.js';
 import { formatIso } from './shared/table.js';
 
 /** How often `send --wait` asks for the run, in ms. */
@@ -35,13 +35,12 @@ export const addAgentCommands: AddCommands = (program) => {
         read: parseSessionKey,
       },
       '--wait': 'wait for the run and print its reply; exit code 1 if it does not succeed',
-      ...JSON_OPTION,
     })
     .examples(
       'agent send reporter "how was the night?" --wait',
       'agent send helper "and then?" --session ticket-17',
     )
-    .runs(async (run, { name, message, session: sessionKey, wait }) => {
+    .answers(async (run, { name, message, session: sessionKey, wait }) => {
       const { agents, webhooks } = (await run.load()).config;
       const unknown = `Unknown agent ${JSON.stringify(name)}. Configured agents: ${Object.keys(agents).join(', ') || 'none'}.`;
       if (name === '') throw new CommandError(unknown);

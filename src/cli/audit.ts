@@ -2,7 +2,7 @@
 import { AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { iso } from '../core/clock.js';
 import { findAccount } from './account/find.js';
-import { type AddCommands, JSON_OPTION, printList } from './shared/group.js';
+import { type AddCommands, printList } from './shared/group.js';
 import { parseLimit, parsePastTime } from './shared/options.js';
 import { formatIso } from './shared/table.js';
 
@@ -21,10 +21,9 @@ export const addAuditCommands: AddCommands = (program) => {
       },
       '--until <when>': { help: 'entries before this time', read: parsePastTime },
       '--limit <n>': { help: 'maximum number of entries', read: parseLimit, initial: 50 },
-      ...JSON_OPTION,
     })
     .examples('audit --since 24h', 'audit --account player --json')
-    .runs(async (run, { account, since, until, search, action, via, limit }) => {
+    .answers(async (run, { account, since, until, search, action, via, limit }) => {
       const objectId = account === undefined ? undefined : (await findAccount(run, account)).id;
       const [from, to] = [since, until].map((at) => (at === undefined ? undefined : iso(at)));
       const query = { search, objectId, action, via, from, to, limit };

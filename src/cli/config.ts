@@ -3,18 +3,14 @@ import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/plain.js';
 import type { Loaded } from '../config.js';
 import { printJson, printLine } from './shared/command.js';
-import { type AddCommands, JSON_OPTION, type Run } from './shared/group.js';
+import type { AddCommands, Run } from './shared/group.js';
 
 export const addConfigCommands: AddCommands = (program) => {
   const config = program.group('config', 'check or print the configuration');
 
   config
-    .command(
-      'check',
-      'check the configuration and list all problems; exit code 2 if there are any',
-      JSON_OPTION,
-    )
-    .runs(async (run, { json }) => {
+    .command('check', 'check the configuration and list all problems; exit code 2 if there are any')
+    .answers(async (run, { json }) => {
       const { file, warnings, effective } = await check(run).catch((error: unknown) => {
         if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
         throw error;
@@ -29,12 +25,8 @@ export const addConfigCommands: AddCommands = (program) => {
     });
 
   config
-    .command(
-      'print',
-      'print the effective configuration (defaults, file, environment) without secrets',
-      JSON_OPTION,
-    )
-    .runs(async ({ load }, { json }) => {
+    .command('print', 'print the effective configuration (defaults, file, environment) without secrets')
+    .answers(async ({ load }, { json }) => {
       const { settings, file } = await load();
       const plain = toPlain(settings);
       const from = file === null ? 'built-in defaults' : `defaults and ${file}`;

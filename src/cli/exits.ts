@@ -2,7 +2,7 @@
 import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
 import { type Answer, worded } from './shared/api.js';
 import { CommandError } from './shared/command.js';
-import { type AddCommands, JSON_OPTION, type ValuesOf, YES_OPTION } from './shared/group.js';
+import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
 import { NONE } from './shared/limit-options.js';
 import { formatBytes } from './shared/table.js';
 
@@ -20,7 +20,6 @@ const FIELDS = {
   '--names <where>': { help: 'where --upstream resolves names', choices: ['here', 'proxy'] },
   '--default': 'for accounts without an exit',
   '--no-default': 'not for accounts without an exit',
-  ...JSON_OPTION,
 } as const;
 
 export const addExitCommands: AddCommands = (program) => {
@@ -53,7 +52,7 @@ export const addExitCommands: AddCommands = (program) => {
 
   exit
     .command('add', 'add an exit, for sessions that begin from now on', { ...EXIT, ...FIELDS })
-    .runs(async ({ call }, { name, ...given }) => {
+    .answers(async ({ call }, { name, ...given }) => {
       const added = await worded(call('POST /exits', { body: { name, ...fieldsOf(given) } }), {
         'body.name': 'The name must be 1 to 64 letters, digits, dots, dashes and underscores.',
       });
@@ -62,7 +61,7 @@ export const addExitCommands: AddCommands = (program) => {
 
   exit
     .command('set', 'change an exit; values you do not give stay as they are', { ...EXIT, ...FIELDS })
-    .runs(async ({ call }, { name, ...given }) => {
+    .answers(async ({ call }, { name, ...given }) => {
       const changed = call('PATCH /exits/{name}', { params: { name }, body: fieldsOf(given) });
       const shown = await worded(changed, NO_EXIT);
       return [shown, `${name}: ${leavesBy(shown)}.`];
@@ -80,11 +79,8 @@ export const addExitCommands: AddCommands = (program) => {
     });
 
   exit
-    .command('test', 'connect out through an exit to the server of egress.exitTest; needs the daemon', {
-      ...EXIT,
-      ...JSON_OPTION,
-    })
-    .runs(async ({ call, print }, { name }) => {
+    .command('test', 'connect out through an exit to the server of egress.exitTest; needs the daemon', EXIT)
+    .answers(async ({ call, print }, { name }) => {
       const tested = await worded(call('POST /exits/{name}/test', { params: { name } }), NO_EXIT);
       if (!tested.ok) process.exitCode = 1;
       const show = () => {

@@ -3,7 +3,7 @@ import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { ROLES } from '../core/auth/roles.js';
 import { type Answer, type Api, worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
-import { type AddCommands, JSON_OPTION, type ValuesOf, YES_OPTION } from './shared/group.js';
+import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
 import { NONE, parseByteSize, parseCount } from './shared/limit-options.js';
 import { requireChange } from './shared/options.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
@@ -60,10 +60,9 @@ export const addOperatorCommands: AddCommands = (program) => {
       '--role <role>': { help: 'role of the operator', choices: ROLES, isRequired: true },
       ...PASSWORD_STDIN,
       ...BUDGET,
-      ...JSON_OPTION,
     })
     .examples('operator add kim --role viewer --password-stdin < password.txt')
-    .runs(async ({ call, io }, { name, role, ...given }) => {
+    .answers(async ({ call, io }, { name, role, ...given }) => {
       const password = await readNewPassword(io, given);
       const body = { name, role, password, budget: { ...NO_BUDGET, ...budgetOf(given) } };
       const added = await worded(call('POST /operators', { body }), WRONG_NAME);
@@ -81,9 +80,8 @@ export const addOperatorCommands: AddCommands = (program) => {
       ...BUDGET,
       '--enable': 'allow sign-in',
       '--disable': 'end sessions, and refuse sign-in and tokens',
-      ...JSON_OPTION,
     })
-    .runs(async (run, { name: nameOrId, ...given }) => {
+    .answers(async (run, { name: nameOrId, ...given }) => {
       const isEnabled = requireChange('operator update', given);
       const isNewPassword = given.password || given.passwordStdin;
       if (given.keepTokens && !isNewPassword)

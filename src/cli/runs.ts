@@ -2,7 +2,7 @@
 import { RUN_STATUSES } from '../core/agents/runs.js';
 import { type Api, worded } from './shared/api.js';
 import { CommandError, notFound } from './shared/command.js';
-import { type AddCommands, JSON_OPTION } from './shared/group.js';
+import type { AddCommands } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
 import { formatIso, printFields } from './shared/table.js';
 
@@ -38,9 +38,8 @@ export const addRunCommands: AddCommands = (program) => {
   run
     .command('show', 'show a run with its message, reply and deliveries', {
       '<id>': 'run id or unique prefix',
-      ...JSON_OPTION,
     })
-    .runs(async (api, { id }) => {
+    .answers(async (api, { id }) => {
       const shown = await findRun(api, id.toLowerCase());
       const print = () =>
         printFields(api.io, {

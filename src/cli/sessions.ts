@@ -2,7 +2,7 @@
 import { findAccount } from './account/find.js';
 import { type Answer, type Api, daemonApi } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
-import { type AddCommands, JSON_OPTION, YES_OPTION } from './shared/group.js';
+import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
 import { countOf, formatBytes, formatIso, formatOrigin, printTable } from './shared/table.js';
 
@@ -25,9 +25,8 @@ export const addSessionCommands: AddCommands = (program) => {
       '--search <text>': 'filter by text in user name, client, destination or GameID',
       '--game <id>': 'filter by GameID',
       '--limit <n>': { help: 'maximum number of sessions', read: parseLimit, initial: 100 },
-      ...JSON_OPTION,
     })
-    .runs(async ({ io, load, print }, { search, game, limit }) => {
+    .answers(async ({ io, load, print }, { search, game, limit }) => {
       const api = daemonApi((await load()).config);
       const { items, matched, total } = await listSessions(api, { search, game }, limit);
       const show = () => {
@@ -57,9 +56,8 @@ export const addSessionCommands: AddCommands = (program) => {
       '[id...]': 'session ids or unique prefixes',
       '--account <account>': 'end all sessions of this account',
       ...YES_OPTION,
-      ...JSON_OPTION,
     })
-    .runs(async (run, { id: ids, account }) => {
+    .answers(async (run, { id: ids, account }) => {
       if (ids.length > 0 === (account !== undefined))
         throw new CommandError('Give either session ids or --account.', 2);
       const accountId = account === undefined ? undefined : (await findAccount(run, account)).id;

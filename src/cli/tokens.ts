@@ -3,7 +3,7 @@ import { TOKEN_SCOPES } from '../core/auth/roles.js';
 import { isoOrNull } from '../core/clock.js';
 import { worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
-import { type AddCommands, JSON_OPTION, YES_OPTION } from './shared/group.js';
+import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { parseExpiry } from './shared/options.js';
 import { formatIso } from './shared/table.js';
 
@@ -35,9 +35,8 @@ export const addTokenCommands: AddCommands = (program) => {
       '<name>': 'token name',
       '--scope <scope...>': { help: 'scopes of the token', choices: TOKEN_SCOPES, isRequired: true },
       '--expires <when>': expiry,
-      ...JSON_OPTION,
     })
-    .runs(async ({ call }, { name, scope: scopes, expires }) => {
+    .answers(async ({ call }, { name, scope: scopes, expires }) => {
       if (name.trim() === '' || name.length > MAX_NAME_CHARACTERS)
         throw new CommandError(`The name must be 1 to ${MAX_NAME_CHARACTERS} characters.`, 2);
       const expiresAt = parseExpiry(expires, Date.now());

@@ -2,7 +2,7 @@
 import { formatHostPort } from '../core/ip.js';
 import { type Answer, worded } from './shared/api.js';
 import { printLine } from './shared/command.js';
-import { type AddCommands, JSON_OPTION, printList } from './shared/group.js';
+import { type AddCommands, printList } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
 import { formatBytes, formatIso, formatOrigin } from './shared/table.js';
 
@@ -34,10 +34,9 @@ export const addTraceCommand: AddCommands = (program) => {
       '--outgoing <address>': 'address of this server as the destination has seen it',
       '--outgoing-port <port>': 'port of this server as the destination has seen it',
       '--limit <n>': { help: 'maximum number of sessions', read: parseLimit, initial: 100 },
-      ...JSON_OPTION,
     })
     .examples('trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00')
-    .runs(async ({ call, io, print }, { json, ...query }) => {
+    .answers(async ({ call, io, print }, { json, ...query }) => {
       const answer = await worded(call('GET /trace', { query }), WRONG);
       const { items, nextCursor, incomplete } = answer;
       const show = () => {

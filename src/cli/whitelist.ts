@@ -1,7 +1,7 @@
 // `pulsegate whitelist`: the addresses that may use the account API and the console.
 import { parseIp } from '../core/ip.js';
 import { CommandError } from './shared/command.js';
-import { type AddCommands, JSON_OPTION } from './shared/group.js';
+import type { AddCommands } from './shared/group.js';
 
 export const addWhitelistCommands: AddCommands = (program) => {
   const whitelist = program
@@ -12,7 +12,7 @@ export const addWhitelistCommands: AddCommands = (program) => {
       'whitelist check 203.0.113.7',
     );
 
-  whitelist.command('show', 'print the whitelist', JSON_OPTION).runs(async ({ call }) => {
+  whitelist.command('show', 'print the whitelist').answers(async ({ call }) => {
     const answer = await call('GET /settings/whitelist');
     return [answer, answer.whitelist.trim() === '' ? '(empty: every address is allowed)' : answer.whitelist];
   });
@@ -34,9 +34,8 @@ export const addWhitelistCommands: AddCommands = (program) => {
   whitelist
     .command('check', 'check whether an address is allowed; exit code 1 if not', {
       '<address>': 'IPv4 or IPv6 address',
-      ...JSON_OPTION,
     })
-    .runs(async ({ call }, { address }) => {
+    .answers(async ({ call }, { address }) => {
       if (!parseIp(address)) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
       const body = { ...(await call('GET /settings/whitelist')), address };
       const { addressAllowed: allowed } = await call('POST /settings/whitelist/check', { body });

@@ -1,5 +1,5 @@
 // `pulsegate account`: adds, updates and removes accounts.
-import { type AddCommands, JSON_OPTION, YES_OPTION } from '../shared/group.js';
+import { type AddCommands, YES_OPTION } from '../shared/group.js';
 import { addAdd } from './add.js';
 import { addExport } from './export.js';
 import { findAccount } from './find.js';
@@ -23,9 +23,8 @@ export const addAccountCommands: AddCommands = (program) => {
     .command('rename', 'rename an account and end its live sessions; keeps heartbeats and history', {
       ...ACCOUNT,
       '<name>': 'new user name',
-      ...JSON_OPTION,
     })
-    .runs(async (run, { account: nameOrId, name: username }) => {
+    .answers(async (run, { account: nameOrId, name: username }) => {
       const { id, username: before } = await findAccount(run, nameOrId);
       const change = run.call('PATCH /accounts/{id}', { params: { id }, body: { username } });
       return [await wordedAccount(change), `Renamed ${before} to ${username}.`];

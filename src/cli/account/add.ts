@@ -1,7 +1,7 @@
 // `pulsegate account add`.
 import { isoOrNull } from '../../core/clock.js';
 import { notFound } from '../shared/command.js';
-import { type Group, JSON_OPTION } from '../shared/group.js';
+import type { Group } from '../shared/group.js';
 import { parseExpiry } from '../shared/options.js';
 import { choosePassword, printCredentials } from './link.js';
 import { AUTHORIZE_HELP, fieldOptions, fieldsOf, readAddresses, wordedAccount } from './options.js';
@@ -14,13 +14,12 @@ export function addAdd(account: Group): void {
       '--plan <name>': 'name of a plan, which sets expiry and limits; --expires takes precedence',
       '--disabled': 'create the account disabled',
       '--authorize <addresses>': { help: AUTHORIZE_HELP, read: readAddresses },
-      ...JSON_OPTION,
     })
     .examples(
       'account add player --generate --expires 30d',
       'account add player --password-stdin < password.txt',
     )
-    .runs(
+    .answers(
       async (run, given) => {
         const { name: username, plan, expires, tag: tags, authorize: authorizedAddresses } = given;
         const expiresAt = isoOrNull(expires === undefined ? null : parseExpiry(expires, Date.now()));

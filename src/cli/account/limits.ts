@@ -1,7 +1,7 @@
 // `pulsegate account limits`: an account's limits and usage.
 import { type Answer, worded } from '../shared/api.js';
 import { CommandError, type CommandIo } from '../shared/command.js';
-import { type Group, JSON_OPTION, YES_OPTION } from '../shared/group.js';
+import { type Group, YES_OPTION } from '../shared/group.js';
 import { ACCOUNT_LIMITS, limitLines, toLimits } from '../shared/limit-options.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { findAccount } from './find.js';
@@ -15,21 +15,19 @@ export function addLimitCommands(account: Group): void {
       'account limits set player --quota none',
     );
 
-  limits
-    .command('show', 'show limits and usage', { ...ACCOUNT, ...JSON_OPTION })
-    .runs(async (run, { account: nameOrId }) => {
-      const { id } = await findAccount(run, nameOrId);
-      const shown = await run.call('GET /accounts/{id}/limits', { params: { id } });
-      return [shown, () => printLimits(run.io, shown.limits, shown.usage)];
-    });
+  limits.command('show', 'show limits and usage', ACCOUNT).answers(async (run, { account: nameOrId }) => {
+    const { id } = await findAccount(run, nameOrId);
+    const shown = await run.call('GET /accounts/{id}/limits', { params: { id } });
+    return [shown, () => printLimits(run.io, shown.limits, shown.usage)];
+  });
 
   limits
     .command(
       'set',
       'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
-      { ...ACCOUNT_LIMITS, ...ACCOUNT, ...JSON_OPTION },
+      { ...ACCOUNT_LIMITS, ...ACCOUNT },
     )
-    .runs(async (run, { account: nameOrId, ...given }) => {
+    .answers(async (run, { account: nameOrId, ...given }) => {
       const body = toLimits(given);
       if (Object.keys(body).length === 0)
         throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);

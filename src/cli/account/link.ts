@@ -5,7 +5,7 @@ import { CLIENT_FORMATS, clientText } from '../../core/accounts/player/client-fo
 import { type LinkAddress, socksLink } from '../../core/accounts/player/proxy-link.js';
 import { type Api, worded } from '../shared/api.js';
 import { CommandError, type CommandIo, printJson, printLine } from '../shared/command.js';
-import { type Group, JSON_OPTION, type Run } from '../shared/group.js';
+import type { Group, Run } from '../shared/group.js';
 import { PASSWORD_STDIN, readNewPassword } from '../shared/prompt.js';
 import { findAccount } from './find.js';
 import { ACCOUNT } from './options.js';
@@ -22,14 +22,13 @@ export function addLink(account: Group): void {
           help: 'print only the configuration for this client program',
           choices: CLIENT_FORMATS,
         },
-        ...JSON_OPTION,
       },
     )
     .examples(
       'account link player',
       'account link player --password-stdin --format proxifier < password.txt > player.ppx',
     )
-    .runs(async (run, { account: nameOrId, format, ...given }) => {
+    .answers(async (run, { account: nameOrId, format, ...given }) => {
       if (given.json && format) throw new CommandError('--json and --format cannot be used together.', 2);
       const { password } = await choosePassword(run.io, given);
       const { id, username } = await findAccount(run, nameOrId);

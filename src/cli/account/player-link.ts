@@ -2,7 +2,7 @@
 import { formatHostPort } from '../../core/ip.js';
 import { worded } from '../shared/api.js';
 import { CommandError, printLine } from '../shared/command.js';
-import { type Group, JSON_OPTION, YES_OPTION } from '../shared/group.js';
+import { type Group, YES_OPTION } from '../shared/group.js';
 import { findAccount } from './find.js';
 import { readLinkAddress } from './link.js';
 import { ACCOUNT } from './options.js';
@@ -16,8 +16,8 @@ export function addPlayerLinkCommands(account: Group): void {
     .examples('account player-link create player', 'account player-link revoke player --yes');
 
   link
-    .command('show', 'show when the address was created', { ...ADDRESS, ...JSON_OPTION })
-    .runs(async (run, { account: nameOrId, pac }) => {
+    .command('show', 'show when the address was created', ADDRESS)
+    .answers(async (run, { account: nameOrId, pac }) => {
       const { id, username } = await findAccount(run, nameOrId);
       const shown = await run.call(`GET ${pathOf(pac)}`, { params: { id } });
       const { createdAt } = shown;
@@ -28,9 +28,8 @@ export function addPlayerLinkCommands(account: Group): void {
     .command('create', 'create a new address and print it once; the previous one stops working', {
       ...ADDRESS,
       ...YES_OPTION,
-      ...JSON_OPTION,
     })
-    .runs(async (run, { account: nameOrId, pac }) => {
+    .answers(async (run, { account: nameOrId, pac }) => {
       const { admin } = (await run.load()).config;
       const { tls, port, playerPage } = admin;
       const key = pac ? 'pac' : 'enabled';

@@ -6,7 +6,7 @@ import { textOfTags } from '../../core/accounts/fields/tags.js';
 import { isoOrNull } from '../../core/clock.js';
 import { formatHostPort } from '../../core/ip.js';
 import { presentFields } from '../../http/v1/accounts/present.js';
-import { type Group, JSON_OPTION } from '../shared/group.js';
+import type { Group } from '../shared/group.js';
 import { countOf, formatIso, formatOrigin, formatTime, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
 import { readLinkAddress } from './link.js';
@@ -23,9 +23,8 @@ export function addList(account: Group): void {
         help: 'filter by tag (repeatable: accounts with all of them)',
         read: collectTag,
       },
-      ...JSON_OPTION,
     })
-    .runs(async ({ core, io, print }, { search = '', tag, json }) => {
+    .answers(async ({ core, io, print }, { search = '', tag, json }) => {
       const all = (await core()).accounts.list();
       const now = Date.now();
       const shown = all.filter((view) => matches(view, search) && hasTags(view.account.tags, tag));
@@ -50,8 +49,8 @@ export function addList(account: Group): void {
 
 export function addShow(account: Group): void {
   account
-    .command('show', 'show an account and its latest heartbeat entries', { ...ACCOUNT, ...JSON_OPTION })
-    .runs(async (run, { account: nameOrId }) => {
+    .command('show', 'show an account and its latest heartbeat entries', ACCOUNT)
+    .answers(async (run, { account: nameOrId }) => {
       const { timeZone } = (await run.load()).config;
       const shown = await findAccount(run, nameOrId);
       const server = await readLinkAddress(run);

@@ -2,7 +2,7 @@
 import { changedTags } from '../../core/accounts/fields/tags.js';
 import { cliActor } from '../shared/actor.js';
 import { Refused, untilDaemonHas } from '../shared/api.js';
-import { type Group, JSON_OPTION } from '../shared/group.js';
+import type { Group } from '../shared/group.js';
 import { parseExpiry, requireChange } from '../shared/options.js';
 import { findStored } from './find.js';
 import { choosePassword, printCredentials } from './link.js';
@@ -30,7 +30,6 @@ export function addUpdate(account: Group): void {
         help: `replace the ${AUTHORIZE_HELP}; "" removes all`,
         read: readAddresses,
       },
-      ...JSON_OPTION,
     })
     .examples(
       'account update player --expires 30d',
@@ -38,7 +37,7 @@ export function addUpdate(account: Group): void {
       'account update player --allowed-clients 203.0.113.0/24',
       'account update player --disable',
     )
-    .runs(async (run, { account: nameOrId, ...given }) => {
+    .answers(async (run, { account: nameOrId, ...given }) => {
       const isEnabled = requireChange('account update', given);
       const { expires, tag, untag, authorize, authorizedAddresses } = given;
       const expiresAt = expires === undefined ? undefined : parseExpiry(expires, Date.now());

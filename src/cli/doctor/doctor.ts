@@ -1,10 +1,10 @@
 // `pulsegate doctor`: checks this machine for problems of the daemon.
-import { type AddCommands, JSON_OPTION } from '../shared/group.js';
+import type { AddCommands } from '../shared/group.js';
 
 export const addDoctor: AddCommands = (program) => {
   program
-    .command('doctor', 'check this machine for problems; exit code 1 if the daemon cannot run', JSON_OPTION)
-    .runs(async ({ load, print }) => {
+    .command('doctor', 'check this machine for problems; exit code 1 if the daemon cannot run')
+    .answers(async ({ load, print }) => {
       const loaded = await load();
       const { examine } = await import('./checks.js');
       const findings = await examine(loaded);

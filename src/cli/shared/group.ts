@@ -63,7 +63,7 @@ export interface Run extends Omit<Opened, 'close'> {
 /** A line for stdout; or the answer that `--json` prints, with what is printed without it. */
 type Shown = string | undefined | readonly [answer: unknown, shown: string | (() => void)];
 
-export const JSON_OPTION = { '--json': 'print JSON' } as const;
+const JSON_OPTION = { '--json': 'print JSON' } as const;
 export const YES_OPTION = { '--yes': 'skip the confirmation' } as const;
 
 /** Adds commands to the program. */
@@ -129,14 +129,22 @@ class Runnable<Of> extends Described {
     });
   }
 
+  /** Runs a command with `--json`, like `runs`. */
+  answers(
+    work: (run: Run, given: ValuesOf<Of & typeof JSON_OPTION>) => Shown | Promise<Shown>,
+    mayCreate?: (given: ValuesOf<Of>) => boolean,
+  ): void {
+    add(this.commander, '--json', JSON_OPTION['--json']);
+    new Runnable<Of & typeof JSON_OPTION>(this.commander, this.io).runs(work, mayCreate);
+  }
+
   /** Lists what `read` returns. @param none stderr when it is nothing */
   lists<Row>(
     none: string,
-    read: (run: Run, given: ValuesOf<Of>) => Promise<readonly Row[]>,
+    read: (run: Run, given: ValuesOf<Of & typeof JSON_OPTION>) => Promise<readonly Row[]>,
     columns: Columns<Row>,
   ): void {
-    add(this.commander, '--json', JSON_OPTION['--json']);
-    this.runs(async (run, given) => {
+    this.answers(async (run, given) => {
       const rows = await read(run, given);
       return [rows, () => printList(run.io, rows, none, columns)];
     });
