@@ -65,24 +65,6 @@ export interface EgressPolicy {
   readonly bittorrent: EgressDenial | null;
 }
 
-/** An invalid entry of the lists. Thrown when the policy is created. */
-export class EgressEntryError extends Error {
-  readonly code = 'BAD_EGRESS_ENTRY';
-  readonly list: 'allow' | 'deny';
-  /** Position in the list, from 0. */
-  readonly index: number;
-  readonly entry: string;
-  readonly allowed = ENTRY_FORMS;
-
-  constructor(list: 'allow' | 'deny', index: number, entry: string) {
-    super(`egress.${list}[${index}]: ${JSON.stringify(entry)} is not ${ENTRY_FORMS}`);
-    this.name = 'EgressEntryError';
-    this.list = list;
-    this.index = index;
-    this.entry = entry;
-  }
-}
-
 /** An entry, and the verdict when it denies. */
 type Rule = EgressEntry & { readonly verdict: EgressVerdict };
 
@@ -94,7 +76,7 @@ const NO_ADDRESS: IpBytes = new Uint8Array(0);
  * Creates the policy. The first applicable rule decides: own listeners and never-allowed addresses (link-local, metadata services,
  * multicast, unspecified, reserved) are always refused; then `deny` and `denyPorts`; then `allow`; then `private` for private
  * addresses and addresses of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as both. Throws
- * EgressEntryError for an invalid entry.
+ * TypeError for an invalid entry, which the configuration refuses before.
  */
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   const { isThisMachine = () => false, geo = NO_GEO, path = 'egress' } = options;
@@ -146,7 +128,8 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
 function readList(list: 'allow' | 'deny', texts: readonly string[], path: string): readonly Rule[] {
   return texts.map((text, index) => {
     const entry = parseEgressEntry(text);
-    if (!entry) throw new EgressEntryError(list, index, text);
+    if (!entry)
+      throw new TypeError(`${path}.${list}[${index}]: ${JSON.stringify(text)} is not ${ENTRY_FORMS}`);
     return { ...entry, verdict: denied('denied-by-rule', `${path}.${list}: ${text}`) };
   });
 }

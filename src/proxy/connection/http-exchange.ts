@@ -1,7 +1,7 @@
 // One HTTP request in absolute form and its response: rewrites both headers and forwards the bodies, with back-pressure and
 // the rates of the account. The session uses it like a relay.
 import type { Relay, RelayEnd, Stream, StreamListener } from '../io/io.js';
-import type { AccountRates, FlowShare, QuotaHolder, SharedRate } from '../io/rates.js';
+import type { AccountRates, FlowShare, Metered, QuotaHolder, SharedRate } from '../io/rates.js';
 import { BodyReader } from '../protocols/http/body.js';
 import type { ForwardedRequest } from '../protocols/http/forward.js';
 import type { HeadLimits } from '../protocols/http/head.js';
@@ -10,7 +10,7 @@ import { ResponseReader } from '../protocols/http/response.js';
 /** Maximum size of one write, so that a stream keeps no more than this for a peer that does not read. */
 const WRITE_BYTES = 16 * 1024;
 
-export interface ExchangeOptions {
+export interface ExchangeOptions extends Metered {
   readonly client: Stream;
   readonly destination: Stream;
   readonly request: ForwardedRequest;
@@ -19,10 +19,6 @@ export interface ExchangeOptions {
   readonly limits: HeadLimits;
   /** As for a relay, see io.ts. */
   readonly inspect: ((chunk: Uint8Array) => boolean) | null;
-  readonly rates: AccountRates | null;
-  readonly account: QuotaHolder;
-  readonly counts: Float64Array;
-  readonly countAt: number;
   /** The response has been sent. `rest`: what the client sent after its request; null: close the client's connection. */
   readonly onAnswered: (rest: Buffer | null) => void;
   /** The destination sent no response or no valid HTTP; nothing has been sent to the client. */

@@ -142,10 +142,7 @@ export class RunningCommand implements SessionTransfer {
         destination,
         early,
         inspect: denial ? inspectStream(() => this.#deny(session, denial), inspect) : inspect,
-        rates: session.rates(),
-        account: session.account,
-        counts: session.counts,
-        countAt: session.countAt,
+        ...session.metered(),
         listener,
       }),
     );
@@ -193,10 +190,7 @@ export class RunningCommand implements SessionTransfer {
       early,
       limits: settings.http,
       inspect,
-      rates: session.rates(),
-      account: session.account,
-      counts: session.counts,
-      countAt: session.countAt,
+      ...session.metered(),
       onAnswered: (rest) => {
         finish('destination-closed');
         if (rest === null) this.#connection.refuse(NOTHING);

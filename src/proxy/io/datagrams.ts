@@ -7,9 +7,10 @@ import type { PortRange } from '../../core/endpoints.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import type { LocalEnd, LocalEnds } from './local-end.js';
-import type { AccountRates, QuotaHolder } from './rates.js';
+import type { AccountRates, Metered } from './rates.js';
 
-export interface DatagramRelayOptions {
+/** Beyond the rates, and while the quota is used up, datagrams are dropped. */
+export interface DatagramRelayOptions extends Metered {
   /** The address that the client sends to; decides the family of that socket. */
   readonly bindAddress: string;
   /** First and last port to which sockets are bound, on both sides; null: the system chooses. */
@@ -25,13 +26,6 @@ export interface DatagramRelayOptions {
   readonly onOutsideDatagram: (data: Buffer, from: Endpoint) => void;
   /** Bound ports are added, and removed when their socket closes. */
   readonly ports: Pick<OwnPorts, 'add' | 'remove'>;
-  /** The rates of the account, beyond which datagrams are dropped; null: none. */
-  readonly rates: AccountRates | null;
-  /** Pays for the bytes. While its quota is used up, datagrams are dropped. */
-  readonly account: QuotaHolder;
-  /** Where bytes of data without SOCKS headers are counted: to destinations at `countAt`, to the client at `countAt + 1`. */
-  readonly counts: Float64Array;
-  readonly countAt: number;
 }
 
 /** Counters of one association; readable after it is closed. */

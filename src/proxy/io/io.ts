@@ -5,7 +5,7 @@ import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OpenDatagrams } from './datagrams.js';
 import type { LocalEnd } from './local-end.js';
-import type { AccountRates, EngineClock, QuotaHolder } from './rates.js';
+import type { AccountRates, EngineClock, Metered } from './rates.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
 export interface StreamListener {
@@ -49,7 +49,7 @@ export type RelayEnd =
   | 'destination-reset'
   | 'relay-failed';
 
-export interface RelayOptions {
+export interface RelayOptions extends Metered {
   readonly client: Stream;
   readonly destination: Stream;
   /** What the client sent before the relay began: goes to the destination first and counts as relayed. Owned by the relay. */
@@ -59,13 +59,6 @@ export interface RelayOptions {
    * returns 'denied' is not forwarded.
    */
   readonly inspect: FlowInspector | null;
-  /** The rates that the account's sessions share; null: none. */
-  readonly rates: AccountRates | null;
-  /** Pays for the bytes. While its quota is used up, none are transferred. */
-  readonly account: QuotaHolder;
-  /** Where the bytes are counted while they move, up at `countAt` and down at `countAt + 1`; counted before they are sent. */
-  readonly counts: Float64Array;
-  readonly countAt: number;
   readonly listener: RelayListener;
 }
 

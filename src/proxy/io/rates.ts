@@ -178,3 +178,14 @@ export class Quota {
 export interface QuotaHolder {
   readonly quota: Quota | null;
 }
+
+/** What limits and counts the bytes of a session. */
+export interface Metered {
+  /** The rates that the account's sessions share; null: none. */
+  readonly rates: AccountRates | null;
+  /** Pays for the bytes. While its quota is used up, none are transferred. */
+  readonly account: QuotaHolder;
+  /** Where bytes, of a datagram without its SOCKS header, are counted before they are sent: up at `countAt`, down at `countAt + 1`. */
+  readonly counts: Float64Array;
+  readonly countAt: number;
+}

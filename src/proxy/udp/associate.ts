@@ -78,10 +78,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
       onClientDatagram: association.onClientDatagram,
       onOutsideDatagram: association.onOutsideDatagram,
       ports: context.ownPorts,
-      rates: session.rates(),
-      account: session.account,
-      counts: session.counts,
-      countAt: session.countAt,
+      ...session.metered(),
     },
     onOpen,
   );

@@ -10,7 +10,7 @@ import type {
   SessionEnd,
   SessionSummary,
 } from '../../core/sessions/session.js';
-import type { AccountRates } from '../io/rates.js';
+import type { AccountRates, Metered } from '../io/rates.js';
 import type { SessionCounts } from '../memory/session-counts.js';
 import type { SessionFacts } from '../messages.js';
 import type { AccountSession, WorkerAccount } from './account.js';
@@ -137,8 +137,10 @@ export class WorkerSession implements AccountSession {
     this.#transfer = transfer;
   }
 
-  rates(): AccountRates | null {
-    return this.account.rates;
+  /** For what transfers its bytes. */
+  metered(): Metered {
+    const { account, counts, countAt } = this;
+    return { rates: account.rates, account, counts, countAt };
   }
 
   setRates(rates: AccountRates | null): void {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createEgressPolicy, EgressEntryError, type EgressOptions } from '../../../src/core/egress/egress.js';
+import { createEgressPolicy, type EgressOptions } from '../../../src/core/egress/egress.js';
 
 const policy = (lists: Partial<Pick<EgressOptions, 'allow' | 'deny'>>) =>
   createEgressPolicy({ private: 'deny', allow: [], deny: [], isOwnListener: () => false, ...lists });
@@ -82,25 +82,21 @@ for (const entry of BAD_ENTRIES) {
       assert.throws(
         () => policy({ [list]: ['10.0.0.0/8', entry] }),
         (error) =>
-          error instanceof EgressEntryError &&
-          error.code === 'BAD_EGRESS_ENTRY' &&
-          error.list === list &&
-          error.index === 1 &&
-          error.entry === entry &&
-          error.message.includes(`egress.${list}[1]`),
+          error instanceof TypeError &&
+          error.message.includes(`egress.${list}[1]: ${JSON.stringify(entry)} is not an address`),
       );
     }
   });
 }
 
-test('any text is an entry or causes an EgressEntryError', () => {
+test('any text is an entry or causes an error that names it', () => {
   const texts = fc.oneof(fc.string(), fc.stringMatching(/^[-*0-9a-f.:/[\]]{0,20}$/));
   fc.assert(
     fc.property(texts, (text) => {
       try {
         policy({ deny: [text] }).judge({ host: 'a.example', ip: Uint8Array.of(10, 0, 0, 1), port: 1 });
       } catch (error) {
-        assert.ok(error instanceof EgressEntryError);
+        assert.match(String(error), /^TypeError: egress\.deny\[0\]: /);
       }
     }),
     { numRuns: 3000 },
