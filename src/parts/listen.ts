@@ -1,7 +1,7 @@
 // Opens listeners. `localhost` means both loopback addresses; port 0 picks one free port for all addresses. The caller passes
 // the function that opens a socket: node:net (admin API), direct system calls or a worker (players).
 import { chmodSync, unlinkSync } from 'node:fs';
-import { connect, type Server } from 'node:net';
+import { connect, type ListenOptions as NetListenOptions, type Server } from 'node:net';
 import { codeOf, StartError } from '../core/errors.js';
 import { type Endpoint, formatHostPort } from '../core/ip.js';
 
@@ -68,26 +68,52 @@ async function listenOnce({ hosts, port: wanted, open }: ListenOptions): Promise
   return { ok: true, listening: { addresses, endpoints: opened, close } };
 }
 
-/** Implements `ListenOptions.open` with a node:net server. */
-export function openServer(
+/** Starts a node:net server. Returns null, or the system error code. */
+function startServer(
   server: Server,
-  { address, port }: Endpoint,
-  isDualStack: boolean,
-): Promise<Opened> {
+  where: NetListenOptions & { readonly fd?: number },
+): Promise<string | null> {
   return new Promise((resolve) => {
-    const failed = (error: NodeJS.ErrnoException): void => resolve({ code: error.code ?? 'UNKNOWN' });
+    const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? 'UNKNOWN');
     server.once('error', failed);
-    server.listen(
-      { host: address, port, ipv6Only: address.includes(':') && !isDualStack, backlog: 4096 },
-      () => {
-        server.off('error', failed);
-        const bound = server.address();
-        const local = bound === null || typeof bound === 'string' ? { address, port } : bound;
-        resolve({ address: local.address, port: local.port, close: () => void server.close() });
-      },
-    );
+    server.listen({ ...where, backlog: 4096 }, () => {
+      server.off('error', failed);
+      resolve(null);
+    });
   });
 }
+
+/** Implements `ListenOptions.open` with a node:net server. */
+export async function openServer(server: Server, where: Endpoint, isDualStack: boolean): Promise<Opened> {
+  const { address: host, port } = where;
+  const code = await startServer(server, { host, port, ipv6Only: host.includes(':') && !isDualStack });
+  if (code !== null) return { code };
+  return { ...(boundTo(server) ?? where), close: () => void server.close() };
+}
+
+/** Starts a node:net server on an open listening descriptor from systemd. @throws StartError `cannot-listen` */
+export async function openServerOn(name: string, server: Server, fd: number): Promise<Listening> {
+  const code = await startServer(server, { fd });
+  if (code !== null) throw notListening(name, fd, code);
+  const bound = boundTo(server);
+  return {
+    addresses: [bound ? formatHostPort(bound.address, bound.port) : `fd:${fd}`],
+    endpoints: bound ? [bound] : [],
+    close: () => void server.close(),
+  };
+}
+
+/** Null: not a TCP server. */
+function boundTo(server: Server): Endpoint | null {
+  const bound = server.address();
+  return bound === null || typeof bound === 'string' ? null : { address: bound.address, port: bound.port };
+}
+
+export const notListening = (name: string, fd: number, code: string): StartError =>
+  new StartError(
+    'cannot-listen',
+    `${name}: socket ${fd} from systemd is not a listening socket (${code}). Set ListenStream= in the socket unit.`,
+  );
 
 export interface ListenOnPathOptions {
   /** As in ListenOptions. */
@@ -117,23 +143,19 @@ export async function listenOnPath({ name, path, open }: ListenOnPathOptions): P
 }
 
 /** Implements `ListenOnPathOptions.open` with a node:net server. `mode`: users with write permission can connect. */
-export function openServerOnPath(
+export async function openServerOnPath(
   server: Server,
   path: string,
   mode: number,
 ): Promise<{ readonly code: string } | { close(): void }> {
-  return new Promise((resolve) => {
-    const failed = (error: NodeJS.ErrnoException): void => resolve({ code: error.code ?? 'UNKNOWN' });
-    server.once('error', failed);
-    // No process may connect before chmod sets the permissions.
-    const umask = process.umask(0o777);
-    server.listen({ path, backlog: 4096 }, () => {
-      server.off('error', failed);
-      chmodSync(path, mode);
-      resolve({ close: () => void server.close() });
-    });
-    process.umask(umask);
-  });
+  // No process may connect before chmod sets the permissions.
+  const umask = process.umask(0o777);
+  const started = startServer(server, { path });
+  process.umask(umask);
+  const code = await started;
+  if (code !== null) return { code };
+  chmodSync(path, mode);
+  return { close: () => void server.close() };
 }
 
 /** Whether a program accepts connections on the socket. */

@@ -1,12 +1,11 @@
 // The listeners of the admin API: sockets from systemd, or else those of `admin.host` and `admin.port`.
 import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
-import { StartError } from '../../core/errors.js';
-import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import type { Endpoint } from '../../core/ip.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd-sockets.js';
 import type { Part } from '../lifecycle.js';
-import { type Listening, listenOn, openServer } from '../listen.js';
+import { type Listening, listenOn, openServer, openServerOn } from '../listen.js';
 
 export interface AdminListenersPart extends Part {
   /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */
@@ -29,7 +28,8 @@ export function createAdminListenersPart(deps: {
   let listening: readonly Listening[] = [];
 
   async function open(): Promise<readonly Listening[]> {
-    if (given.length > 0) return Promise.all(given.map(({ fd }) => openServerOn(createServer(), fd)));
+    if (given.length > 0)
+      return Promise.all(given.map(({ fd }) => openServerOn('admin', createServer(), fd)));
     const openAt = (where: Endpoint, isDualStack: boolean) => openServer(createServer(), where, isDualStack);
     return [await listenOn({ name: 'admin', hosts: admin.host, port: admin.port, open: openAt })];
   }
@@ -50,30 +50,4 @@ export function createAdminListenersPart(deps: {
       for (const each of listening) each.close();
     },
   };
-}
-
-/** Starts a node:net server on an open listening descriptor. */
-function openServerOn(server: Server, fd: number): Promise<Listening> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: NodeJS.ErrnoException): void => {
-      const problem = `socket ${fd} from systemd is not a listening socket (${cause.code})`;
-      reject(
-        new StartError('cannot-listen', `admin: ${problem}. Set ListenStream= in the socket unit.`, {
-          cause,
-        }),
-      );
-    };
-    server.once('error', failed);
-    server.listen({ fd, backlog: 4096 }, () => {
-      server.off('error', failed);
-      const bound = server.address();
-      const endpoints = bound === null || typeof bound === 'string' ? [] : [bound];
-      const addresses = endpoints.map(({ address, port }) => formatHostPort(address, port));
-      resolve({
-        addresses: addresses.length > 0 ? addresses : [`fd:${fd}`],
-        endpoints,
-        close: () => void server.close(),
-      });
-    });
-  });
 }

@@ -1,7 +1,6 @@
 // The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
 import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../../config.js';
-import { StartError } from '../../core/errors.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../../proxy/io/native/listen.js';
@@ -9,7 +8,7 @@ import type { ListenerSpec } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd-sockets.js';
 import type { Part } from '../lifecycle.js';
-import { type Listening, listenOn, listenOnPath, type Opened } from '../listen.js';
+import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves, and how its connections begin. */
@@ -134,11 +133,7 @@ function serviceOf(
 /** Uses a socket from systemd. The socket continues to listen when this process closes its descriptor. */
 async function adoptGiven(plane: Plane, libc: Libc | null, fd: number, service: Service): Promise<Listening> {
   const found = libc ? adoptListener(libc, fd) : null;
-  const unusable = (code: string): StartError => {
-    const problem = `socket ${fd} from systemd is not a listening socket (${code})`;
-    return new StartError('cannot-listen', `socks: ${problem}. Set ListenStream= in the socket unit.`);
-  };
-  if (found && 'code' in found) throw unusable(found.code);
+  if (found && 'code' in found) throw notListening('socks', fd, found.code);
   const name = `fd:${fd}`;
   const spec = {
     id: plane.nextToken(),
@@ -154,7 +149,7 @@ async function adoptGiven(plane: Plane, libc: Libc | null, fd: number, service: 
   if (found) plane.acceptFrom(spec);
   else {
     const opened = await plane.listen(spec);
-    if ('code' in opened) throw unusable(opened.code);
+    if ('code' in opened) throw notListening('socks', fd, opened.code);
     if (opened.port !== 0) local = opened;
   }
   return {
