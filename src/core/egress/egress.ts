@@ -75,8 +75,8 @@ const NO_ADDRESS: IpBytes = new Uint8Array(0);
 /**
  * Creates the policy. The first applicable rule decides: own listeners and never-allowed addresses (link-local, metadata services,
  * multicast, unspecified, reserved) are always refused; then `deny` and `denyPorts`; then `allow`; then `private` for private
- * addresses and addresses of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as both. Throws
- * TypeError for an invalid entry, which the configuration refuses before.
+ * addresses and addresses of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as
+ * both. Throws TypeError for an invalid entry, which the configuration refuses before.
  */
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   const { isThisMachine = () => false, geo = NO_GEO, path = 'egress' } = options;
