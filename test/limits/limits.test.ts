@@ -94,6 +94,9 @@ describe('limits of an account', () => {
       quotaBytes: null,
       quotaPeriod: 'month',
       egressClass: null,
+      connectionsPerMinute: null,
+      destinationsPerMinute: null,
+      lookupsPerMinute: null,
     });
     assert.deepEqual(
       [
