@@ -98,12 +98,11 @@ interface Source {
 /** Returns the report of the API, with all lines, and the user name of the account that was written last. */
 async function runImport(
   input: Readable,
-  { existing, encoding, fileName, ...asked }: Source,
+  { existing, encoding, fileName, dryRun, format, zone }: Source,
   { accounts, store }: Core,
   { stderr }: CommandIo,
 ) {
-  const report = createReport(asked, Infinity);
-  const { format, zone, dryRun } = asked;
+  const report = createReport({ dryRun, format, zone }, Infinity);
   const records = readAccounts(format, input, {
     encoding,
     zone,

@@ -171,7 +171,7 @@ export function daemonApi({ dataDir }: Config): Api {
 const TOO_LONG = (dataDir: string): string =>
   `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
 const NOT_RUNNING = (dataDir: string): string =>
-  `No daemon is running for ${dataDir}, and this needs it. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
+  `No daemon is running for ${dataDir}, and this command needs one. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
   'If it is running, give its configuration with --config FILE.';
 const NOT_PERMITTED = (dataDir: string): string =>
   `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
