@@ -13,8 +13,10 @@ export interface FileView {
 }
 
 const FIRST = ['username', 'passwordHash', 'isEnabled', 'remarks', 'createdAt', 'expiresAt', 'id'];
-/** The fields after the usage. No file names the owner. */
-const LATER = FIELDS.filter(([name]) => !FIRST.includes(name) && name !== 'owner');
+/** The fields after the usage. No file names the owner, or says that the account is suspended. */
+const LATER = FIELDS.filter(
+  ([name]) => !FIRST.includes(name) && !['owner', 'suspendedUntil', 'suspendReason'].includes(name),
+);
 
 /** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
 export const FILE_FIELDS: readonly string[] = [

@@ -117,6 +117,11 @@ const guard = section({
   udpDestinationsPerSecond: guardLimits.udpDestinationsPerSecond.default(500),
   failedConnectionsPerMinute: guardLimits.failedConnectionsPerMinute.default(200),
   maxWait: duration({ min: '0ms', max: '5s' }).prefault('1s'),
+  suspend: section({
+    after: whole(0, 10_000_000).default(0),
+    within: duration({ min: '1s', max: '1d' }).prefault('1m'),
+    for: duration({ min: '1s', max: '30d' }).prefault('1h'),
+  }).prefault({}),
 });
 
 const egress = section({

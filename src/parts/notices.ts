@@ -31,8 +31,8 @@ import { createStateAlerts } from './state-alerts.js';
 export interface NoticesPart extends Part {
   /** Counts a guess of a client address at a player's name or password. */
   guessed(client: string): void;
-  /** A limit of the guard has refused uses of an account. */
-  guarded(username: string, limit: string, refused: number): void;
+  /** A limit of the guard has refused uses of an account, or has suspended it until a time. */
+  guarded(username: string, limit: string, refused: number, until?: string): void;
   /**
    * Sends a test message to the operator now, by these settings. Returns its outcome, or null when the channel or the address is not
    * set.

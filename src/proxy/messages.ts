@@ -179,6 +179,8 @@ export interface GuardEvent {
   readonly slowed: number;
   readonly refused: number;
   readonly client: string;
+  /** So many were refused that the account is to be suspended. */
+  readonly suspends: boolean;
 }
 
 /** Worker to control plane. */

@@ -1,6 +1,6 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 import type { Refusable } from '../core/accounts/access/login.js';
-import type { ClassGuard, GuardLimits } from '../core/accounts/usage/guard.js';
+import type { ClassGuard, GuardLimits, Suspension } from '../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
@@ -80,7 +80,11 @@ export interface ProxySettings {
   readonly egress: EgressLists;
   readonly egressClasses: Readonly<Record<string, EgressLists & { readonly guard: ClassGuard }>>;
   /** What one account may open; a connection that would wait for longer than `maxWaitMs` is refused. */
-  readonly guard: { readonly limits: GuardLimits; readonly maxWaitMs: number };
+  readonly guard: {
+    readonly limits: GuardLimits;
+    readonly maxWaitMs: number;
+    readonly suspend: Suspension;
+  };
   /** Whether destination names may contain underscores. */
   readonly allowUnderscore: boolean;
   /** Minimum time between two reports of a session's GameIDs, in ms. */

@@ -120,7 +120,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
           assert.deepEqual(
             back,
             views.map(({ view: { account }, usage }) => {
-              const { owner: _, ...fields } = fieldsOf(account);
+              const { owner: _, suspendedUntil: __, suspendReason: ___, ...fields } = fieldsOf(account);
               const { username, limits, contacts, id, passwordHash, createdAt } = account;
               return {
                 ...fields,

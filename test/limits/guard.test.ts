@@ -1,12 +1,14 @@
-// The guard: new connections, destinations and failed connects of one account beyond a limit are slowed, then refused. Ports and
+// The guard: new connections, destinations and failed connects of one account beyond a limit are slowed, then refused, and an account
+// that goes on is suspended. Ports and
 // BitTorrent that egress rules deny.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { before, describe, it, test } from 'node:test';
+import { runCommand } from '../helpers/command.js';
 import { type LogLine, NO_GUARD, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic } from '../helpers/http.js';
 import { connectHead, readHead } from '../helpers/http-proxy-client.js';
-import { loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { connectThrough, loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 import { associateThrough, startUdpEcho, type UdpEnd } from '../helpers/udp-client.js';
@@ -372,3 +374,109 @@ for (const engine of ['native', 'node'])
       assert.equal(await reached('limited', 'destinations'), MOST);
     });
   });
+
+test('an account that goes on is suspended: its sessions end, and it comes back at the time, or when it is lifted', async (t) => {
+  const target = await startTarget(t, echo, '127.0.0.1');
+  const start = (engine: string, time: string, dataDir?: string) =>
+    startTestDaemon(t, {
+      ...(dataDir === undefined ? {} : { dataDir }),
+      config: {
+        socks: { engine },
+        metrics: {},
+        notices: { url: 'http://127.0.0.1:9/', secret: `whsec_${'A'.repeat(32)}`, lookEvery: '50ms' },
+        egress: lists,
+        guard: {
+          ...NO_GUARD,
+          connectionsPerSecond: MOST,
+          suspend: { after: 2 * MOST, within: '1m', for: time },
+        },
+      },
+    });
+  const loginTo = ({ socks }: TestDaemon, username: string) => ({
+    port: socks.port,
+    username,
+    password: 'secret',
+  });
+  /** Opens more than the guard allows until the account is suspended. */
+  async function scan(daemon: TestDaemon) {
+    const isSuspension = ({ msg }: { msg: string }) => msg === 'account suspended';
+    const attempt = async (): Promise<void> => {
+      const client = await loggedInClient(loginTo(daemon, 'scanner'));
+      client.send(request('127.0.0.1', target.port));
+      await readReply(client).finally(() => client.destroy());
+    };
+    while (!daemon.lines.some(isSuspension)) await Promise.allSettled(Array.from({ length: 20 }, attempt));
+    return daemon.waitForLine(isSuspension);
+  }
+
+  const first = await start('native', '1h');
+  const id = await first.addAccount('scanner', 'secret');
+  await first.addAccount('other', 'secret');
+  const path = `/api/v1/accounts/${id}`;
+  const get = async (daemon: TestDaemon) => (await daemon.api('GET', path)).json as Record<string, unknown>;
+  const itemsOf = async (list: string) =>
+    ((await first.api('GET', list)).json as { items: Record<string, unknown>[] }).items;
+  const token = (scopes: string[]) => first.api('POST', '/api/v1/tokens', { name: scopes.join(), scopes });
+  // Announced is what happens after the channel has been switched on.
+  await eventually(async () => {
+    await token(['sessions:read']);
+    assert.ok((await itemsOf('/api/v1/notices')).length > 0);
+  });
+  const other = await connectThrough(loginTo(first, 'other'), '127.0.0.1', target.port);
+  const held = await connectThrough(loginTo(first, 'scanner'), '127.0.0.1', target.port);
+  const line = await scan(first);
+  assert.deepEqual(
+    [line['account'], line['limit'], line['refused']],
+    ['scanner', 'guard.connectionsPerSecond', 2 * MOST],
+  );
+  await held.closed();
+  await first.waitForLine(({ msg, end }) => msg === 'session ended' && end === 'account-suspended');
+  await assert.rejects(loggedInClient(loginTo(first, 'scanner')));
+  await first.waitForLine(({ msg, reason }) => msg === 'login refused' && reason === 'suspended');
+  other.send('go on');
+  assert.equal((await other.read(5)).toString(), 'go on');
+  await eventually(async () => {
+    const outcomes = (await itemsOf(`/api/v1/logins?accountId=${id}`)).map(({ outcome }) => outcome);
+    for (const outcome of ['slowed', 'too-many-connections', 'suspended'])
+      assert.ok(outcomes.includes(outcome), `${outcome} in ${outcomes}`);
+    const notices = await itemsOf('/api/v1/notices');
+    const notice = notices.find(({ type }) => type === 'account.suspended');
+    const { username, limit, until } = (notice?.['data'] ?? {}) as Record<string, unknown>;
+    assert.deepEqual([username, limit, until], ['scanner', 'connectionsPerSecond', line['until']]);
+  });
+  assert.match((await first.api('GET', '/metrics')).text, /pulsegate_logins_total\{outcome="suspended"/);
+  const suspended = await get(first);
+  assert.deepEqual(
+    [suspended['isEnabled'], suspended['suspendedUntil'], suspended['suspendReason']],
+    [true, line['until'], 'too-many-connections'],
+  );
+  const found = await itemsOf('/api/v1/accounts?suspended=true');
+  assert.deepEqual(
+    found.map(({ username }) => username),
+    ['scanner'],
+  );
+  // The account API knows no suspension.
+  assert.deepEqual(Object.keys(await first.account('scanner')), Object.keys(await first.account('other')));
+  assert.equal((await first.account('scanner'))['IsEnabled'], true);
+  const { secret } = (await token(['accounts:read', 'accounts:write'])).json as { secret: string };
+  const lift = { suspendedUntil: null };
+  const withoutEgress = await first.api('PATCH', path, lift, { authorization: `Bearer ${secret}` });
+  assert.equal(withoutEgress.status, 403, withoutEgress.text);
+  first.signal('SIGTERM');
+  await first.exited();
+
+  const second = await start('node', '1s', first.dataDir);
+  const login = loginTo(second, 'scanner');
+  await assert.rejects(loggedInClient(login));
+  const pulsegate = (...args: string[]) =>
+    runCommand(second.dataDir, ['account', ...args, 'scanner', '--config', second.configFile]);
+  assert.match((await pulsegate('show')).stdout, /^state +suspended until .* UTC \(too-many-connections\)$/m);
+  assert.match((await pulsegate('resume')).stdout, /^Resumed scanner\.$/m);
+  const { suspendedUntil, suspendReason } = await get(second);
+  assert.deepEqual([suspendedUntil, suspendReason], [null, null]);
+  (await loggedInClient(login)).destroy();
+  const { until } = await scan(second);
+  await eventually(async () => (await loggedInClient(login)).destroy());
+  assert.ok(Date.now() >= Date.parse(String(until)));
+  assert.equal((await get(second))['suspendedUntil'], null);
+});

@@ -1,6 +1,5 @@
 // A data plane for a test: real threads and sockets, with a control plane that records its events.
 import { randomUUID } from 'node:crypto';
-import { refusableOf } from '../../src/core/accounts/access/login.js';
 import type { LoginOutcome } from '../../src/core/accounts/access/login-log.js';
 import { hashPassword } from '../../src/core/accounts/access/password.js';
 import { INITIAL_FIELDS } from '../../src/core/accounts/fields/account-fields.js';
@@ -66,6 +65,7 @@ export const SETTINGS: ProxySettings = {
       failedConnectionsPerMinute: 0,
     },
     maxWaitMs: 1_000,
+    suspend: { after: 0, withinMs: 1, forMs: 1 },
   },
   allowUnderscore: true,
   gameIntervalMs: 1_000,
@@ -94,7 +94,7 @@ export function accountRecord(username: string): AccountRecord {
     username,
     passwordHash: hashPassword(Buffer.from(PASSWORD)),
     passwordVersion: 0,
-    ...refusableOf(INITIAL_FIELDS),
+    ...INITIAL_FIELDS,
     quotaLeft: null,
     quotaCounted: 0,
     needsPermit: false,

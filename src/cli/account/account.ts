@@ -30,6 +30,14 @@ export const addAccountCommands: AddCommands = (program) => {
       return [await wordedAccount(change), `Renamed ${before} to ${username}.`];
     });
 
+  account
+    .command('resume', 'lift the suspension of an account', ACCOUNT)
+    .answers(async (run, { account: nameOrId }) => {
+      const { id, username } = await findAccount(run, nameOrId);
+      const body = { suspendedUntil: null };
+      return [await run.call('PATCH /accounts/{id}', { params: { id }, body }), `Resumed ${username}.`];
+    });
+
   addRenewAndUpgrade(account);
   addLink(account);
   addPlayerLinkCommands(account);

@@ -1,11 +1,12 @@
 // `pulsegate account list` and `account show`.
 import { textOfAddresses } from '../../core/accounts/access/address-list.js';
-import { type Account, isExpired } from '../../core/accounts/account.js';
+import type { Account } from '../../core/accounts/account.js';
 import type { AccountView } from '../../core/accounts/account-views.js';
 import { textOfTags } from '../../core/accounts/fields/tags.js';
 import { isoOrNull } from '../../core/clock.js';
 import { formatHostPort } from '../../core/ip.js';
 import { presentFields } from '../../http/v1/accounts/present.js';
+import type { Answer } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
 import { countOf, formatIso, formatOrigin, formatTime, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
@@ -31,8 +32,7 @@ export function addList(account: Group): void {
       const show = () => {
         printTable(io, shown, {
           'USER NAME': ({ account: { username } }) => username,
-          STATE: ({ account: each }) =>
-            stateOf({ isEnabled: each.isEnabled, isExpired: isExpired(each, now) }),
+          STATE: (view) => stateOf(presentFields(view, now)),
           EXPIRES: ({ account: each }) => storedExpiryWords(each),
           'LAST LOGIN': ({ account: { lastLoginAt } }) => formatTime(lastLoginAt, 'never'),
           ENTRIES: ({ dataCount }) => String(dataCount),
@@ -103,8 +103,14 @@ function matches({ account, latestGameId }: AccountView, search: string): boolea
   );
 }
 
-function stateOf({ isEnabled, isExpired }: { isEnabled: boolean; isExpired: boolean }): string {
+type State = Pick<
+  Answer<'GET /accounts/{id}'>,
+  'isEnabled' | 'isExpired' | 'suspendedUntil' | 'suspendReason'
+>;
+
+function stateOf({ isEnabled, isExpired, suspendedUntil, suspendReason }: State): string {
   if (!isEnabled) return 'disabled';
+  if (suspendedUntil !== null) return `suspended until ${formatIso(suspendedUntil, '')} (${suspendReason})`;
   return isExpired ? 'expired' : 'enabled';
 }
 

@@ -38,6 +38,15 @@ export const accounts = {
   'account.state.offline': { en: 'Offline', zh: '离线' },
   'account.state.unused': { en: 'Never used', zh: '未使用' },
   'account.state.disabled': { en: 'Disabled', zh: '已停用' },
+  'account.state.suspended': { en: 'Suspended', zh: '已暂停' },
+  'account.suspendedUntil': { en: 'Suspended until', zh: '暂停至' },
+  'account.suspendReason': { en: 'Reason of the suspension', zh: '暂停原因' },
+  'account.resume': { en: 'Lift the suspension', zh: '提前恢复' },
+  'account.resume.text': {
+    en: 'The account may log in at once. If it goes on as before, it is suspended again.',
+    zh: '账号可立即登录。如果行为不变，会再次被暂停。',
+  },
+  'account.resumed': { en: 'Suspension lifted', zh: '已恢复' },
   'account.state.expired': { en: 'Expired', zh: '已过期' },
   'account.state.overQuota': { en: 'Over quota', zh: '超出流量' },
   'account.expiresAt': { en: 'Expires', zh: '到期时间' },
@@ -149,6 +158,7 @@ export const accounts = {
   'diagnosis.yes': { en: 'Yes', zh: '可以' },
   'diagnosis.no': { en: 'No', zh: '不能' },
   'diagnosis.enabled': { en: 'The account is enabled', zh: '账号已启用' },
+  'diagnosis.suspended': { en: 'Suspended by the guard: {reason}. Until', zh: '已被防护暂停：{reason}，至' },
   'diagnosis.disabled': { en: 'The account is disabled', zh: '账号已停用' },
   'diagnosis.noQuota': { en: 'No traffic quota', zh: '没有流量配额' },
   'diagnosis.quota': {

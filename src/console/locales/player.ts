@@ -18,6 +18,7 @@ const player = {
     zh: '与服务器的连接已断开，正在重试。下面的数据可能不是最新的。',
   },
   'player.disabled': { en: 'Disabled: ask whoever gave you the account', zh: '已停用，请联系提供者' },
+  'player.suspended': { en: 'Suspended until {time}', zh: '已暂停，{time} 起可用' },
   'player.schedule': { en: 'Allowed hours', zh: '可用时段' },
   'player.closed': { en: 'Outside the allowed hours', zh: '不在可用时段' },
   'player.closedUntil': { en: 'Outside the allowed hours until {time}', zh: '不在可用时段，{time} 起可用' },

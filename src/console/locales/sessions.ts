@@ -46,6 +46,7 @@ export const sessions = {
   'login.outcome.wrong-password': { en: 'Wrong password', zh: '密码错误' },
   'login.outcome.no-credentials': { en: 'No credentials', zh: '未提供用户名和密码' },
   'login.outcome.disabled': { en: 'Account disabled', zh: '账号已停用' },
+  'login.outcome.suspended': { en: 'Account suspended', zh: '账号已暂停' },
   'login.outcome.expired': { en: 'Account expired', zh: '账号已过期' },
   'logins.manyNames': { en: '(many names)', zh: '（多个用户名）' },
   'login.outcome.client-not-allowed': { en: 'Address not allowed', zh: '来源不在限定范围' },

@@ -58,6 +58,10 @@ export function PlayerPage() {
 function Standing({ status }: { status: Status }) {
   const { limits, usage } = status;
   if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;
+  if (status.suspendedUntil !== null) {
+    const time = localTime(status.suspendedUntil).slice(0, 16);
+    return <State tone="bad">{t('player.suspended', { time })}</State>;
+  }
   if (status.isExpired) return <State tone="bad">{t('player.expired')}</State>;
   if (status.isOutsideSchedule)
     return (

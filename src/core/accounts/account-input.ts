@@ -115,6 +115,7 @@ export function changed(account: Account, change: AccountChange): Account {
     passwordVersion: account.passwordVersion + (passwordHash === account.passwordHash ? 0 : 1),
     ...storedFields(change),
     ...expiryOrWait(change),
+    ...(change.suspendedUntil === null ? { suspendReason: null } : {}),
     limits: limits ? { ...account.limits, ...limits } : account.limits,
     contacts: changedContacts(account.contacts, contacts),
   };

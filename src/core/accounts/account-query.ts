@@ -1,7 +1,7 @@
 // Searches and filters accounts in memory.
 import { DAY_MS } from '../clock.js';
 import { includesAddress } from './access/address-list.js';
-import { type Account, isExpired } from './account.js';
+import { type Account, isExpired, isSuspended } from './account.js';
 import type { AccountView } from './account-views.js';
 
 /** All defined filters must match. */
@@ -13,6 +13,7 @@ export interface AccountFilter {
   readonly online?: boolean | undefined;
   readonly enabled?: boolean | undefined;
   readonly expired?: boolean | undefined;
+  readonly suspended?: boolean | undefined;
   readonly expiringWithinDays?: number | undefined;
   /** Expires at this time or later, in milliseconds since the epoch; excludes accounts that never expire. */
   readonly expiresFrom?: number | undefined;
@@ -54,6 +55,7 @@ export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: 
   }
   add(filter.enabled, ({ account }, wanted) => account.isEnabled === wanted);
   add(filter.expired, ({ account }, wanted) => isExpired(account, now) === wanted);
+  add(filter.suspended, ({ account }, wanted) => isSuspended(account, now) === wanted);
   add(filter.neverUsed, ({ account }, wanted) => (account.lastLoginAt === null) === wanted);
   add(filter.expiringWithinDays, ({ account }, days) => expiresIn(account, now + 1, now + days * DAY_MS + 1));
   add(filter.expiresFrom, ({ account }, from) => expiresIn(account, from, Infinity));

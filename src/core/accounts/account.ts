@@ -36,6 +36,10 @@ export interface Account {
   readonly schedule: string | null;
   /** Name of the exit by which its sessions leave; null: the default one, or none. */
   readonly exit: string | null;
+  /** Logins are refused before that time; null: it was never suspended, or the suspension was lifted. */
+  readonly suspendedUntil: number | null;
+  /** Why: what its guard refused last (`REFUSED_BY` in usage/guard.ts). */
+  readonly suspendReason: string | null;
   /** Id of the seller that owns the account; null: the administrator. */
   readonly owner: string | null;
   /** The player's addresses for notices. */
@@ -63,6 +67,8 @@ export function withLastLogin(account: Account, at: number): Account {
     allowedClients: account.allowedClients,
     schedule: account.schedule,
     exit: account.exit,
+    suspendedUntil: account.suspendedUntil,
+    suspendReason: account.suspendReason,
     owner: account.owner,
     contacts: account.contacts,
   };
@@ -71,6 +77,11 @@ export function withLastLogin(account: Account, at: number): Account {
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */
 export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boolean {
   return account.expiresAt !== null && account.expiresAt <= now;
+}
+
+/** A suspension ends by itself, to the millisecond. */
+export function isSuspended({ suspendedUntil }: Pick<Account, 'suspendedUntil'>, now: number): boolean {
+  return suspendedUntil !== null && suspendedUntil > now;
 }
 
 /** RFC 1929 §2 gives UNAME and PASSWD one length octet each: 1 to 255 bytes. */

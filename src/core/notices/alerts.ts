@@ -22,6 +22,7 @@ export type AlertedAction = (typeof ALERTED_ACTIONS)[number];
 export type AlertType =
   | 'logins.failing'
   | 'account.limited'
+  | 'account.suspended'
   | 'run.failed'
   | 'node.lost'
   | 'certificate.expiring'

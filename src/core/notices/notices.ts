@@ -71,7 +71,7 @@ export function createNotices(options: {
   const { store, now, newId } = options;
   const failures = new Map<string, { since: number; count: number }>();
   /** Since the last look, by account. */
-  const guarded = new Map<string, { limit: string; refused: number; since: number }>();
+  const guarded = new Map<string, { limit: string; refused: number; since: number; until?: string }>();
   const known = new Set<string>();
   let runsSince = now() - LOOK_BACK_MS;
   let auditSince = runsSince;
@@ -99,9 +99,10 @@ export function createNotices(options: {
   }
 
   function ofGuard(at: number): Alert[] {
-    const found = Array.from(guarded, ([username, { limit, refused, since }]): Alert => {
-      const data = { username, limit, refused, since: new Date(since).toISOString() };
-      return { type: 'account.limited', object: username, event: String(since), at, data };
+    const found = Array.from(guarded, ([username, { since, ...seen }]): Alert => {
+      const data = { username, ...seen, since: new Date(since).toISOString() };
+      const type = seen.until === undefined ? 'account.limited' : 'account.suspended';
+      return { type, object: username, event: String(since), at, data };
     });
     guarded.clear();
     return found;
@@ -242,11 +243,12 @@ export function createNotices(options: {
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
     },
 
-    /** A limit of the guard has refused uses of an account. */
-    guarded(username: string, limit: string, refused: number): void {
-      const seen = guarded.get(username);
-      if (seen) seen.refused += refused;
-      else if (guarded.size < MAX_SOURCES) guarded.set(username, { limit, refused, since: now() });
+    /** A limit of the guard has refused uses of an account, or has suspended it until a time. */
+    guarded(username: string, limit: string, refused: number, until?: string): void {
+      const seen = guarded.get(username) ?? { limit, refused: 0, since: now() };
+      seen.refused += refused;
+      if (until !== undefined) seen.until = until;
+      if (guarded.size < MAX_SOURCES) guarded.set(username, seen);
     },
 
     /** Finds what to announce and stores notices. Call it about once a minute. Returns whether any notice was new. */

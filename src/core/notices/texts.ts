@@ -16,7 +16,7 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Plain = 'failing' | 'limited' | 'run' | 'lost' | 'certificate' | 'test' | 'digest';
+type Plain = 'failing' | 'limited' | 'suspended' | 'run' | 'lost' | 'certificate' | 'test' | 'digest';
 type Kind = TemplateName | Plain | AlertedAction;
 type Texts = Readonly<Record<Language, string>>;
 
@@ -29,6 +29,7 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   },
   failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
   limited: { zh: '账号 {username} 打开的连接或目标过多', en: 'Account {username} opens too much' },
+  suspended: { zh: '账号 {username} 已暂停', en: 'Account {username} is suspended' },
   run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
   lost: { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
   certificate: { zh: '证书 {certificate} 即将到期', en: 'The certificate {certificate} expires soon' },
@@ -96,6 +97,10 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
     zh: '账号 {username} 自 {since}起已被拒绝 {refused} 次（{limit}）。可能是扫描程序、BT 下载，或账号被多人共用。',
     en: 'Account {username} was refused {refused} times since {since} ({limit}). It may scan, use BitTorrent, or be shared.',
   },
+  suspended: {
+    zh: '账号 {username} 反复超出防护上限（{limit}），暂停使用至 {until}，会话已断开。可在账号页提前恢复。',
+    en: 'Account {username} went on beyond its guard ({limit}) and is suspended until {until}; its sessions have ended. Its page in the console lifts the suspension.',
+  },
   run: { zh: '智能体 {agent} 的运行 {run} 失败：{error}', en: 'Run {run} of agent {agent} failed: {error}' },
   lost: {
     zh: '节点 {node} 自 {since}起没有再续约。请检查该机器及其与数据库的连接。',
@@ -109,30 +114,21 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
   test: { zh: '这是一条测试消息：该通知渠道可以使用。', en: 'This is a test: the channel works.' },
 };
 
-function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
-  switch (type) {
-    case 'account.expiring':
-      return 'expiring';
-    case 'account.expired':
-      return 'expired';
-    case 'logins.failing':
-      return 'failing';
-    case 'account.limited':
-      return 'limited';
-    case 'run.failed':
-      return 'run';
-    case 'node.lost':
-      return 'lost';
-    case 'certificate.expiring':
-      return 'certificate';
-    case 'accounts.digest':
-      return 'digest';
-    case 'test':
-      return 'test';
-    default:
-      return isAlerted(type) ? type : 'quota';
-  }
-}
+const KINDS: Readonly<Record<string, Kind>> = {
+  'account.expiring': 'expiring',
+  'account.expired': 'expired',
+  'logins.failing': 'failing',
+  'account.limited': 'limited',
+  'account.suspended': 'suspended',
+  'run.failed': 'run',
+  'node.lost': 'lost',
+  'certificate.expiring': 'certificate',
+  'accounts.digest': 'digest',
+  test: 'test',
+};
+
+const kindOf = ({ type }: Pick<Announcement, 'type'>): Kind =>
+  KINDS[type] ?? (isAlerted(type) ? type : 'quota');
 
 const isAlerted = (kind: string): kind is AlertedAction =>
   (ALERTED_ACTIONS as readonly string[]).includes(kind);
@@ -189,10 +185,11 @@ function valuesOf(
       ? withoutLinks(value, name === 'error' ? MAX_ERROR : MAX_NAME)
       : String(value ?? '');
   }
-  const { expiresAt, since, usedBytes, quotaBytes, when, via, address } = data;
+  const { expiresAt, since, until, usedBytes, quotaBytes, when, via, address } = data;
   if (typeof when === 'string') values['when'] = dateIn(zone, Date.parse(when), language);
   if (typeof via === 'string') values['via'] = VIAS[via]?.[language] ?? via;
   values['from'] = typeof address === 'string' ? `${language === 'zh' ? '，' : ', '}${address}` : '';
+  if (typeof until === 'string') values['until'] = dateIn(zone, Date.parse(until), language);
   if (typeof since === 'string') values['since'] = dateIn(zone, Date.parse(since), language);
   if (typeof expiresAt === 'string') {
     const at = Date.parse(expiresAt);

@@ -18,6 +18,7 @@ export type SessionEnd =
   | 'account-removed'
   | 'account-renamed'
   | 'account-disabled'
+  | 'account-suspended'
   | 'account-expired'
   | 'password-changed'
   | 'address-removed'

@@ -2,7 +2,7 @@
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { includesAddress } from '../../core/accounts/access/address-list.js';
-import { type Account, isExpired } from '../../core/accounts/account.js';
+import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { parseIp } from '../../core/ip.js';
@@ -44,6 +44,8 @@ export const PlayerStatus = z.object({
   username: z.string(),
   isEnabled: z.boolean(),
   isExpired: z.boolean(),
+  /** null: the account is not suspended. */
+  suspendedUntil: Time.nullable(),
   expiresAt: Time.nullable(),
   daysFromFirstLogin: z.int().nullable(),
   plan: z.string().nullable(),
@@ -92,6 +94,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     host,
     port,
     isExpired: isExpired(account, now),
+    suspendedUntil: isSuspended(account, now) ? isoOrNull(account.suspendedUntil) : null,
     expiresAt: isoOrNull(expiresAt),
     ...presentSchedule(account, deps.schedules, now),
     timeZone: deps.timeZone,

@@ -13,7 +13,7 @@ import { maxConnections, maxHandshakes } from '../capacity.js';
 export function proxySettings(config: Config): ProxySettings {
   const { socks } = config;
   const { classes, allowUnderscore, exitTest: _, exitChecks, ...rules } = config.egress;
-  const { maxWaitMs, ...limits } = config.guard;
+  const { maxWaitMs, suspend, ...limits } = config.guard;
   return {
     handshakeTimeoutMs: socks.handshakeTimeoutMs,
     connectTimeoutMs: socks.connectTimeoutMs,
@@ -34,7 +34,7 @@ export function proxySettings(config: Config): ProxySettings {
         { ...lists, guard: { ...limits, ...(guard as Partial<ClassGuard>) } },
       ]),
     ),
-    guard: { limits, maxWaitMs },
+    guard: { limits, maxWaitMs, suspend },
     allowUnderscore,
     gameIntervalMs: config.heartbeats.gameIntervalMs,
     http: socks.http,

@@ -1,10 +1,13 @@
 // The data plane: chooses the engine and its settings, and handles the events of the workers.
 import { once } from 'node:events';
 import type { Config } from '../../config.js';
-import { isGuess, refusableOf } from '../../core/accounts/access/login.js';
-import type { Account } from '../../core/accounts/account.js';
+import { isGuess } from '../../core/accounts/access/login.js';
+import { type Account, isSuspended } from '../../core/accounts/account.js';
+import { refused as refusedChange } from '../../core/accounts/accounts.js';
 import { REPORTED_AS } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
+import { DAEMON } from '../../core/audit/audit.js';
+import { iso } from '../../core/clock.js';
 import { readWay } from '../../core/exits/exit.js';
 import type { ExitFigures } from '../../core/exits/exit-figures.js';
 import { formatHostPort } from '../../core/ip.js';
@@ -13,6 +16,7 @@ import type { Session, SessionSummary } from '../../core/sessions/session.js';
 import type { SessionRegistry } from '../../core/sessions/session-registry.js';
 import { within } from '../../core/timers.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
+import type { GuardEvent } from '../../proxy/messages.js';
 import { type PlaneFailure, ProxyPlane } from '../../proxy/plane/plane.js';
 import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';
 import type { AccountRecord } from '../../proxy/plane-settings.js';
@@ -37,7 +41,7 @@ const COUNT_MS = 1_000;
 
 export interface ProxyDeps {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory' | 'exits' | 'usage' | 'sessions'>;
+  readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'exits' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
@@ -85,7 +89,11 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     needsPermit: permits !== null && isCounted(account.limits),
     otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
-    ...refusableOf(account),
+    isEnabled: account.isEnabled,
+    suspendedUntil: account.suspendedUntil,
+    expiresAt: account.expiresAt,
+    allowedClients: account.allowedClients,
+    schedule: account.schedule,
   });
   let reportBroken: (failure: PlaneFailure) => void = () => {};
   const broken = new Promise<PlaneFailure>((resolve) => {
@@ -196,6 +204,7 @@ async function drainSessions(
 
 /** Handles the events of the workers. */
 function observe({
+  config,
   stats,
   notices,
   penalties,
@@ -204,12 +213,30 @@ function observe({
   core,
   liveSessions,
 }: ProxyDeps): Omit<ProxyObserver, 'exits'> {
-  const { store, directory, sessions } = core;
+  const { store, accounts, directory, sessions } = core;
+  async function suspend({ accountId, limit, client }: GuardEvent): Promise<void> {
+    const { after, forMs } = config.guard.suspend;
+    const at = Date.now();
+    const until = at + forMs;
+    const change = { suspendedUntil: until, suspendReason: REPORTED_AS[limit] };
+    const changed = await accounts.patch(
+      accountId,
+      (stored) => (isSuspended(stored, at) ? refusedChange('changed-meanwhile') : change),
+      DAEMON,
+    );
+    if (!changed.ok) return;
+    const { username } = changed.account;
+    stats.logins.note('suspended', username, accountId, client);
+    notices.guarded(username, limit, 0, iso(until));
+    const fields = { account: username, client, limit: `guard.${limit}`, refused: after, until: iso(until) };
+    log.warn(fields, 'account suspended');
+  }
   return {
     sessions,
     permits: liveSessions.permits,
     penalty: penalties.publish,
-    guarded({ accountId, limit, slowed, refused, client }) {
+    guarded(event) {
+      const { accountId, limit, slowed, refused, client } = event;
       const username = directory.byId(accountId)?.username;
       if (username === undefined) return;
       if (slowed > 0) stats.logins.note('slowed', username, accountId, client);
@@ -217,6 +244,9 @@ function observe({
       if (refused > 0) notices.guarded(username, limit, refused);
       const key = limit === 'bittorrent' ? 'egress.bittorrent' : `guard.${limit}`;
       log.warn({ account: username, client, limit: key, slowed, refused }, 'account limited');
+      // After a failure, further refusals try again.
+      if (event.suspends)
+        suspend(event).catch((err: unknown) => log.error({ err, accountId }, 'account not suspended'));
     },
     logins({ outcome, username, accountId, client, count, at }) {
       if (outcome === 'success' && accountId !== null) {

@@ -3,7 +3,7 @@
 
 import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type AccessRules, clientRefusal } from '../../core/accounts/access/login.js';
-import { isExpired } from '../../core/accounts/account.js';
+import { isExpired, isSuspended } from '../../core/accounts/account.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import type { Geo } from '../../core/geo.js';
@@ -190,7 +190,8 @@ export class WorkerAccounts {
 
   #endIfPast(entry: Entry, now: number): void {
     if (entry.sessions.size === 0) return;
-    if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
+    if (isSuspended(entry.record, now)) endAll(entry, 'account-suspended');
+    else if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
     else if (!this.#options.schedules.isOpen(entry.record.schedule, now)) endAll(entry, 'outside-schedule');
   }
 

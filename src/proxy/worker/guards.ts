@@ -20,12 +20,22 @@ import type { WorkerAccount } from './account.js';
 
 type RequestedDestination = Pick<ClientRequest, 'address' | 'port'>;
 
+interface Report {
+  slowed: number;
+  refused: number;
+  client: string;
+  nextAt: number;
+}
+
 interface Guarded {
   readonly guard: AccountGuard;
   /** What applies to an account with the limits `own`. */
   limits: ClassGuard;
   own: AccountLimits;
-  readonly reports: Map<GuardReason, { slowed: number; refused: number; client: string; nextAt: number }>;
+  /** Refusals by limits, counted until a time. */
+  refused: number;
+  countsUntil: number;
+  readonly reports: Map<GuardReason, Report>;
 }
 
 export interface GuardsOptions {
@@ -53,17 +63,30 @@ export class Guards {
     const maxWaitMs = use === 'datagram' ? 0 : this.#options.settings.guard.maxWaitMs;
     const guarded = this.#guardedOf(account);
     const held = guarded.guard.admit(use, hashOf(to), guarded.limits, now, maxWaitMs);
-    if (held !== null) this.note(account, held.limit, held.isRefused, client);
+    if (held === null) return null;
+    const report = this.note(account, held.limit, held.isRefused, client);
+    if (held.isRefused && this.#suspends(guarded, now)) this.#report(account, held.limit, report, now, true);
     return held;
   }
 
+  /** Counts a refusal. */
+  #suspends(guarded: Guarded, now: number): boolean {
+    const { after, withinMs } = this.#options.settings.guard.suspend;
+    if (now >= guarded.countsUntil) Object.assign(guarded, { refused: 0, countsUntil: now + withinMs });
+    guarded.refused += 1;
+    if (guarded.refused !== after) return false;
+    guarded.countsUntil = 0;
+    return true;
+  }
+
   /** Counts for the report what has been slowed or refused, also by other rules than limits. */
-  note(account: WorkerAccount, reason: GuardReason, isRefused: boolean, client: string): void {
+  note(account: WorkerAccount, reason: GuardReason, isRefused: boolean, client: string): Report {
     const { reports } = this.#guardedOf(account);
     const report = reports.get(reason) ?? { slowed: 0, refused: 0, client, nextAt: 0 };
     report[isRefused ? 'refused' : 'slowed'] += 1;
     report.client = client;
     reports.set(reason, report);
+    return report;
   }
 
   #guardedOf(account: WorkerAccount): Guarded {
@@ -73,7 +96,7 @@ export class Guards {
     const limits = this.#limitsOf(own);
     if (guarded) Object.assign(guarded, { own, limits });
     else {
-      guarded = { guard: new AccountGuard(), own, limits, reports: new Map() };
+      guarded = { guard: new AccountGuard(), own, limits, refused: 0, countsUntil: 0, reports: new Map() };
       this.#guarded.set(account, guarded);
     }
     return guarded;
@@ -106,14 +129,23 @@ export class Guards {
     const now = this.#options.now();
     for (const [account, { guard, reports }] of this.#guarded) {
       for (const [limit, report] of reports) {
-        const { slowed, refused, client, nextAt } = report;
-        if (now < nextAt || slowed + refused === 0) continue;
-        const { id: accountId } = account.record;
-        this.#options.report({ kind: 'guard', accountId, limit, slowed, refused, client });
-        Object.assign(report, { slowed: 0, refused: 0, nextAt: now + MINUTE_MS });
+        if (now >= report.nextAt && report.slowed + report.refused > 0)
+          this.#report(account, limit, report, now, false);
       }
       if (guard.isIdle(now)) this.#guarded.delete(account);
     }
+  }
+
+  #report(
+    { record }: WorkerAccount,
+    limit: GuardReason,
+    report: Report,
+    now: number,
+    suspends: boolean,
+  ): void {
+    const { slowed, refused, client } = report;
+    this.#options.report({ kind: 'guard', accountId: record.id, limit, slowed, refused, client, suspends });
+    Object.assign(report, { slowed: 0, refused: 0, nextAt: now + MINUTE_MS });
   }
 }
 

@@ -118,4 +118,12 @@ export const migrations: readonly Migration[] = [
       lookups_per_minute: (table, name) => table.integer(name),
     }),
   },
+  // Until when an account is suspended, and why; null: it was never, or the suspension was lifted.
+  {
+    name: '0034_account_suspension',
+    ...columns('accounts', {
+      suspended_until: (table, name) => table.bigInteger(name),
+      suspend_reason: (table, name) => table.text(name),
+    }),
+  },
 ];

@@ -33,6 +33,18 @@ test('an expiry is in the time zone of the settings, with the punctuation of the
   );
 });
 
+test('a suspension says until when, and how to lift it', () => {
+  const data = { username: 'anna', limit: 'connectionsPerMinute', until: '2026-11-24T16:30:00Z' };
+  const of = (language: 'zh' | 'en') =>
+    textOf({ type: 'account.suspended', data }, 'operator', language, settings, NOW);
+  assert.match(
+    of('en').text,
+    /anna .* \(connectionsPerMinute\) .* until 2026-11-25 00:30 \(Asia\/Shanghai\);/,
+  );
+  assert.match(of('zh').text, /anna .*connectionsPerMinute.* 2026-11-25 00:30（Asia\/Shanghai）/);
+  assert.equal(of('zh').subject, '账号 anna 已暂停');
+});
+
 test('a name becomes no link', () => {
   for (const [name, shown] of [
     ['anna_1-b', 'anna_1-b'],

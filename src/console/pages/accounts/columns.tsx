@@ -11,6 +11,7 @@ import { expiryOf } from './fields/plans.js';
 export function accountState(account: Account): { tone: Tone; text: string } {
   const { limits, usage } = account;
   if (!account.isEnabled) return { tone: 'none', text: t('account.state.disabled') };
+  if (account.suspendedUntil !== null) return { tone: 'bad', text: t('account.state.suspended') };
   if (account.isExpired) return { tone: 'bad', text: t('account.state.expired') };
   if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes) {
     return { tone: 'bad', text: t('account.state.overQuota') };

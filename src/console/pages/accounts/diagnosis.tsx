@@ -8,10 +8,11 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { scheduleWords } from '../../lib/schedule.js';
 import { Ago, At, Client, Meter, State } from '../../ui/basics.js';
-import { Confirm } from '../../ui/dialog.js';
+import { AskButton, Confirm } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
 import { Permitted } from '../../ui/permitted.js';
 import { notify } from '../../ui/toast.js';
+import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
 interface Condition {
@@ -36,14 +37,34 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
   const fullSessions = limits.maxSessions !== null && usage.sessions >= limits.maxSessions;
   const fullAddresses =
     limits.maxClientAddresses !== null && usage.clientAddresses >= limits.maxClientAddresses;
-  const blocked =
-    !account.isEnabled || account.isExpired || account.isOutsideSchedule || overQuota || fullSessions;
   /** In the order in which a login meets them. What does not hold stops every login, unless it is soft: a warning. */
   const checks: readonly Condition[] = [
     {
       key: 'enabled',
       ok: account.isEnabled,
       text: t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled'),
+    },
+    {
+      key: 'suspended',
+      ok: account.suspendedUntil === null,
+      text: account.suspendedUntil !== null && (
+        <>
+          {t('diagnosis.suspended', { reason: fieldValue('suspendReason', account.suspendReason) })}{' '}
+          <At at={account.suspendedUntil} />{' '}
+          <AskButton
+            kind="link"
+            right="egress:write"
+            text={t('account.resume')}
+            act={async () => {
+              await call('changeAccount', { params: { id: account.id }, body: { suspendedUntil: null } });
+              notify(t('account.resumed'));
+              onReset();
+            }}
+          >
+            <p>{t('account.resume.text')}</p>
+          </AskButton>
+        </>
+      ),
     },
     { key: 'expiry', ok: !account.isExpired, text: expiryOf(account) },
     {
@@ -82,6 +103,7 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
     },
   ];
   const isReason = ({ ok, isSoft }: Condition) => !ok && !isSoft;
+  const blocked = checks.some(isReason);
   return (
     <section class="card diagnosis">
       <h2>

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.js';
 import type { Geo } from '../../geo.js';
 import { printable } from '../../text.js';
-import { type Account, isExpired } from '../account.js';
+import { type Account, isExpired, isSuspended } from '../account.js';
 import { isAllowedClient } from './allowed-clients.js';
 import { isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
@@ -10,6 +10,7 @@ import type { Schedules } from './schedule.js';
 /** Why an account may not log in although its password was right. */
 const ACCOUNT_REFUSALS = [
   'disabled',
+  'suspended',
   'expired',
   /** Not from an address of `allowedClients`. */
   'client-not-allowed',
@@ -38,14 +39,10 @@ export interface AccessRules {
 }
 
 /** The account fields that can refuse a login. */
-export type Refusable = Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients' | 'schedule'>;
-
-export const refusableOf = ({ isEnabled, expiresAt, allowedClients, schedule }: Refusable): Refusable => ({
-  isEnabled,
-  expiresAt,
-  allowedClients,
-  schedule,
-});
+export type Refusable = Pick<
+  Account,
+  'isEnabled' | 'suspendedUntil' | 'expiresAt' | 'allowedClients' | 'schedule'
+>;
 
 export type LoginResult<Found extends LoginAccount = Account> =
   /** `needsRehash`: replace the imported hash with a salted hash of this password. */
@@ -105,6 +102,7 @@ export function accountRefusal(
   now: number,
 ): AccountRefusal | null {
   if (!account.isEnabled) return 'disabled';
+  if (isSuspended(account, now)) return 'suspended';
   if (isExpired(account, now)) return 'expired';
   const refusal = clientRefusal(account, client, geo);
   if (refusal !== null) return refusal;

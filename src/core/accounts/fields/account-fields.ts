@@ -54,6 +54,8 @@ export const ACCOUNT_FIELDS = {
   plan: { ...TEXT, fault: null, headings: '套餐' },
   daysFromFirstLogin: NUMBER,
   owner: { ...TEXT, fault: null },
+  suspendedUntil: { ...DATE, fault: null },
+  suspendReason: { ...TEXT, fault: null },
   expiresAt: {
     ...DATE,
     isValid: (at) => at === null || isWireDate(at),

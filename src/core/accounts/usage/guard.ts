@@ -33,6 +33,13 @@ export const guardOf = (own: AccountLimits, general: ClassGuard): ClassGuard => 
   lookupsPerMinute: own.lookupsPerMinute ?? general.lookupsPerMinute,
 });
 
+/** When an account is suspended: after so many refusals (0: never) within a time that begins with the first of them. */
+export interface Suspension {
+  readonly after: number;
+  readonly withinMs: number;
+  readonly forMs: number;
+}
+
 /**
  * What an account wants: a relayed connection, one request of HTTP (counted by the second only, because a download can make
  * thousands a minute to one destination), an association, or a datagram to a destination that its association does not know.

@@ -8,6 +8,7 @@ import { matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, IdParams, pageOf } from '../../api/schemas.js';
+import { callerProblem } from '../../api/serve.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
@@ -100,7 +101,10 @@ export const accountRoutes = [
       const present = accounts.get(id)?.account;
       const wrongClass =
         egressProblem(deps, body.limits, caller, present?.limits) ??
-        exitProblem(deps, body.exit, caller, present?.exit);
+        exitProblem(deps, body.exit, caller, present?.exit) ??
+        (body.suspendedUntil === null && present?.suspendedUntil
+          ? callerProblem(caller, 'egress:write')
+          : null);
       if (wrongClass) return wrongClass;
       const wrongOwner = ownerProblem(deps, body.owner, caller, 'body.owner');
       if (wrongOwner) return wrongOwner;
@@ -138,17 +142,10 @@ export const accountRoutes = [
 ];
 
 function presented(deps: Services, view: AccountView): Record<string, unknown> {
-  const { usage, activity, now } = deps;
+  const { usage, activity, now, schedules } = deps;
   const { account } = view;
-  const owner = ownerOf(deps, account);
-  return presentAccount(
-    view,
-    usage.lastView(account),
-    activity.todayOf(account.id),
-    now(),
-    owner,
-    deps.schedules,
-  );
+  const today = activity.todayOf(account.id);
+  return presentAccount(view, usage.lastView(account), today, now(), ownerOf(deps, account), schedules);
 }
 
 function shownAccount(deps: Services, id: string): Answered | ProblemAnswer {

@@ -150,6 +150,8 @@ export const AccountChange = z
     ...Fields.shape,
     /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
     owner: Guid.nullable(),
+    /** Lifts a suspension. Needs egress:write. */
+    suspendedUntil: z.null(),
     contacts: ContactsChange,
   })
   .partial()

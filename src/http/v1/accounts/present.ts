@@ -1,6 +1,6 @@
 // How /api/v1 shows an account.
 import type { Schedules } from '../../../core/accounts/access/schedule.js';
-import { type Account, isExpired } from '../../../core/accounts/account.js';
+import { type Account, isExpired, isSuspended } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { fieldsOf } from '../../../core/accounts/fields/account-fields.js';
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
@@ -30,31 +30,20 @@ export function presentAccount(
 
 /** What the command line shows of an account too. */
 export function presentFields({ account, dataCount, latestGameId }: AccountView, now: number) {
-  const {
-    isEnabled,
-    remarks,
-    tags,
-    expiresAt,
-    daysFromFirstLogin,
-    plan,
-    owner: _,
-    ...fields
-  } = fieldsOf(account);
+  const { owner: _, ...fields } = fieldsOf(account);
+  const suspended = isSuspended(account, now);
   return {
     id: account.id,
     username: account.username,
-    isEnabled,
-    remarks,
-    tags,
     createdAt: iso(account.createdAt),
     lastLoginAt: isoOrNull(account.lastLoginAt),
-    expiresAt: isoOrNull(expiresAt),
+    ...fields,
+    expiresAt: isoOrNull(account.expiresAt),
     isExpired: isExpired(account, now),
-    daysFromFirstLogin,
-    plan,
+    suspendedUntil: suspended ? isoOrNull(account.suspendedUntil) : null,
+    suspendReason: suspended ? account.suspendReason : null,
     dataCount,
     latestGameId,
-    ...fields,
     contacts: account.contacts,
   };
 }
@@ -74,8 +63,5 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 
 /** Changes with the settings of an operator, but not with logins and traffic. */
 export function accountEtag(account: Account): string {
-  const { isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, owner, ...fields } =
-    fieldsOf(account);
-  const own = [account.username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, owner];
-  return etagOf([...own, account.limits, ...Object.values(fields), account.contacts]);
+  return etagOf([account.username, fieldsOf(account), account.limits, account.contacts]);
 }

@@ -18,6 +18,10 @@ export const Account = z
     lastLoginAt: Time.nullable(),
     expiresAt: Time.nullable(),
     isExpired: z.boolean(),
+    /** Logins are refused until then, because of `suspendReason`; null: the account is not suspended. */
+    suspendedUntil: Time.nullable(),
+    /** What the guard refused last, as in the login history. */
+    suspendReason: z.string().nullable(),
     /** The account's expiry is set this many days after its first login; null: the account does not wait for a first login. */
     daysFromFirstLogin: z.int().min(1).nullable(),
     /** The plan that was applied last; null: none. */
@@ -59,6 +63,7 @@ const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag
     online: flag.optional(),
     enabled: flag.optional(),
     expired: flag.optional(),
+    suspended: flag.optional(),
     /** Not yet expired, and expires within this number of days. */
     expiringWithinDays: days.optional(),
     /** Expires at this moment or later. Accounts that never expire are left out. */

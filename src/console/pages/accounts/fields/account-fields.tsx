@@ -266,7 +266,7 @@ export const NO_FIELD_TEXTS: FieldTexts = {
 };
 
 /** An account, or a change of one. */
-type Fields = Omit<AccountChange, 'owner'>;
+type Fields = Omit<AccountChange, 'owner' | 'suspendedUntil'>;
 
 /** Returns the value of a field; undefined: the change leaves it out. */
 export function valueIn(of: Fields, name: FieldName): unknown {

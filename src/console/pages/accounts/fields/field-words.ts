@@ -1,6 +1,6 @@
 // Describes changed fields in words, for previews and for the audit log.
 import type { Plan } from '../../../api-types.js';
-import { bytes, count, rate } from '../../../lib/format.js';
+import { bytes, count, localTime, rate } from '../../../lib/format.js';
 import { isTextKey, type TextKey, t } from '../../../lib/i18n.js';
 import { NOTICE_LABELS } from '../../settings/notices/form.js';
 import { accountField, type FieldName, isAccountField } from './account-fields.js';
@@ -10,6 +10,8 @@ import { daysWords, planLimitWords } from './plans.js';
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   ...NOTICE_LABELS,
   plan: 'plans.choose',
+  suspendedUntil: 'account.suspendedUntil',
+  suspendReason: 'account.suspendReason',
   contacts: 'contacts.title',
   daysFromFirstLogin: 'plans.daysField',
   owner: 'operators.owner',
@@ -55,6 +57,7 @@ const WORDS: Readonly<Record<string, string>> = {
   otherwise: 'pac',
   security: 'notices.security',
   bulk: 'bulk',
+  suspendReason: 'login.outcome',
 };
 
 /** Returns the interface's word for a value that is not a user's text. */
@@ -103,6 +106,7 @@ export function fieldValue(path: string, value: unknown): string {
   const own = isAccountField(name) ? accountField(name).words?.(value) : undefined;
   if (own !== undefined) return own;
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
+  if (name === 'suspendedUntil' && typeof value === 'string') return localTime(value);
   const word = wordFor(name, value);
   if (word) return t(word);
   if (isEmpty(value)) return '—';

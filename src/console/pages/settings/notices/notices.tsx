@@ -187,16 +187,11 @@ function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void
   );
 }
 
+/** What the alerts are about. */
+const NAMES = ['username', 'client', 'agent', 'name', 'certificate', 'node'];
+
 function About({ notice: { type, accountId, data } }: { notice: Notice }) {
-  const name = String(
-    data['username'] ??
-      data['client'] ??
-      data['agent'] ??
-      data['name'] ??
-      data['certificate'] ??
-      data['node'] ??
-      '',
-  );
+  const name = String(NAMES.map((key) => data[key]).find((value) => value != null) ?? '');
   const counts = ['expiring', 'expired', 'quota'].map((part) => Number(data[part] ?? 0));
   const n = counts.reduce((sum, each) => sum + each, 0);
   const text = type === 'accounts.digest' ? t('notices.type.digest', { n }) : textOf(type, name);
@@ -212,14 +207,8 @@ function About({ notice: { type, accountId, data } }: { notice: Notice }) {
 function textOf(type: string, name: string): string {
   const quota = /^account\.quota-(\d+)$/.exec(type);
   if (quota) return t('notices.type.quota', { name, n: quota[1] ?? '' });
-  if (type === 'account.expiring') return t('notices.type.expiring', { name });
-  if (type === 'account.expired') return t('notices.type.expired', { name });
-  if (type === 'logins.failing') return t('notices.type.failing', { name });
-  if (type === 'account.limited') return t('notices.type.limited', { name });
-  if (type === 'contact.code') return t('notices.type.code', { name });
-  if (type === 'run.failed') return t('notices.type.run', { name });
-  if (type === 'node.lost') return t('notices.type.lost', { name });
-  if (type === 'certificate.expiring') return t('notices.type.certificate', { name });
+  const own = `notices.type.${type}`;
+  if (isTextKey(own)) return t(own, { name });
   // The other alerts are entries of the audit log.
   const key = `audit.${type}`;
   const text = isTextKey(key) ? t(key) : type;
