@@ -1,6 +1,5 @@
 // The guard: new connections, destinations and failed connects of one account beyond a limit are slowed, then refused, and an account
-// that goes on is suspended. Ports and
-// BitTorrent that egress rules deny.
+// that goes on is suspended. Ports and BitTorrent that egress rules deny.
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { runCommand } from '../helpers/command.js';

@@ -3,7 +3,7 @@
 export const TOKEN_SCOPES = [
   'accounts:read',
   'accounts:write',
-  /** In addition to accounts:write: set the egress class of an account. */
+  /** In addition to accounts:write: set egress class, exit and limits per minute of an account, and lift its suspension. */
   'egress:write',
   'sessions:read',
   'sessions:write',
