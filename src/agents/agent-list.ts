@@ -14,13 +14,6 @@ import { createLogChannel } from './channels/log.js';
 import type { DeliverySchedule } from './deliverer.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
 
-export interface BuiltAgent {
-  readonly settings: AgentSettings;
-  readonly agent: Agent;
-  /** Null when replies are stored but not delivered. */
-  readonly schedule: DeliverySchedule | null;
-}
-
 /** Time between SIGTERM and SIGKILL, in ms. */
 const KILL_AFTER_MS = 5000;
 /** Delivery attempts for the file and log channels. */

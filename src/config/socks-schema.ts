@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/player/proxy-link.js';
 import { isSocketPath, MAX_SOCKET_PATH_BYTES, parsePortRange } from '../core/endpoints.js';
-import { EXIT_NAME, parseProxy } from '../core/exits/exit.js';
+import { EXIT_NAME, MAX_EXITS, parseProxy } from '../core/exits/exit.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import {
@@ -173,6 +173,10 @@ export const socksSchema = section({
     maxHeader: size({ min: '1KiB', max: '1MiB' }).prefault('16KiB'),
     maxHeaderFields: whole(10, 10_000).default(100),
   }).prefault({}),
+  exitSuffix: z
+    .array(text('the name of an exit: 1 to 64 letters, digits, dots, dashes and underscores', EXIT_NAME))
+    .max(MAX_EXITS)
+    .default([]),
   maxAuthorizedAddresses: whole(1, 256).default(16),
   maxAllowedClients: whole(1, 256).default(16),
   tls: section({ maxHandshakesPerSecond: whole(1, 100_000).default(50) }).prefault({}),

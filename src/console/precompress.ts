@@ -1,14 +1,31 @@
-// A build step: writes a gzip and a brotli version beside every file that becomes smaller by it.
+// How both pages are built, with a gzip and a brotli version beside every file that becomes smaller by it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Plugin } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const TEXTS = /\.(html|js|css|svg|json|webmanifest|txt)$/;
 /** Shorter files are sent uncompressed. */
 const MIN_BYTES = 1024;
 
-export function precompress(folder: string): Plugin {
+/** The configuration of a page that is built into `outDir`, from the folder `root`. */
+export const pageConfig = (root: string, outDir: string, more: UserConfig) =>
+  defineConfig({
+    root,
+    plugins: [precompress(outDir)],
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2022',
+      assetsInlineLimit: 0,
+      cssCodeSplit: false,
+      modulePreload: { polyfill: false },
+    },
+    ...more,
+  });
+
+function precompress(folder: string): Plugin {
   return {
     name: 'precompress',
     apply: 'build',

@@ -1,5 +1,5 @@
 // Every message between the control plane and the workers. Plain data; events are sent in batches, in order.
-import type { LoginOutcome } from '../core/accounts/access/login-log.js';
+import type { LoginEntry } from '../core/accounts/access/login-log.js';
 import type { GuardReason } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
@@ -11,13 +11,19 @@ import type {
   ClientProtocolName,
   DatagramDestination,
   Destination,
-  SessionCommand,
+  Session,
   SessionEnd,
   SessionSummary,
 } from '../core/sessions/session.js';
 import type { GeoFiles } from '../geo.js';
 import type { AuthorizedAccount } from './connection/authorized-clients.js';
 import type { AccountRecord, ProxySettings } from './plane-settings.js';
+
+/** The operator's exits, and which of them each seller has been given, by its id. */
+export interface KnownExits {
+  readonly exits: readonly Exit[];
+  readonly sellers: ReadonlyMap<string, readonly string[]>;
+}
 
 /** Parameters of a new worker. */
 export interface WorkerStart {
@@ -26,7 +32,7 @@ export interface WorkerStart {
   readonly engine: 'native' | 'node';
   readonly settings: ProxySettings;
   readonly games: readonly GameRule[];
-  readonly exits: readonly Exit[];
+  readonly exits: KnownExits;
   readonly geo: GeoFiles;
   /** See shared.ts. */
   readonly shared: SharedMemory;
@@ -80,7 +86,7 @@ export type WorkerMessage =
       readonly reason: 'account-removed' | 'account-renamed';
     }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
-  | { readonly kind: 'exits'; readonly exits: readonly Exit[] }
+  | { readonly kind: 'exits'; readonly exits: KnownExits }
   /** Which ways out of exits work (waysOf), as all workers have found. */
   | { readonly kind: 'exit-ways'; readonly ways: ReadonlyMap<string, boolean> }
   /** Connects out through an exit and sends `request`; answered by `exit-tried`. */
@@ -138,37 +144,17 @@ export interface PassedConnection {
 }
 
 /** A session as its worker reports it. */
-export interface SessionFacts {
-  readonly accountId: string;
-  readonly username: string;
-  readonly command: SessionCommand;
-  readonly clientProtocol: ClientProtocolName;
-  readonly client: Endpoint;
-  readonly destination: Destination;
-  /** Milliseconds since the Unix epoch. */
-  readonly openedAt: number;
-  readonly gameId: string | null;
-  /** The upstream proxy, as `host:port`; null: direct. */
-  readonly via: string | null;
-  /** The name of the exit; null: none. */
-  readonly exit: string | null;
-  readonly outgoing: Endpoint | null;
-  /** See Session. */
-  readonly connectMs: number | null;
+export interface SessionFacts
+  extends Omit<Session, 'id' | 'protocol' | 'bytesUp' | 'bytesDown' | 'count' | 'end'> {
   /** Index of its byte counts, and a number that distinguishes it from earlier sessions in this slot. Live sessions have different slots. */
   readonly slot: number;
   readonly generation: number;
 }
 
 /** `count` equal logins, the last of them `at` (ms since the epoch). */
-export interface LoginsEvent {
+export interface LoginsEvent extends Omit<LoginEntry, 'times'> {
   readonly kind: 'logins';
-  readonly outcome: LoginOutcome;
-  readonly username: string;
-  readonly accountId: string | null;
-  readonly client: string;
   readonly count: number;
-  readonly at: number;
 }
 
 /** Since the last report, a limit or an egress rule has delayed or refused so many uses of an account, the last by `client`. */

@@ -96,6 +96,8 @@ export interface ProxySettings {
   readonly upstreams: readonly UpstreamRule[];
   /** Of the ways out of exits; an interval of 0: none. */
   readonly exitChecks: { readonly intervalMs: number; readonly timeoutMs: number };
+  /** Names of exits that clients may choose by a suffix of the user name (`alice+jp`); none: off. */
+  readonly exitSuffix: readonly string[];
 }
 
 /** The account data that a worker needs. */
@@ -109,6 +111,8 @@ export interface AccountRecord extends Refusable {
   readonly limits: AccountLimits;
   /** The name of its exit; null: the default one, or none. */
   readonly exit: string | null;
+  /** Id of the seller that it belongs to; null: the administrator. */
+  readonly owner: string | null;
   /** Bytes that are left of the quota, when `quotaCounted` bytes of its sessions had been counted; null: no quota. */
   readonly quotaLeft: number | null;
   /** What the control plane has counted of the account's sessions in its present worker. `PlaneAccounts` sets it. */

@@ -37,7 +37,12 @@ describe('password guessing', () => {
   before(async () => {
     // The window does not end during the test, however slow the machine is.
     daemon = await startTestDaemon(scope, {
-      config: { socks: { login: { maxFailuresPerSource: 20, maxFailuresPerUser: 5, failureWindow: '1h' } } },
+      config: {
+        socks: {
+          login: { maxFailuresPerSource: 20, maxFailuresPerUser: 5, failureWindow: '1h' },
+          exitSuffix: ['jp'],
+        },
+      },
     });
     for (const name of ['anna', 'bert', 'cleo']) await daemon.addAccount(name, 'secret');
     await daemon.addAccount('disabled', 'secret', { IsEnabled: false });
@@ -111,6 +116,14 @@ describe('password guessing', () => {
       (each) => each['reason'] === 'blocked-address' && each['client'] === '127.0.1.1',
     );
     assert.deepEqual([line.msg, line['user']], ['login failed', 'anna']);
+  });
+
+  it('is blocked after five failures of a name also with other exits after it', async () => {
+    const { port } = daemon.socks;
+    for (let i = 0; i < 5; i += 1)
+      assert.equal(await tryLogin(port, '127.0.1.44', `cleo+${i}`, 'guess'), FAILED);
+    assert.equal(await tryLogin(port, '127.0.1.44', 'cleo', 'secret'), FAILED);
+    assert.equal(await tryLogin(port, '127.0.1.45', 'cleo', 'secret'), SUCCEEDED);
   });
 
   it('is blocked after twenty failures of a source, also for concurrent attempts, and few of them are logged', async () => {

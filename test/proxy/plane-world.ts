@@ -86,6 +86,7 @@ export const SETTINGS: ProxySettings = {
   },
   bind: { enabled: true, portRange: null, publicAddresses: [], timeoutMs: 5_000 },
   upstreams: [],
+  exitSuffix: [],
 };
 
 export function accountRecord(username: string): AccountRecord {
@@ -100,6 +101,7 @@ export function accountRecord(username: string): AccountRecord {
     needsPermit: false,
     otherNodes: 0,
     authorizedAddresses: [],
+    owner: null,
     exit: null,
     limits: NO_LIMITS,
   };

@@ -15,7 +15,15 @@ import { parseIp } from '../../src/core/ip.js';
 import { type LogLine, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { FakeSession } from '../helpers/fake-session.js';
-import { connectThrough, loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
+import {
+  connectThrough,
+  greeting,
+  loggedInClient,
+  login,
+  RawClient,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { startTarget } from '../helpers/targets.js';
 import { associateThrough, UdpEnd } from '../helpers/udp-client.js';
@@ -33,7 +41,13 @@ for (const engine of ['native', 'node'] as const) {
     const target = await startTarget(scope, tellAddress);
     const daemon = await startTestDaemon(scope, {
       config: {
-        socks: { engine, bind: { enabled: true }, udp: { enabled: true } },
+        socks: {
+          engine,
+          workers: engine === 'native' ? 3 : 'auto',
+          bind: { enabled: true },
+          udp: { enabled: true },
+          exitSuffix: ['jp', 'missing'],
+        },
         egress: {
           private: 'allow',
           exitTest: `http://127.0.0.1:${target.port}/ip`,
@@ -46,6 +60,16 @@ for (const engine of ['native', 'node'] as const) {
       assert.equal(answer.status, status, answer.text);
       return answer.json as Record<string, unknown>;
     };
+    /** The address by which a request to the HTTP proxy leaves, and the status of its answer. */
+    async function seenOverHttp(username: string, password = 'secret') {
+      const client = await RawClient.connect(daemon.socks.port);
+      const credentials = Buffer.from(`${username}:${password}`).toString('base64');
+      client.send(
+        `GET http://127.0.0.1:${target.port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nProxy-Authorization: Basic ${credentials}\r\n\r\n`,
+      );
+      const answer = (await client.readToEnd()).toString();
+      return [answer.split(' ')[1], seenAddress(answer)];
+    }
     const idOf = new Map<string, string>();
     /** An account of its own for each use, so that no session of another is seen. */
     async function accountWith(exit: string | null, username: string) {
@@ -137,12 +161,7 @@ for (const engine of ['native', 'node'] as const) {
     it('the HTTP proxy leaves from the address of the exit', async () => {
       await api('POST', EXITS, { name: 'http', addresses: ['127.0.0.13'] }, 201);
       await accountWith('http', 'http');
-      const client = await RawClient.connect(daemon.socks.port);
-      const credentials = Buffer.from('http:secret').toString('base64');
-      client.send(
-        `GET http://127.0.0.1:${target.port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nProxy-Authorization: Basic ${credentials}\r\n\r\n`,
-      );
-      assert.match((await client.readToEnd()).toString(), /127\.0\.0\.13/);
+      assert.deepEqual(await seenOverHttp('http'), ['200', '127.0.0.13']);
     });
 
     it('the default exit is for accounts without one; a change reaches the next session, and no restart is needed', async () => {
@@ -272,6 +291,62 @@ for (const engine of ['native', 'node'] as const) {
       await eventually(() => assert.ok(checkedAt.length >= since + 3));
       const [begin = 0, ...more] = checkedAt.slice(since);
       assert.ok((more[1] ?? 0) - begin > 1_500, String(more));
+    });
+
+    it('a client chooses an exit of exitSuffix by its user name, and the session is that of the account', async () => {
+      // Of three workers: at least one name and its suffixed form would differ, were they not kept together.
+      for (const name of ['alice', 'bob', 'carl', 'dora']) {
+        const account = await accountWith(null, name);
+        assert.equal(await seenBy({ ...account, username: `${name}+jp` }), '127.0.0.7');
+        assert.equal(await seenBy(account), '127.0.0.1');
+      }
+      assert.deepEqual(await seenOverHttp('alice+jp'), ['200', '127.0.0.7']);
+      const end = await UdpEnd.open(scope);
+      const login = { port: daemon.socks.port, username: 'alice+jp', password: 'secret' };
+      const association = await associateThrough(scope, login);
+      association.send('127.0.0.1', end.port, 'hello');
+      assert.equal((await end.receive()).from.address, '127.0.0.7');
+      await eventually(async () => {
+        const { items } = (await api('GET', '/api/v1/sessions?search=alice')) as {
+          items: { username: string; exit: string }[];
+        };
+        assert.deepEqual(
+          items.map(({ username, exit }) => [username, exit]),
+          [['alice', 'jp']],
+        );
+      });
+      // An account whose name has the plus sign comes first, also with an exit after it.
+      const named = await accountWith(null, 'alice+jp+jp');
+      assert.equal(await seenBy(named), '127.0.0.1');
+      assert.equal(await seenBy({ ...named, username: 'alice+jp+jp+jp' }), '127.0.0.7');
+    });
+
+    it('an exit that clients may not choose refuses the login, and the history of the account says so', async () => {
+      // An exit that is not in exitSuffix, one that does not exist, and none.
+      for (const [username, password, reason] of [
+        ['alice+udp', 'secret', 'exit-not-allowed'],
+        ['alice+missing', 'secret', 'exit-not-allowed'],
+        ['alice+', 'secret', 'exit-not-allowed'],
+        ['alice+jp', 'wrong', 'wrong-password'],
+        ['nobody+jp', 'secret', 'unknown-user'],
+      ] as const) {
+        const client = await RawClient.connect(daemon.socks.port);
+        client.send(Buffer.concat([greeting(2), login(username, password)]));
+        assert.equal((await client.readToEnd()).toString('hex'), '05020101', username);
+        await daemon.waitForLine((line) => line['user'] === username && line['reason'] === reason);
+      }
+      assert.equal((await seenOverHttp('alice+udp'))[0], '407');
+      await eventually(async () => {
+        const path = `/api/v1/logins?accountId=${idOf.get('alice')}&failed=true`;
+        const { items } = (await api('GET', path)) as { items: { username: string; outcome: string }[] };
+        const found = items.map(({ username, outcome }) => `${username} ${outcome}`);
+        assert.deepEqual(found.sort(), [
+          'alice+ exit-not-allowed',
+          'alice+jp wrong-password',
+          'alice+missing exit-not-allowed',
+          'alice+udp exit-not-allowed',
+        ]);
+      });
     });
 
     it('what cannot be: named with what is wrong, and nothing is changed', async () => {

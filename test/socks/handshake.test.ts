@@ -120,6 +120,7 @@ describe('the handshake', () => {
       ['nobody', 'secret', 'login failed', 'unknown-user'],
       ['player', 'wrong', 'login failed', 'wrong-password'],
       ['PLAYER', 'secret', 'login failed', 'unknown-user'],
+      ['player+jp', 'secret', 'login failed', 'unknown-user'],
       ['disabled', 'secret', 'login refused', 'disabled'],
       ['expired', 'secret', 'login refused', 'expired'],
       [Buffer.from([0xff, 0xfe]), 'secret', 'login failed', 'unknown-user'],

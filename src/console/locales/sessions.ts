@@ -50,6 +50,7 @@ export const sessions = {
   'login.outcome.expired': { en: 'Account expired', zh: '账号已过期' },
   'logins.manyNames': { en: '(many names)', zh: '（多个用户名）' },
   'login.outcome.client-not-allowed': { en: 'Address not allowed', zh: '来源不在限定范围' },
+  'login.outcome.exit-not-allowed': { en: 'May not choose this exit', zh: '不能选用该出口' },
   'login.outcome.outside-schedule': { en: 'Outside its schedule', zh: '不在可用时段' },
   'login.outcome.blocked-address': { en: 'Address blocked', zh: '来源地址被封禁' },
   'login.outcome.too-many-sessions': { en: 'Too many sessions', zh: '会话数超限' },

@@ -60,6 +60,7 @@ export function proxySettings(config: Config): ProxySettings {
     },
     upstreams: upstreamRules(socks.upstreams),
     exitChecks,
+    exitSuffix: socks.exitSuffix,
   };
 }
 

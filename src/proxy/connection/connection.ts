@@ -58,6 +58,8 @@ export class Connection implements StreamListener, ClientConnection {
   /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
   #sent: Buffer | null = null;
   #account: WorkerAccount | null = null;
+  /** The exit that the client has chosen at its login; null: that of the account. */
+  #exit: string | null = null;
   /** The pending request for a permit, in the stage 'permit'. */
   #permitRequest: PermitRequest | null = null;
   /** Until the guard admits the request, in the stage 'permit'. */
@@ -205,11 +207,14 @@ export class Connection implements StreamListener, ClientConnection {
     const username = step.kind === 'login' ? step.username : this.host.logins.authorizedName(this.client);
     if (username !== null && this.host.connections.passOn(this, username)) return false;
     this.#sent = null;
+    this.#exit = null;
     if (username === null) this.host.logins.withoutCredentials(this.client, protocol.asksForCredentials);
     else if (step.kind === 'address-login')
       this.#account = this.host.logins.logInByAddress(this.client, username);
     else {
-      this.#account = this.host.logins.logIn(this.client, username, step.password);
+      const loggedIn = this.host.logins.logIn(this.client, username, step.password);
+      this.#account = loggedIn?.account ?? null;
+      this.#exit = loggedIn?.exit ?? null;
       if (this.#account !== null && protocol.asksForCredentials)
         this.host.logins.gaveCredentials(this.client);
     }
@@ -277,7 +282,7 @@ export class Connection implements StreamListener, ClientConnection {
       return Reply.notAllowedByRuleset;
     }
     const egress = this.host.egressOf(record.limits.egressClass);
-    const exit = this.host.exits.use(record.exit, record.id, isLast);
+    const exit = this.host.exits.use(this.#exit ?? record.exit, record.id, isLast);
     if (egress !== null && exit !== undefined) return { egress, exit };
     const fields = {
       account: record.username,

@@ -64,6 +64,8 @@ export interface ConnectionsOptions {
   readonly create: (stream: Stream, arrival: Arrival) => ClientConnection;
   readonly index: number;
   readonly workers: number;
+  /** Exits that clients may add to their user name. */
+  readonly exitSuffix: readonly string[];
   /** Over all workers. */
   readonly maxConnections: number;
   readonly maxHandshakes: number;
@@ -137,8 +139,8 @@ export class Connections {
 
   /** Passes the connection to the worker of its account; false when this is that worker. */
   passOn(connection: ClientConnection, username: Uint8Array): boolean {
-    const { io, index, workers, passConnection, log } = this.#options;
-    const worker = workers === 1 ? index : workerOf(username, workers);
+    const { io, index, workers, exitSuffix, passConnection, log } = this.#options;
+    const worker = workers === 1 ? index : workerOf(username, workers, exitSuffix.length > 0);
     if (worker === index) return false;
     const { client, isProxied, arrival } = connection;
     const { isUnix, protocols } = arrival;

@@ -14,6 +14,8 @@ import type { Penalty } from '../../core/auth/penalties.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
+import { PLUS } from '../memory/hash.js';
+import type { AccountRecord } from '../plane-settings.js';
 import { type ProxySources, UNIX_CLIENT } from '../protocols/proxy-header.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerAccounts } from '../worker/accounts.js';
@@ -28,8 +30,16 @@ export interface LoginsOptions extends AccessRules {
   /** Reads pending messages of the control plane, so that a login uses every change that was acknowledged before it. */
   readonly readMessages: () => void;
   readonly guard: LoginGuard;
+  /** Whether a client of the account may choose the exit by a suffix of the user name; null: no client may choose one. */
+  readonly mayChooseExit: ((exit: string, account: AccountRecord) => boolean) | null;
   readonly events: Pick<Events, 'login' | 'push'>;
   readonly log: Log;
+}
+
+export interface LoggedIn {
+  readonly account: WorkerAccount;
+  /** That the client has chosen; null: none. */
+  readonly exit: string | null;
 }
 
 export class Logins {
@@ -51,26 +61,34 @@ export class Logins {
   /**
    * Null: refused. A blocked login is checked like any other, so that it takes as long, and is always refused.
    */
-  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): WorkerAccount | null {
-    const { accounts, guard, events, readMessages } = this.#options;
+  logIn({ address }: Endpoint, given: Uint8Array, password: Uint8Array): LoggedIn | null {
+    const { accounts, guard, mayChooseExit, events, readMessages } = this.#options;
     readMessages();
+    const isWhole =
+      mayChooseExit === null || accounts.byUsername(Buffer.from(given).toString()) !== undefined;
+    const plus = isWhole ? -1 : given.lastIndexOf(PLUS);
+    const username = plus > 0 ? given.subarray(0, plus) : given;
+    const exit = plus > 0 ? Buffer.from(given.subarray(plus + 1)).toString() : null;
     // Clients of a Unix socket have no address by which to count them.
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
     const result = this.#check(username, password, address);
+    const shown = (name: string): string => (exit === null ? name : `${name}+${printable(exit)}`);
     if (verdict === 'check') {
       if (address !== UNIX_CLIENT) {
         if (!result.ok && isGuess(result.reason)) this.#publish(guard.failed(address, username));
         else guard.succeeded(address, username);
       }
-      if (!result.ok) return this.#failed(address, result.reason, result.username, username);
+      if (!result.ok) return this.#failed(address, result.reason, shown(result.username), username);
       const account = accounts.byId(result.account.id);
       if (account === undefined) return null;
+      if (exit !== null && !mayChooseExit?.(exit, account.record))
+        return this.#failed(address, 'exit-not-allowed', shown(printable(result.account.username)), username);
       events.login('success', result.account.username, result.account.id, address);
       if (result.needsRehash) this.#rehash(account, password);
-      return account;
+      return { account, exit };
     }
-    const shown = result.ok ? printable(result.account.username) : result.username;
-    return this.#blocked(verdict, address, shown, username);
+    const name = result.ok ? printable(result.account.username) : result.username;
+    return this.#blocked(verdict, address, shown(name), username);
   }
 
   /** The user name of the account with this authorized address; null: there is none. */

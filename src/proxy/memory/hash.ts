@@ -8,7 +8,14 @@ export function fnv1a(bytes: Uint8Array): number {
   return hash;
 }
 
-/** A number below `workers`, the same in every thread. FNV-1a over the bytes of the user name. */
-export function workerOf(username: Uint8Array, workers: number): number {
-  return (fnv1a(username) >>> 0) % workers;
+/** Between a user name and an exit. */
+export const PLUS = 0x2b;
+
+/**
+ * A number below `workers`, the same in every thread. FNV-1a over the bytes of the user name.
+ * @param hasSuffix clients may add an exit to a user name (`alice+jp`): all names that are equal up to the first plus sign belong together
+ */
+export function workerOf(username: Uint8Array, workers: number, hasSuffix = false): number {
+  const plus = hasSuffix ? username.indexOf(PLUS) : -1;
+  return (fnv1a(plus > 0 ? username.subarray(0, plus) : username) >>> 0) % workers;
 }

@@ -4,6 +4,7 @@ import type { ClassGuard } from '../../core/accounts/usage/guard.js';
 import type { Log } from '../../core/log.js';
 import type { SessionCommand } from '../../core/sessions/session.js';
 import type { WorkerMessage } from '../messages.js';
+import type { ProxySettings } from '../plane-settings.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { SessionRequest } from '../worker/session.js';
@@ -26,12 +27,11 @@ export function replyForRefusal(refusal: PlaceRefusal): ReplyCode {
   return refusal === 'max-connections' ? Reply.generalFailure : Reply.notAllowedByRuleset;
 }
 
-export interface PlacesOptions {
-  readonly maxConnections: number;
-  readonly maxHandshakes: number;
-  /** Null: no limit. */
-  readonly maxConnectionsPerAccount: number | null;
-  readonly maxConnectionsPerSource: number | null;
+export interface PlacesOptions
+  extends Pick<
+    ProxySettings,
+    'maxConnections' | 'maxHandshakes' | 'maxConnectionsPerAccount' | 'maxConnectionsPerSource'
+  > {
   /** A class may have its own `maxConnectionsPerAccount`; 0: no limit. */
   readonly egressClasses: Readonly<Record<string, { readonly guard: Pick<ClassGuard, 'maxConnections'> }>>;
   /** Index of this worker, below `workers`. */

@@ -1,7 +1,7 @@
 // The accounts that the workers must have, and which worker has which account.
 import type { AuthorizedAccount } from '../connection/authorized-clients.js';
 import { workerOf } from '../memory/hash.js';
-import type { AccountRecord } from '../plane-settings.js';
+import type { AccountRecord, ProxySettings } from '../plane-settings.js';
 import type { SessionAccount } from './sessions.js';
 import type { PlaneWorker } from './worker-handle.js';
 
@@ -11,6 +11,7 @@ const RECORDS_PER_MESSAGE = 1_000;
 export class PlaneAccounts {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
+  readonly #hasSuffix: boolean;
   readonly #records: Map<string, AccountRecord>;
   /** Bytes of each account's sessions under its present name in its present worker, as far as they are counted, by account id. */
   readonly #counted = new Map<string, number>();
@@ -20,9 +21,15 @@ export class PlaneAccounts {
   #readdressed = new Set<string>();
 
   /** @param workers those that run now, by index; of `workerCount` */
-  constructor(workers: readonly PlaneWorker[], workerCount: number, records: Iterable<AccountRecord>) {
+  constructor(
+    workers: readonly PlaneWorker[],
+    workerCount: number,
+    { exitSuffix }: Pick<ProxySettings, 'exitSuffix'>,
+    records: Iterable<AccountRecord>,
+  ) {
     this.#workers = workers;
     this.#workerCount = workerCount;
+    this.#hasSuffix = exitSuffix.length > 0;
     this.#records = new Map(Array.from(records, (record) => [record.id, record]));
   }
 
@@ -126,7 +133,7 @@ export class PlaneAccounts {
 
   /** The worker that an account of this name belongs to. */
   #workerOf(username: string): number {
-    return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount);
+    return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount, this.#hasSuffix);
   }
 }
 

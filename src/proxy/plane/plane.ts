@@ -17,8 +17,8 @@ import { PlaneMemory } from '../memory/memory.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { Gauges } from '../memory/shared.js';
-import type { ListenerSpec, WorkerEvent } from '../messages.js';
-import type { AccountRecord, ProxySettings } from '../plane-settings.js';
+import type { KnownExits, ListenerSpec, WorkerEvent, WorkerStart } from '../messages.js';
+import type { AccountRecord } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
 import { type ListenResult, PlaneListeners } from './listeners.js';
 import { PlaneResolver } from './resolver.js';
@@ -31,14 +31,9 @@ const DRAIN_MS = 1_000;
 /** Time limit for stopping a worker, in ms. */
 const STOP_MS = 5_000;
 
-export interface PlaneOptions {
-  readonly engine: 'native' | 'node';
-  readonly workers: number;
-  readonly settings: ProxySettings;
+export interface PlaneOptions extends Pick<WorkerStart, 'engine' | 'workers' | 'settings' | 'games' | 'geo'> {
   readonly resolver: ResolverSettings;
-  readonly games: readonly GameRule[];
   readonly exits: readonly Exit[];
-  readonly geo: GeoFiles;
   readonly accounts: Iterable<AccountRecord>;
   /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
   readonly libc: Libc | null;
@@ -72,7 +67,7 @@ export class ProxyPlane {
   readonly #resolver: PlaneResolver;
   readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
-  #exits: readonly Exit[];
+  #exits: KnownExits;
   #exitWays: ReadonlyMap<string, boolean> = new Map();
   #geo: GeoFiles;
   #token = 0;
@@ -83,7 +78,7 @@ export class ProxyPlane {
   constructor(options: PlaneOptions) {
     this.#options = options;
     this.#games = options.games;
-    this.#exits = options.exits;
+    this.#exits = { exits: options.exits, sellers: new Map() };
     this.#geo = options.geo;
     this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
     this.#gauges = this.#memory.gauges;
@@ -97,7 +92,8 @@ export class ProxyPlane {
     });
     this.#restarts = new PlaneRestarts(this.#workers, options.workers);
     this.#listeners = new PlaneListeners(this.#workers, options.workers, options);
-    this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
+    const { workers, settings, accounts } = options;
+    this.#accounts = new PlaneAccounts(this.#workers, workers, settings, accounts);
     this.#resolver = new PlaneResolver(
       this.#workers,
       { settings: options.resolver, gauges: this.#memory.shared.gauges },
@@ -241,9 +237,9 @@ export class ProxyPlane {
     for (const worker of this.#workers) worker.send({ kind: 'games', games });
   }
 
-  setExits(exits: readonly Exit[]): void {
-    this.#exits = exits;
-    for (const worker of this.#workers) worker.send({ kind: 'exits', exits });
+  setExits(changed: Partial<KnownExits>): void {
+    this.#exits = { ...this.#exits, ...changed };
+    for (const worker of this.#workers) worker.send({ kind: 'exits', exits: this.#exits });
   }
 
   /** Says which ways out of exits work; see waysOf. */

@@ -11,7 +11,7 @@ import {
 } from '../../core/exits/exit.js';
 import type { IpBytes } from '../../core/ip.js';
 import type { LocalEnd, LocalEnds } from '../io/local-end.js';
-import type { WorkerEvent } from '../messages.js';
+import type { KnownExits, WorkerEvent } from '../messages.js';
 import type { ProxySettings } from '../plane-settings.js';
 import type { Upstream } from './rules.js';
 
@@ -83,17 +83,24 @@ export class WorkerExits {
   /** Whether an address is one of an exit: it leads to this machine, also where no interface has it. */
   hasAddress: (ip: IpBytes) => boolean = () => false;
   #default: string | null = null;
+  #sellers: KnownExits['sellers'] = new Map();
+  readonly #choosable: ReadonlySet<string>;
 
   /**
    * @param settings the proxies of its rules are exits too
    * @param now monotonic, in ms
    */
   constructor(
-    { upstreams: rules, exitChecks }: Pick<ProxySettings, 'upstreams' | 'exitChecks'>,
-    exits: readonly Exit[],
+    {
+      upstreams: rules,
+      exitChecks,
+      exitSuffix,
+    }: Pick<ProxySettings, 'upstreams' | 'exitChecks' | 'exitSuffix'>,
+    known: KnownExits,
     now: () => number,
     report: (event: WorkerEvent) => void,
   ) {
+    this.#choosable = new Set(exitSuffix);
     this.#fixed = rules.flatMap(({ upstream }) =>
       upstream === null
         ? []
@@ -102,11 +109,12 @@ export class WorkerExits {
     this.#now = now;
     this.#isChecked = exitChecks.intervalMs > 0;
     this.#report = report;
-    this.set(exits);
+    this.set(known);
   }
 
   /** Replaces the operator's exits. Live sessions keep what they have. */
-  set(exits: readonly Exit[]): void {
+  set({ exits, sellers }: KnownExits): void {
+    this.#sellers = sellers;
     const known = [...exits.map((exit) => ({ exit, upstreams: upstreamsOf(exit), turn: 0 })), ...this.#fixed];
     this.#known = new Map(known.map((each) => [each.exit.name, each]));
     this.#default = [...this.#known.values()].find(({ exit }) => exit.isDefault)?.exit.name ?? null;
@@ -194,6 +202,12 @@ export class WorkerExits {
       this.#report({ kind: 'exit-way', way, isUp });
     }
   }
+
+  /** Whether a client of the account may choose the exit by a suffix of the user name. A seller's account: only one that the seller has. */
+  readonly mayChoose = (name: string, { owner }: { readonly owner: string | null }): boolean =>
+    this.#choosable.has(name) &&
+    this.#known.has(name) &&
+    (owner === null || this.#sellers.get(owner)?.includes(name) === true);
 
   /** In their order, but those that did not answer lately last. */
   #living(upstreams: readonly Upstream[]): readonly Upstream[] {

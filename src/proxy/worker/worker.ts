@@ -203,6 +203,7 @@ export class ProxyWorker implements ConnectionHost {
       isTrustedProxy: this.isTrustedProxy,
       readMessages: deps.readMessages,
       guard: this.#guard,
+      mayChooseExit: settings.exitSuffix.length > 0 ? this.exits.mayChoose : null,
       events: this.events,
       log: this.log,
     });

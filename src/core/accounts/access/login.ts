@@ -15,6 +15,8 @@ const ACCOUNT_REFUSALS = [
   /** Not from an address of `allowedClients`. */
   'client-not-allowed',
   'outside-schedule',
+  /** The exit after the user name (`alice+jp`) is none that its clients may choose. */
+  'exit-not-allowed',
 ] as const;
 export type AccountRefusal = (typeof ACCOUNT_REFUSALS)[number];
 
