@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../lib/cell.js';
-import { t } from '../lib/i18n.js';
+import { type TextKey, t } from '../lib/i18n.js';
 import { useWidth } from './basics.js';
 import { Icon } from './icons.js';
 import { useMenu } from './menu.js';
@@ -26,6 +26,14 @@ export interface Column<T> {
     readonly isFirst?: boolean;
   };
 }
+
+/** A column, whose cells come last. @param head the key of its text; '': the column has no heading */
+export const column = <T,>(
+  key: string,
+  head: TextKey | '',
+  look: Omit<Column<T>, 'key' | 'head' | 'cell'>,
+  cell: Column<T>['cell'],
+): Column<T> => ({ key, head: head && t(head), ...look, cell });
 
 /** Returns the columns in their form for a phone. */
 export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<T>[] {

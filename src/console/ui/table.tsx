@@ -16,8 +16,6 @@ import {
 import { Icon } from './icons.js';
 import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
-export type { Column } from './columns.js';
-
 export interface Selection {
   readonly ids: ReadonlySet<string>;
   change(ids: ReadonlySet<string>): void;

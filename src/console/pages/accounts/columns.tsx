@@ -4,7 +4,7 @@ import { count, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
 import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../../ui/basics.js';
-import type { Column } from '../../ui/table.js';
+import { type Column, column } from '../../ui/columns.js';
 import { expiryOf } from './fields/plans.js';
 
 /** Returns the state of an account in one word, with its tone. */
@@ -150,115 +150,73 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
         ),
       },
     },
-    {
-      key: 'expires',
-      head: t('account.expiresAt'),
-      sort: 'expiresAt',
-      width: '112px',
-      cell: (one) => <AccountExpiry account={one} short />,
-    },
-    {
-      key: 'sessions',
-      head: t('account.sessions'),
-      width: '72px',
-      from: 1100,
-      align: 'end',
-      cell: (one) => (
-        <span class="number">
-          {one.usage.sessions}
-          <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
-        </span>
-      ),
-    },
-    {
-      key: 'today',
-      head: t('account.today'),
-      sort: 'todayBytes',
-      largestFirst: true,
-      width: '184px',
-      from: 800,
-      align: 'end',
-      cell: (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
-    },
-    {
-      key: 'quota',
-      head: t('account.quota'),
-      sort: 'periodBytes',
-      largestFirst: true,
-      width: '128px',
-      from: 960,
-      cell: (one) => <Quota account={one} />,
-    },
-    {
-      key: 'login',
-      head: t('account.lastLoginAt'),
-      sort: 'lastLoginAt',
-      largestFirst: true,
-      width: '104px',
-      from: 720,
-      cell: (one) => <Ago at={one.lastLoginAt} />,
-    },
-    {
-      key: 'data',
-      head: t('account.dataCount'),
-      sort: 'dataCount',
-      largestFirst: true,
-      width: '84px',
-      from: 1300,
-      align: 'end',
-      cell: (one) => (
+    column('expires', 'account.expiresAt', { sort: 'expiresAt', width: '112px' }, (one) => (
+      <AccountExpiry account={one} short />
+    )),
+    column('sessions', 'account.sessions', { width: '72px', from: 1100, align: 'end' }, (one) => (
+      <span class="number">
+        {one.usage.sessions}
+        <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
+      </span>
+    )),
+    column(
+      'today',
+      'account.today',
+      { sort: 'todayBytes', largestFirst: true, width: '184px', from: 800, align: 'end' },
+      (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
+    ),
+    column(
+      'quota',
+      'account.quota',
+      { sort: 'periodBytes', largestFirst: true, width: '128px', from: 960 },
+      (one) => <Quota account={one} />,
+    ),
+    column(
+      'login',
+      'account.lastLoginAt',
+      { sort: 'lastLoginAt', largestFirst: true, width: '104px', from: 720 },
+      (one) => <Ago at={one.lastLoginAt} />,
+    ),
+    column(
+      'data',
+      'account.dataCount',
+      { sort: 'dataCount', largestFirst: true, width: '84px', from: 1300, align: 'end' },
+      (one) => (
         <span class="number">
           {one.dataCount === 0 ? <span class="faint">—</span> : count(one.dataCount)}
         </span>
       ),
-    },
-    {
-      key: 'game',
-      head: t('account.game'),
-      sort: 'latestGameId',
-      width: '104px',
-      from: 1200,
-      cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
-    },
+    ),
+    column(
+      'game',
+      'account.game',
+      { sort: 'latestGameId', width: '104px', from: 1200 },
+      (one) => one.latestGameId ?? <span class="faint">—</span>,
+    ),
     ...(owner ? [OWNER()] : []),
-    {
-      key: 'plan',
-      head: t('plans.choose'),
-      width: '104px',
-      from: 1280,
-      cell: (one) => one.plan ?? <span class="faint">—</span>,
-    },
-    {
-      key: 'tags',
-      head: t('tags.title'),
-      width: '136px',
-      from: 1250,
-      cell: (one) =>
-        one.tags.length === 0 ? (
-          <span class="faint">—</span>
-        ) : (
-          <span class="tags" title={one.tags.join(', ')}>
-            {one.tags.map((tag) => (
-              <Tag key={tag}>{tag}</Tag>
-            ))}
-          </span>
-        ),
-    },
-    {
-      key: 'remarks',
-      head: t('account.remarks'),
-      from: 700,
-      cell: (one) => <span class="soft">{one.remarks}</span>,
-    },
+    column(
+      'plan',
+      'plans.choose',
+      { width: '104px', from: 1280 },
+      (one) => one.plan ?? <span class="faint">—</span>,
+    ),
+    column('tags', 'tags.title', { width: '136px', from: 1250 }, (one) =>
+      one.tags.length === 0 ? (
+        <span class="faint">—</span>
+      ) : (
+        <span class="tags" title={one.tags.join(', ')}>
+          {one.tags.map((tag) => (
+            <Tag key={tag}>{tag}</Tag>
+          ))}
+        </span>
+      ),
+    ),
+    column('remarks', 'account.remarks', { from: 700 }, (one) => <span class="soft">{one.remarks}</span>),
   ];
 }
 
-const OWNER = (): Column<Account> => ({
-  key: 'owner',
-  head: t('operators.owner'),
-  width: '100px',
-  from: 1050,
-  cell: (one) =>
+const OWNER = (): Column<Account> =>
+  column('owner', 'operators.owner', { width: '100px', from: 1050 }, (one) =>
     one.owner === null ? (
       <span class="faint">—</span>
     ) : (
@@ -266,4 +224,4 @@ const OWNER = (): Column<Account> => ({
         {one.owner.name}
       </a>
     ),
-});
+  );

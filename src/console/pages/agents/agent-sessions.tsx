@@ -5,9 +5,9 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { List } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
-import type { Column } from '../../ui/table.js';
 
 export function AgentSessionList() {
   const { query } = usePlace();
@@ -39,38 +39,20 @@ export function AgentSessionList() {
 
 function sessionListColumns(): readonly Column<AgentSession>[] {
   return [
-    {
-      key: 'key',
-      head: t('run.session'),
-      cell: (one) => (
-        <a class="strong" href={href(['agents', 'sessions', one.key])} tabIndex={-1}>
-          {one.key}
-        </a>
-      ),
-    },
-    { key: 'agent', head: t('agents.agent'), width: '128px', from: 520, cell: (one) => one.agent },
-    {
-      key: 'messages',
-      head: t('agentSessions.messages'),
-      width: '96px',
-      align: 'end',
-      from: 560,
-      cell: (one) => <span class="number">{count(one.messages)}</span>,
-    },
-    {
-      key: 'bytes',
-      head: t('agentSessions.size'),
-      width: '96px',
-      align: 'end',
-      from: 720,
-      cell: (one) => <span class="number">{bytes(one.bytes)}</span>,
-    },
-    {
-      key: 'used',
-      head: t('agentSessions.used'),
-      width: '112px',
-      align: 'end',
-      cell: (one) => <Ago at={one.lastUsedAt} />,
-    },
+    column('key', 'run.session', {}, (one) => (
+      <a class="strong" href={href(['agents', 'sessions', one.key])} tabIndex={-1}>
+        {one.key}
+      </a>
+    )),
+    column('agent', 'agents.agent', { width: '128px', from: 520 }, (one) => one.agent),
+    column('messages', 'agentSessions.messages', { width: '96px', align: 'end', from: 560 }, (one) => (
+      <span class="number">{count(one.messages)}</span>
+    )),
+    column('bytes', 'agentSessions.size', { width: '96px', align: 'end', from: 720 }, (one) => (
+      <span class="number">{bytes(one.bytes)}</span>
+    )),
+    column('used', 'agentSessions.used', { width: '112px', align: 'end' }, (one) => (
+      <Ago at={one.lastUsedAt} />
+    )),
   ];
 }

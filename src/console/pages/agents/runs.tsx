@@ -5,9 +5,9 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, State, type Tone } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { FilterChips, List, SetFilter } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
-import type { Column } from '../../ui/table.js';
 
 const RUN_TONES: Readonly<Record<RunStatus, Tone>> = {
   queued: 'none',
@@ -62,70 +62,32 @@ export function RunList() {
 
 function runColumns(): readonly Column<Run>[] {
   return [
-    {
-      key: 'status',
-      head: t('account.state'),
-      width: '112px',
-      cell: (one) => <RunState status={one.status} />,
-    },
-    {
-      key: 'agent',
-      head: t('agents.agent'),
-      width: '128px',
-      from: 520,
-      cell: (one) => <span class="strong">{one.agent}</span>,
-    },
-    {
-      key: 'message',
-      head: t('run.message'),
-      cell: (one) => (
-        <a class="plain" href={href(['agents', 'runs', one.id])} tabIndex={-1}>
-          {one.message ?? <span class="soft">{t('run.wake')}</span>}
-        </a>
+    column('status', 'account.state', { width: '112px' }, (one) => <RunState status={one.status} />),
+    column('agent', 'agents.agent', { width: '128px', from: 520 }, (one) => (
+      <span class="strong">{one.agent}</span>
+    )),
+    column('message', 'run.message', {}, (one) => (
+      <a class="plain" href={href(['agents', 'runs', one.id])} tabIndex={-1}>
+        {one.message ?? <span class="soft">{t('run.wake')}</span>}
+      </a>
+    )),
+    column('reply', 'run.reply', { from: 1000 }, (one) => <span class="soft">{one.error ?? one.reply}</span>),
+    column('session', 'run.session', { width: '144px', from: 1200 }, (one) => (
+      <span class="soft">{one.session}</span>
+    )),
+    column('delivery', 'run.delivery', { width: '104px', from: 900 }, (one) =>
+      one.delivery === 'none' ? (
+        <span class="faint">—</span>
+      ) : (
+        <State tone={one.delivery === 'delivered' ? 'good' : one.delivery === 'failed' ? 'bad' : 'info'}>
+          {t(`run.delivery.${one.delivery}`)}
+        </State>
       ),
-    },
-    {
-      key: 'reply',
-      head: t('run.reply'),
-      from: 1000,
-      cell: (one) => <span class="soft">{one.error ?? one.reply}</span>,
-    },
-    {
-      key: 'session',
-      head: t('run.session'),
-      width: '144px',
-      from: 1200,
-      cell: (one) => <span class="soft">{one.session}</span>,
-    },
-    {
-      key: 'delivery',
-      head: t('run.delivery'),
-      width: '104px',
-      from: 900,
-      cell: (one) =>
-        one.delivery === 'none' ? (
-          <span class="faint">—</span>
-        ) : (
-          <State tone={one.delivery === 'delivered' ? 'good' : one.delivery === 'failed' ? 'bad' : 'info'}>
-            {t(`run.delivery.${one.delivery}`)}
-          </State>
-        ),
-    },
-    {
-      key: 'took',
-      head: t('run.took'),
-      width: '72px',
-      from: 720,
-      align: 'end',
-      cell: (one) => <span class="number">{tookText(one)}</span>,
-    },
-    {
-      key: 'at',
-      head: t('run.acceptedAt'),
-      width: '84px',
-      align: 'end',
-      cell: (one) => <Ago at={one.acceptedAt} />,
-    },
+    ),
+    column('took', 'run.took', { width: '72px', from: 720, align: 'end' }, (one) => (
+      <span class="number">{tookText(one)}</span>
+    )),
+    column('at', 'run.acceptedAt', { width: '84px', align: 'end' }, (one) => <Ago at={one.acceptedAt} />),
   ];
 }
 

@@ -6,11 +6,12 @@ import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
 import { Ago, Client, Tag, Traffic } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
+import { type Column, column } from '../../ui/columns.js';
 import { Segments } from '../../ui/form.js';
 import { Permitted } from '../../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
 import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { Table } from '../../ui/table.js';
 
 type By = 'game' | 'account';
 
@@ -116,41 +117,25 @@ function sumColumns(
         );
       },
     },
-    {
-      key: 'heartbeats',
-      head: t('account.dataCount'),
-      width: '120px',
-      align: 'end',
-      cell: (one) => <span class="number">{count(one.heartbeats)}</span>,
-    },
+    column('heartbeats', 'account.dataCount', { width: '120px', align: 'end' }, (one) => (
+      <span class="number">{count(one.heartbeats)}</span>
+    )),
     ...(by === 'game'
       ? [
-          {
-            key: 'accounts',
-            head: t('nav.accounts'),
-            width: '96px',
-            align: 'end' as const,
-            from: 560,
-            cell: (one: HeartbeatSum) => <span class="number">{count(one.accounts)}</span>,
-          },
+          column(
+            'accounts',
+            'nav.accounts',
+            { width: '96px', align: 'end' as const, from: 560 },
+            (one: HeartbeatSum) => <span class="number">{count(one.accounts)}</span>,
+          ),
         ]
       : []),
-    {
-      key: 'traffic',
-      head: t('sessions.bytes'),
-      width: '200px',
-      align: 'end',
-      from: 720,
-      cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
-    },
-    {
-      key: 'last',
-      head: t('heartbeats.last'),
-      width: '128px',
-      align: 'end',
-      from: 480,
-      cell: (one) => <Last at={one.lastAt} stepMs={stepMs} />,
-    },
+    column('traffic', 'sessions.bytes', { width: '200px', align: 'end', from: 720 }, (one) => (
+      <Traffic up={one.bytesUp} down={one.bytesDown} />
+    )),
+    column('last', 'heartbeats.last', { width: '128px', align: 'end', from: 480 }, (one) => (
+      <Last at={one.lastAt} stepMs={stepMs} />
+    )),
   ];
 }
 
@@ -189,38 +174,21 @@ function Newest({ game }: { game: string }) {
 
 function entryColumns(): readonly Column<HeartbeatEntry>[] {
   return [
-    { key: 'at', head: t('logins.at'), width: '112px', cell: (one) => <Ago at={one.at} /> },
-    {
-      key: 'kind',
-      head: t('heartbeats.kind'),
-      width: '88px',
-      from: 400,
-      cell: (one) => <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>,
-    },
-    {
-      key: 'username',
-      head: t('account.username'),
-      cell: (one) => (
-        <a class="strong" href={href(['accounts', one.accountId])}>
-          {one.username}
-        </a>
-      ),
-    },
-    { key: 'destination', head: t('sessions.destination'), from: 700, cell: (one) => one.destination },
-    {
-      key: 'client',
-      head: t('sessions.client'),
-      width: '152px',
-      from: 900,
-      cell: (one) => <Client address={one.client} origin={one.clientOrigin} />,
-    },
-    {
-      key: 'traffic',
-      head: t('sessions.bytes'),
-      width: '176px',
-      align: 'end',
-      from: 560,
-      cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
-    },
+    column('at', 'logins.at', { width: '112px' }, (one) => <Ago at={one.at} />),
+    column('kind', 'heartbeats.kind', { width: '88px', from: 400 }, (one) => (
+      <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>
+    )),
+    column('username', 'account.username', {}, (one) => (
+      <a class="strong" href={href(['accounts', one.accountId])}>
+        {one.username}
+      </a>
+    )),
+    column('destination', 'sessions.destination', { from: 700 }, (one) => one.destination),
+    column('client', 'sessions.client', { width: '152px', from: 900 }, (one) => (
+      <Client address={one.client} origin={one.clientOrigin} />
+    )),
+    column('traffic', 'sessions.bytes', { width: '176px', align: 'end', from: 560 }, (one) => (
+      <Traffic up={one.bytesUp} down={one.bytesDown} />
+    )),
   ];
 }

@@ -4,10 +4,10 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, At, Client, State, type Tone } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { DayRange, dayRangeOf } from '../../ui/day-range.js';
 import { FilterChip, List, SetFilter } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
-import type { Column } from '../../ui/table.js';
 
 function loginTone(outcome: LoginOutcome): Tone {
   if (outcome === 'success') return 'good';
@@ -118,21 +118,10 @@ function columns(): readonly Column<Login>[] {
         ),
       },
     },
-    {
-      key: 'client',
-      head: t('sessions.client'),
-      width: '200px',
-      from: 700,
-      cell: (one) => <Client address={one.client} origin={one.clientOrigin} />,
-    },
-    { key: 'ago', head: '', width: '112px', align: 'end', cell: (one) => <Ago at={one.at} /> },
-    {
-      key: 'at',
-      head: t('logins.at'),
-      width: '176px',
-      from: 900,
-      align: 'end',
-      cell: (one) => <At at={one.at} />,
-    },
+    column('client', 'sessions.client', { width: '200px', from: 700 }, (one) => (
+      <Client address={one.client} origin={one.clientOrigin} />
+    )),
+    column('ago', '', { width: '112px', align: 'end' }, (one) => <Ago at={one.at} />),
+    column('at', 'logins.at', { width: '176px', from: 900, align: 'end' }, (one) => <At at={one.at} />),
   ];
 }

@@ -7,8 +7,8 @@ import { t } from '../../lib/i18n.js';
 import { may } from '../../lib/rights.js';
 import { href } from '../../lib/router.js';
 import { Client, Traffic } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { AskButton } from '../../ui/dialog.js';
-import type { Column } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 
 const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = {
@@ -104,21 +104,15 @@ export function sessionColumns(
       ),
     },
   };
-  const node: Column<LiveSession> = {
-    key: 'node',
-    head: t('nodes.name'),
-    width: '112px',
-    from: 1100,
-    cell: (one) => <span title={one.node}>{one.node}</span>,
-  };
-  const end: Column<LiveSession> = {
-    key: 'end',
-    head: '',
-    width: '72px',
-    align: 'end',
-    cell: (one) => <EndButton session={one} reload={reload} />,
-    phone: { width: '64px' },
-  };
+  const node: Column<LiveSession> = column('node', 'nodes.name', { width: '112px', from: 1100 }, (one) => (
+    <span title={one.node}>{one.node}</span>
+  ));
+  const end: Column<LiveSession> = column(
+    'end',
+    '',
+    { width: '72px', align: 'end', phone: { width: '64px' } },
+    (one) => <EndButton session={one} reload={reload} />,
+  );
   return [
     ...(show.account ? [account] : []),
     {

@@ -7,10 +7,11 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
 import { At, Button, Client, State, Traffic } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { Table } from '../../ui/table.js';
 
 const EXAMPLES = {
   ...{ destination: '198.51.100.7', port: '25', outgoing: '192.0.2.1', outgoingPort: '54322' },
@@ -204,13 +205,8 @@ function columns(): readonly Column<TraceItem>[] {
       return [isLive ? <a href={link}>{where}</a> : where, from];
     }),
     lines('when', t('trace.when'), ({ startedAt, endedAt }) => [<At at={startedAt} />, <At at={endedAt} />]),
-    {
-      key: 'bytes',
-      head: t('sessions.bytes'),
-      width: '184px',
-      from: 900,
-      align: 'end',
-      cell: (one) => <Traffic up={one.bytesUp ?? 0} down={one.bytesDown ?? 0} />,
-    },
+    column('bytes', 'sessions.bytes', { width: '184px', from: 900, align: 'end' }, (one) => (
+      <Traffic up={one.bytesUp ?? 0} down={one.bytesDown ?? 0} />
+    )),
   ];
 }

@@ -5,10 +5,11 @@ import { count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Ago, State, type Tone, Traffic } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { AskButton } from '../../ui/dialog.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { WhenLoaded } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
+import { Table } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 
 const TONES: Readonly<Record<Node['state'], Tone>> = {
@@ -106,7 +107,7 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
         ),
       },
     },
-    { key: 'state', head: t('nodes.state'), width: '180px', cell: (one) => <StateOf node={one} /> },
+    column('state', 'nodes.state', { width: '180px' }, (one) => <StateOf node={one} />),
     {
       key: 'sessions',
       head: t('nodes.sessions'),
@@ -123,62 +124,29 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
         ),
       },
     },
-    {
-      key: 'rate',
-      head: t('nodes.rate'),
-      width: '184px',
-      from: 1000,
-      align: 'end',
-      cell: (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
-    },
-    {
-      key: 'cpu',
-      head: t('nodes.cpu'),
-      width: '72px',
-      from: 900,
-      align: 'end',
-      cell: (one) => (
-        <span class="number" title={t('nodes.cpu.title')}>
-          {Math.round(one.cpuPercent)}%
-        </span>
-      ),
-    },
-    {
-      key: 'database',
-      head: t('nodes.database'),
-      width: '92px',
-      from: 900,
-      align: 'end',
-      cell: (one) => (
-        <span class="number" title={t('nodes.database.title')}>
-          {one.databaseDelayMs === null ? (
-            <span class="faint">—</span>
-          ) : (
-            t('nodes.ms', { n: one.databaseDelayMs })
-          )}
-        </span>
-      ),
-    },
-    {
-      key: 'addresses',
-      head: t('nodes.addresses'),
-      from: 1200,
-      cell: (one) => <span title={one.addresses.socks.join('\n')}>{one.addresses.socks.join(' ')}</span>,
-    },
-    {
-      key: 'seen',
-      head: t('nodes.seen'),
-      width: '104px',
-      from: 700,
-      cell: (one) => <Ago at={one.renewedAt} />,
-    },
-    {
-      key: 'drain',
-      head: '',
-      width: '96px',
-      align: 'end',
-      cell: (one) => <Change node={one} nodes={nodes} reload={reload} />,
-      phone: { width: '92px' },
-    },
+    column('rate', 'nodes.rate', { width: '184px', from: 1000, align: 'end' }, (one) => (
+      <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />
+    )),
+    column('cpu', 'nodes.cpu', { width: '72px', from: 900, align: 'end' }, (one) => (
+      <span class="number" title={t('nodes.cpu.title')}>
+        {Math.round(one.cpuPercent)}%
+      </span>
+    )),
+    column('database', 'nodes.database', { width: '92px', from: 900, align: 'end' }, (one) => (
+      <span class="number" title={t('nodes.database.title')}>
+        {one.databaseDelayMs === null ? (
+          <span class="faint">—</span>
+        ) : (
+          t('nodes.ms', { n: one.databaseDelayMs })
+        )}
+      </span>
+    )),
+    column('addresses', 'nodes.addresses', { from: 1200 }, (one) => (
+      <span title={one.addresses.socks.join('\n')}>{one.addresses.socks.join(' ')}</span>
+    )),
+    column('seen', 'nodes.seen', { width: '104px', from: 700 }, (one) => <Ago at={one.renewedAt} />),
+    column('drain', '', { width: '96px', align: 'end', phone: { width: '92px' } }, (one) => (
+      <Change node={one} nodes={nodes} reload={reload} />
+    )),
   ];
 }

@@ -7,11 +7,11 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { Pieces } from '../../ui/basics.js';
+import { type Column, column } from '../../ui/columns.js';
 import { AskButton, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input } from '../../ui/form.js';
 import { ShortList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
-import type { Column } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 import {
   AccountFields,
@@ -104,35 +104,23 @@ function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[]
         ),
       },
     },
-    { key: 'days', head: t('plans.lasts'), width: '200px', cell: daysWords },
-    {
-      key: 'limits',
-      head: t('limits.title'),
-      from: 640,
-      cell: ({ limits }) => (
-        <div class="over-two-lines">
-          <Pieces of={planLimitList(limits)} between=" · " />
-        </div>
-      ),
-    },
-    {
-      key: 'remove',
-      head: '',
-      width: '88px',
-      align: 'end',
-      cell: (plan) => (
-        <AskButton
-          kind="link danger"
-          text={t('plans.remove.short')}
-          label={t('plans.remove')}
-          danger
-          act={() => remove(plan)}
-        >
-          <p>{t('plans.remove.text', { name: plan.name })}</p>
-        </AskButton>
-      ),
-      phone: {},
-    },
+    column('days', 'plans.lasts', { width: '200px' }, daysWords),
+    column('limits', 'limits.title', { from: 640 }, ({ limits }) => (
+      <div class="over-two-lines">
+        <Pieces of={planLimitList(limits)} between=" · " />
+      </div>
+    )),
+    column('remove', '', { width: '88px', align: 'end', phone: {} }, (plan) => (
+      <AskButton
+        kind="link danger"
+        text={t('plans.remove.short')}
+        label={t('plans.remove')}
+        danger
+        act={() => remove(plan)}
+      >
+        <p>{t('plans.remove.text', { name: plan.name })}</p>
+      </AskButton>
+    )),
   ];
 }
 

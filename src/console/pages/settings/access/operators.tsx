@@ -6,10 +6,10 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href } from '../../../lib/router.js';
 import { State } from '../../../ui/basics.js';
+import { type Column, column } from '../../../ui/columns.js';
 import { AskButton } from '../../../ui/dialog.js';
 import { ShortList } from '../../../ui/list.js';
 import { Empty } from '../../../ui/states.js';
-import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 import { amount, OperatorDialog } from './operator-dialog.js';
 
@@ -56,13 +56,8 @@ function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: 
 const BUDGETS = ['accounts', 'days', 'bytes'] as const;
 
 function columns(edit: (operator: Operator) => void, reload: () => void): readonly Column<Operator>[] {
-  const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
-    key: name,
-    head: t(`audit.budget.${name}`),
-    width: '136px',
-    from,
-    cell: (one) => <Budget of={one} name={name} />,
-  });
+  const budget = (name: keyof Operator['budget'], from: number): Column<Operator> =>
+    column(name, `audit.budget.${name}`, { width: '136px', from }, (one) => <Budget of={one} name={name} />);
   const name = (one: Operator) => (
     <button type="button" class="link name" onClick={() => edit(one)}>
       {one.name}
@@ -88,64 +83,46 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
         ),
       },
     },
-    {
-      key: 'role',
-      head: t('operators.role'),
-      width: '104px',
-      cell: (one) =>
-        one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
-      phone: { width: '72px' },
-    },
+    column('role', 'operators.role', { width: '104px', phone: { width: '72px' } }, (one) =>
+      one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
+    ),
     budget('accounts', 800),
     budget('days', 1000),
     budget('bytes', 1200),
-    {
-      key: 'factor',
-      head: t('operators.factor'),
-      width: '120px',
-      from: 560,
-      cell: (one) =>
-        one.totpEnabled ? (
-          <AskButton
-            kind="link"
-            text={t('operators.factor.on')}
-            label={t('operators.factor.reset')}
-            danger
-            act={async () => {
-              await call('resetOperatorTotp', { params: { id: one.id } });
-              notify(t('operators.factor.resetDone'));
-              reload();
-            }}
-          >
-            <p>{t('operators.factor.reset.text', { name: one.name })}</p>
-          </AskButton>
-        ) : (
-          <span class="soft">{t('operators.factor.off')}</span>
-        ),
-      phone: { from: 560 },
-    },
-    {
-      key: 'remove',
-      head: '',
-      width: '80px',
-      align: 'end',
-      cell: (one) => (
+    column('factor', 'operators.factor', { width: '120px', from: 560, phone: { from: 560 } }, (one) =>
+      one.totpEnabled ? (
         <AskButton
-          kind="link danger"
-          text={t('operators.remove')}
-          title={t('operators.remove.title', { name: one.name })}
+          kind="link"
+          text={t('operators.factor.on')}
+          label={t('operators.factor.reset')}
           danger
           act={async () => {
-            await call('deleteOperator', { params: { id: one.id } });
-            notify(t('operators.removed'));
+            await call('resetOperatorTotp', { params: { id: one.id } });
+            notify(t('operators.factor.resetDone'));
             reload();
           }}
         >
-          <p>{t('operators.remove.text')}</p>
+          <p>{t('operators.factor.reset.text', { name: one.name })}</p>
         </AskButton>
+      ) : (
+        <span class="soft">{t('operators.factor.off')}</span>
       ),
-      phone: {},
-    },
+    ),
+    column('remove', '', { width: '80px', align: 'end', phone: {} }, (one) => (
+      <AskButton
+        kind="link danger"
+        text={t('operators.remove')}
+        title={t('operators.remove.title', { name: one.name })}
+        danger
+        act={async () => {
+          await call('deleteOperator', { params: { id: one.id } });
+          notify(t('operators.removed'));
+          reload();
+        }}
+      >
+        <p>{t('operators.remove.text')}</p>
+      </AskButton>
+    )),
   ];
 }
 

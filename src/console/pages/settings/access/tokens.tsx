@@ -7,12 +7,12 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { may } from '../../../lib/rights.js';
 import { Ago, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
+import { type Column, column } from '../../../ui/columns.js';
 import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, Field, Input } from '../../../ui/form.js';
 import { ShortList } from '../../../ui/list.js';
 import { Empty } from '../../../ui/states.js';
-import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 
 export function TokenSettings() {
@@ -57,64 +57,36 @@ export function TokenSettings() {
 
 function columns(reload: () => void): readonly Column<Token>[] {
   return [
-    { key: 'name', head: t('tokens.name'), cell: (one) => <span class="strong">{one.name}</span> },
-    {
-      key: 'prefix',
-      head: t('tokens.prefix'),
-      width: '104px',
-      from: 560,
-      cell: (one) => <code>{one.prefix}…</code>,
-    },
-    {
-      key: 'scopes',
-      head: t('tokens.scopes'),
-      from: 800,
-      cell: (one) => (
-        <span title={one.scopes.join('\n')}>
-          {one.scopes.map((scope) => (
-            <Tag key={scope}>{scope}</Tag>
-          ))}
-        </span>
-      ),
-    },
-    {
-      key: 'expires',
-      head: t('account.expiresAt'),
-      width: '112px',
-      cell: (one) => <Expiry at={one.expiresAt} short />,
-    },
-    {
-      key: 'used',
-      head: t('tokens.lastUsed'),
-      width: '200px',
-      from: 1000,
-      cell: (one) => (
-        <>
-          <Ago at={one.lastUsedAt} />{' '}
-          {one.lastUsedFrom !== null && <code class="soft">{one.lastUsedFrom}</code>}
-        </>
-      ),
-    },
-    {
-      key: 'revoke',
-      head: '',
-      width: '80px',
-      align: 'end',
-      cell: (one) => (
-        <AskButton
-          kind="link danger"
-          text={t('tokens.revoke')}
-          danger
-          act={async () => {
-            await call('revokeToken', { params: { id: one.id } });
-            notify(t('tokens.revoked'));
-            reload();
-          }}
-        >
-          <p>{t('tokens.revoke.text', { name: one.name })}</p>
-        </AskButton>
-      ),
-    },
+    column('name', 'tokens.name', {}, (one) => <span class="strong">{one.name}</span>),
+    column('prefix', 'tokens.prefix', { width: '104px', from: 560 }, (one) => <code>{one.prefix}…</code>),
+    column('scopes', 'tokens.scopes', { from: 800 }, (one) => (
+      <span title={one.scopes.join('\n')}>
+        {one.scopes.map((scope) => (
+          <Tag key={scope}>{scope}</Tag>
+        ))}
+      </span>
+    )),
+    column('expires', 'account.expiresAt', { width: '112px' }, (one) => <Expiry at={one.expiresAt} short />),
+    column('used', 'tokens.lastUsed', { width: '200px', from: 1000 }, (one) => (
+      <>
+        <Ago at={one.lastUsedAt} />{' '}
+        {one.lastUsedFrom !== null && <code class="soft">{one.lastUsedFrom}</code>}
+      </>
+    )),
+    column('revoke', '', { width: '80px', align: 'end' }, (one) => (
+      <AskButton
+        kind="link danger"
+        text={t('tokens.revoke')}
+        danger
+        act={async () => {
+          await call('revokeToken', { params: { id: one.id } });
+          notify(t('tokens.revoked'));
+          reload();
+        }}
+      >
+        <p>{t('tokens.revoke.text', { name: one.name })}</p>
+      </AskButton>
+    )),
   ];
 }
 

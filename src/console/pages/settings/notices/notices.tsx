@@ -5,11 +5,11 @@ import { isTextKey, t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href, partsOf, usePlace } from '../../../lib/router.js';
 import { Ago, State, type Tone } from '../../../ui/basics.js';
+import { type Column, column } from '../../../ui/columns.js';
 import { AskButton, useAction } from '../../../ui/dialog.js';
 import { FilterChips, List } from '../../../ui/list.js';
 import { PermittedButton } from '../../../ui/permitted.js';
 import { Empty, Failure } from '../../../ui/states.js';
-import type { Column } from '../../../ui/table.js';
 import { notify } from '../../../ui/toast.js';
 
 const TONES: Readonly<Record<NoticeState, Tone>> = {
@@ -112,47 +112,20 @@ function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
         ),
       },
     },
-    {
-      key: 'channel',
-      head: t('notices.channel'),
-      width: '96px',
-      from: 620,
-      cell: (one) => t(`notices.channel.${one.channel}`),
-    },
-    {
-      key: 'to',
-      head: t('notices.to'),
-      width: '88px',
-      from: 760,
-      cell: (one) => t(`notices.to.${one.recipient}`),
-    },
-    {
-      key: 'answer',
-      head: t('notices.answer'),
-      from: 900,
-      cell: (one) => (
-        <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
-          {one.detail ?? '—'}
-        </span>
-      ),
-    },
-    {
-      key: 'tries',
-      head: t('notices.tries'),
-      width: '80px',
-      from: 1000,
-      align: 'end',
-      cell: (one) => <span class="number">{one.tries}</span>,
-    },
-    {
-      key: 'at',
-      head: t('notices.at'),
-      width: '104px',
-      from: 520,
-      align: 'end',
-      cell: (one) => <Ago at={one.at} />,
-    },
-    { key: 'retry', head: '', width: '88px', cell: (one) => <Retry notice={one} retry={retry} /> },
+    column('channel', 'notices.channel', { width: '96px', from: 620 }, (one) =>
+      t(`notices.channel.${one.channel}`),
+    ),
+    column('to', 'notices.to', { width: '88px', from: 760 }, (one) => t(`notices.to.${one.recipient}`)),
+    column('answer', 'notices.answer', { from: 900 }, (one) => (
+      <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
+        {one.detail ?? '—'}
+      </span>
+    )),
+    column('tries', 'notices.tries', { width: '80px', from: 1000, align: 'end' }, (one) => (
+      <span class="number">{one.tries}</span>
+    )),
+    column('at', 'notices.at', { width: '104px', from: 520, align: 'end' }, (one) => <Ago at={one.at} />),
+    column('retry', '', { width: '88px' }, (one) => <Retry notice={one} retry={retry} />),
   ];
 }
 
