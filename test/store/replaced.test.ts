@@ -76,7 +76,7 @@ test('a backup that is renamed over the open database is used after the restart,
     '--config',
     daemon.configFile,
   ]);
-  assert.match(command.stderr, /another file has replaced the database file.*Restart the daemon/);
+  assert.match(command.stderr, /Another file has replaced the database file.*Restart the daemon/);
   await stopWith(daemon, 'SIGTERM');
   daemon = await usesOther(t, dataDir, 800);
 

@@ -74,6 +74,7 @@ describe('a trace', () => {
     assert.deepEqual(rest, {
       account: { id, username: 'alice' },
       client: '127.0.0.1',
+      clientOrigin: null,
       outgoing: { address: '127.0.0.1', port: remotePort },
       destination: { host: '127.0.0.1', address: '127.0.0.1', port: target.port },
       protocol: 'tcp',

@@ -42,7 +42,7 @@ function setUp() {
       settings: { ...SETTINGS, udp: { ...SETTINGS.udp, idleTimeoutMs: 5 * MINUTE_MS } },
       upstreams: { isEmpty: true },
       ownPorts: { has: () => false },
-      guards: { admit: () => null },
+      guards: { admit: () => null, lookupsOf: () => ({}) },
       fragmentMemory: createFragmentMemory(1_000, (bytes) => bytes),
     },
     request: {
