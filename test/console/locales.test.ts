@@ -12,8 +12,8 @@ import { routes } from '../../src/http/v1/routes.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 
-/** `'key': { en: 'text', zh: 'text' },` in the files of locales/, in which a missing language is a type error. */
-const TEXT = /^ {2}'?([\w.-]+)'?: \{\s*en:\s*'((?:[^'\\]|\\.)*)',\s*zh:\s*'((?:[^'\\]|\\.)*)',?\s*\},$/gm;
+/** `'key': ['English', 'Chinese'],` in the files of locales/, in which a missing language is a type error. */
+const TEXT = /^ {2}'?([\w.-]+)'?: \[\s*'((?:[^'\\]|\\.)*)',\s*'((?:[^'\\]|\\.)*)',?\s*\],$/gm;
 const locales = join(CONSOLE, 'locales');
 const texts = readdirSync(locales)
   .filter((name) => !/^(index|texts|api\.zh-CN|daemon\.zh-CN)\.ts$/.test(name))
@@ -40,7 +40,7 @@ const [shared, fieldTexts, lineTexts, reasonTexts] = readFileSync(join(locales, 
       new Map(
         [
           ...part.matchAll(
-            /^ {2}'?([\w-]+)'?:\s*(?:\{\s*en:\s*'(?:[^'\\]|\\.)*',\s*zh:\s*)?'((?:[^'\\]|\\.)*)',?(?:\s*\},)?$/gm,
+            /^ {2}'?([\w-]+)'?:\s*(?:\[\s*'(?:[^'\\]|\\.)*',\s*)?'((?:[^'\\]|\\.)*)',?(?:\s*\],)?$/gm,
           ),
         ].map(([, code = '', zh = '']) => [code, zh]),
       ),

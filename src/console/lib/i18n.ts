@@ -40,7 +40,7 @@ export function isTextKey(key: string): key is TextKey {
  * 1, and the second form otherwise.
  */
 export function t(key: TextKey, values: Values = {}): string {
-  return fill(texts[key]?.[language.get() === 'zh-CN' ? 'zh' : 'en'] ?? key, values);
+  return fill(texts[key]?.[language.get() === 'zh-CN' ? 1 : 0] ?? key, values);
 }
 
 /** Replaces the values in a text as `t` does. */

@@ -30,7 +30,7 @@ function said<Words>(
   values: object | undefined,
   daemons: Words,
 ): string | Words {
-  const { en, zh } = typeof text === 'object' ? text : { en: undefined, zh: text };
+  const [en, zh] = typeof text === 'object' ? text : [undefined, text];
   const own = language.get() === 'en' ? en : zh;
   return own === undefined ? daemons : fill(own, { ...values });
 }

@@ -145,8 +145,8 @@ export const LINE_TEXTS: Readonly<Record<string, string>> = {
 
 /** With an English text where people who use the console understand another one better than the daemon's. */
 export const REASON_TEXTS: Readonly<Record<ProblemReason['code'], string | Text>> = {
-  'account-changed': { en: 'the account was changed in the meantime', zh: '账号已被他人修改' },
-  'limits-changed': { en: 'the limits were changed in the meantime', zh: '限制已被他人修改' },
+  'account-changed': ['the account was changed in the meantime', '账号已被他人修改'],
+  'limits-changed': ['the limits were changed in the meantime', '限制已被他人修改'],
   'factor-on': '两步验证已经开启',
   'factor-off': '两步验证没有开启',
   'no-new-secret': '没有等待确认的新密钥，请重新开启',
@@ -165,19 +165,19 @@ export const REASON_TEXTS: Readonly<Record<ProblemReason['code'], string | Text>
   'no-session': '这个会话已经结束',
   'no-notice': '没有这条通知',
   'notice-waits': '通知正在等待下一次尝试',
-  'channel-not-set': {
-    en: 'the channel, or your address in it, is not saved',
-    zh: '还没有保存这个渠道，或其中没有管理员的地址',
-  },
+  'channel-not-set': [
+    'the channel, or your address in it, is not saved',
+    '还没有保存这个渠道，或其中没有管理员的地址',
+  ],
   'wrong-contact-code': '确认码错误、已过期，或已被新的取代',
-  'no-player-channel': {
-    en: 'notices to players are off in this channel: the administrator can switch them on',
-    zh: '该渠道没有开启发给玩家的通知，请联系管理员开启',
-  },
-  'too-many-messages': {
-    en: 'this address got a code a few minutes ago, or too many messages were sent within the hour',
-    zh: '该地址几分钟前刚收到过确认码，或一小时内发送的消息过多',
-  },
+  'no-player-channel': [
+    'notices to players are off in this channel: the administrator can switch them on',
+    '该渠道没有开启发给玩家的通知，请联系管理员开启',
+  ],
+  'too-many-messages': [
+    'this address got a code a few minutes ago, or too many messages were sent within the hour',
+    '该地址几分钟前刚收到过确认码，或一小时内发送的消息过多',
+  ],
   'no-token': '没有这个令牌',
   'no-operator': '没有这个操作员',
   'no-node': '没有这个节点',
@@ -189,76 +189,73 @@ export const REASON_TEXTS: Readonly<Record<ProblemReason['code'], string | Text>
   'administrator-only': '只有管理员能执行此操作',
   'of-all-accounts': '这里包含所有账号，代理商只能看到自己的账号',
   'role-changed': '请求期间角色已改变',
-  'rights-lost': {
-    en: 'your rights were taken meanwhile: you may not change accounts any more',
-    zh: '您的权限刚被收回，不能再修改账号',
-  },
-  'not-own-account': { en: 'the account belongs to somebody else now', zh: '这个账号现在不属于您' },
-  'owner-gone': { en: 'the new owner was removed meanwhile', zh: '新的所属人刚被删除' },
-  'not-whitelisted': {
-    en: 'your address {address} is not in the whitelist',
-    zh: '您的地址 {address} 不在白名单中',
-  },
-  'through-own-proxy': {
-    en: 'the request came through this proxy itself: open the console without it',
-    zh: '请求经过了本代理：请不要通过它打开控制台',
-  },
-  confirm: { en: 'this needs your password again', zh: '此操作需要再次输入密码' },
+  'rights-lost': [
+    'your rights were taken meanwhile: you may not change accounts any more',
+    '您的权限刚被收回，不能再修改账号',
+  ],
+  'not-own-account': ['the account belongs to somebody else now', '这个账号现在不属于您'],
+  'owner-gone': ['the new owner was removed meanwhile', '新的所属人刚被删除'],
+  'not-whitelisted': ['your address {address} is not in the whitelist', '您的地址 {address} 不在白名单中'],
+  'through-own-proxy': [
+    'the request came through this proxy itself: open the console without it',
+    '请求经过了本代理：请不要通过它打开控制台',
+  ],
+  confirm: ['this needs your password again', '此操作需要再次输入密码'],
   'cross-site': '请求来自其他网站的页面',
-  'host-not-allowed': {
-    en: 'the host name of this address is not in admin.allowedHosts',
-    zh: '这个地址的主机名不在 admin.allowedHosts 中',
-  },
-  'search-too-slow': {
-    en: 'the search took too long: type three characters or more, or filter',
-    zh: '搜索耗时太长：请输入三个以上的字符，或加上筛选',
-  },
-  'searches-busy': {
-    en: 'other searches are still being answered: try again in a moment',
-    zh: '其他搜索还没有完成：请稍后再试',
-  },
-  'database-gone': {
-    en: 'the database file was deleted or moved; nothing was changed: restore a backup, or restart the daemon',
-    zh: '数据库文件已被删除或移走，未作任何修改：请恢复备份或重启服务',
-  },
-  'database-replaced': {
-    en: 'another file has replaced the database file; nothing was changed: restart the daemon to use it',
-    zh: '数据库文件已被另一个文件替换，未作任何修改：请重启服务以使用新文件',
-  },
-  'database-corrupt': {
-    en: 'the database file is damaged: stop the daemon and restore a backup',
-    zh: '数据库文件已损坏：请停止服务并恢复备份',
-  },
-  'database-locked': {
-    en: 'another program has locked the database; nothing was changed: try again in a moment',
-    zh: '数据库被其他程序锁定，未作任何修改：请稍后再试',
-  },
+  'host-not-allowed': [
+    'the host name of this address is not in admin.allowedHosts',
+    '这个地址的主机名不在 admin.allowedHosts 中',
+  ],
+  'search-too-slow': [
+    'the search took too long: type three characters or more, or filter',
+    '搜索耗时太长：请输入三个以上的字符，或加上筛选',
+  ],
+  'searches-busy': [
+    'other searches are still being answered: try again in a moment',
+    '其他搜索还没有完成：请稍后再试',
+  ],
+  'database-gone': [
+    'the database file was deleted or moved; nothing was changed: restore a backup, or restart the daemon',
+    '数据库文件已被删除或移走，未作任何修改：请恢复备份或重启服务',
+  ],
+  'database-replaced': [
+    'another file has replaced the database file; nothing was changed: restart the daemon to use it',
+    '数据库文件已被另一个文件替换，未作任何修改：请重启服务以使用新文件',
+  ],
+  'database-corrupt': [
+    'the database file is damaged: stop the daemon and restore a backup',
+    '数据库文件已损坏：请停止服务并恢复备份',
+  ],
+  'database-locked': [
+    'another program has locked the database; nothing was changed: try again in a moment',
+    '数据库被其他程序锁定，未作任何修改：请稍后再试',
+  ],
   'database-read-only': '数据库无法写入：文件或磁盘为只读',
   'database-failing': '数据库无法读写；原因见日志',
-  'disk-full': {
-    en: 'no space left on the disk of the database; nothing was changed: free some space',
-    zh: '数据库所在磁盘已满，未作任何修改：请腾出空间',
-  },
-  'database-away': {
-    en: 'the database does not answer; whether a change was made is not known: look, or repeat it',
-    zh: '数据库没有回应；修改是否完成还不确定：请查看或再做一次',
-  },
+  'disk-full': [
+    'no space left on the disk of the database; nothing was changed: free some space',
+    '数据库所在磁盘已满，未作任何修改：请腾出空间',
+  ],
+  'database-away': [
+    'the database does not answer; whether a change was made is not known: look, or repeat it',
+    '数据库没有回应；修改是否完成还不确定：请查看或再做一次',
+  ],
   'name-taken': '另一个操作员或管理员已使用这个名字',
-  'import-type': { en: 'only CSV, JSON and text files are accepted', zh: '只接受 CSV、JSON 或文本文件' },
+  'import-type': ['only CSV, JSON and text files are accepted', '只接受 CSV、JSON 或文本文件'],
   importing: '您的另一个导入正在进行，请等待完成',
   'too-many-streams': '打开的实时连接数已达上限',
   'no-player-page': '玩家页面没有开启：请设置 admin.playerPage.enabled',
   'no-pac': 'PAC 文件没有开启：请设置 admin.playerPage.pac',
   'password-checks-busy': '等待校验的密码过多（admin.signInChecks），请过几秒再试',
   'too-many-attempts': '这个地址的登录失败次数过多（admin.attempts）',
-  'too-many-codes': {
-    en: 'there were too many wrong codes; use a recovery code, or sign in from where you did of late',
-    zh: '错误的验证码过多；请使用恢复码，或在最近登录过的网络登录',
-  },
+  'too-many-codes': [
+    'there were too many wrong codes; use a recovery code, or sign in from where you did of late',
+    '错误的验证码过多；请使用恢复码，或在最近登录过的网络登录',
+  ],
   'query-twice': '有查询参数重复',
   'audit-days': '令牌不能缩短审计日志的保留时间（auditDays）',
   'lacks-scope': '令牌缺少权限 {scope}',
-  'role-lacks-scope': { en: 'the role lacks the scope {scope}', zh: '角色缺少权限 {scope}' },
+  'role-lacks-scope': ['the role lacks the scope {scope}', '角色缺少权限 {scope}'],
   'own-role-lacks-scope': '您的角色缺少权限 {scope}',
   'file-too-large': '文件最大 {max} 字节',
   'preview-outdated': '预览时为 {expected} 个账号，现在为 {now} 个',

@@ -165,7 +165,7 @@ export function exampleOf(template: string, language: 'zh' | 'en'): string {
   const values = new Map([
     ['username', 'player01'],
     ['expires', '2026-12-31 23:59'],
-    ['left', notices['notices.example.left'][language]],
+    ['left', notices['notices.example.left'][language === 'en' ? 0 : 1]],
     ['used', '90'],
     ['traffic', '45.0 GB / 50.0 GB'],
   ]);
