@@ -21,7 +21,7 @@ import { SettingsPage } from './pages/settings/settings.js';
 import { RailFoot } from './rail-foot.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
-import { Gone } from './ui/list.js';
+import { Gone } from './ui/list/list.js';
 import { Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 

@@ -7,7 +7,7 @@ import { useLoad } from '../../lib/load.js';
 import { go } from '../../lib/router.js';
 import { Button, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { BackLink, Gone } from '../../ui/list.js';
+import { BackLink, Gone } from '../../ui/list/list.js';
 import { Permitted, PermittedButton } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';

@@ -6,17 +6,17 @@ import { useLoad } from '../../lib/load.js';
 import { useMay, useUser } from '../../lib/rights.js';
 import { go, patchQuery, usePlace } from '../../lib/router.js';
 import { Button, useWidth } from '../../ui/basics.js';
-import { ColumnChooser } from '../../ui/columns.js';
-import { DayRange } from '../../ui/day-range.js';
-import { Counts, Paged, SearchBox } from '../../ui/list.js';
+import { ColumnChooser } from '../../ui/list/columns.js';
+import { DayRange } from '../../ui/list/day-range.js';
+import { Counts, Paged, SearchBox } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
-import { AccountDialogs } from './dialogs.js';
 import { OwnBudget } from './fields/budget.js';
 import { useSellers } from './fields/owner-choice.js';
 import { AccountFilters, ExitFilter, filterOf, OwnerFilter, PlanFilter, TagFilter } from './filters.js';
+import { AccountDialogs } from './new/dialogs.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
 const FILES = [

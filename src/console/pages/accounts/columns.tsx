@@ -4,7 +4,7 @@ import { count, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
 import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
+import { type Column, column } from '../../ui/list/columns.js';
 import { expiryOf } from './fields/plans.js';
 
 /** Returns the state of an account in one word, with its tone. */

@@ -2,7 +2,6 @@
 import { useState } from 'preact/hooks';
 import type { Account, AccountChange } from '../../api-types.js';
 import { call, callWithEtag } from '../../lib/api.js';
-import { lengthError, tooManyBytes } from '../../lib/credential-text.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useUser } from '../../lib/rights.js';
@@ -22,6 +21,7 @@ import {
   textsOf,
   valueIn,
 } from './fields/account-fields.js';
+import { lengthError, tooManyBytes } from './fields/credential-text.js';
 import { fieldLabel, fieldValue } from './fields/field-words.js';
 
 interface EditDialogProps {

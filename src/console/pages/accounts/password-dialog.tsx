@@ -3,11 +3,11 @@
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats } from '../../api-types.js';
 import { call } from '../../lib/api.js';
-import { lengthError, tooManyBytes } from '../../lib/credential-text.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
+import { lengthError, tooManyBytes } from './fields/credential-text.js';
 
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];

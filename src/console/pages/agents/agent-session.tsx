@@ -5,7 +5,7 @@ import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
 import { At, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { BackLink, Gone } from '../../ui/list.js';
+import { BackLink, Gone } from '../../ui/list/list.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 

@@ -6,7 +6,7 @@ import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
 import { At, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
-import { BackLink, Gone } from '../../ui/list.js';
+import { BackLink, Gone } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';

@@ -5,8 +5,8 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, State, type Tone } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
-import { FilterChips, List, SetFilter } from '../../ui/list.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
 
 const RUN_TONES: Readonly<Record<RunStatus, Tone>> = {

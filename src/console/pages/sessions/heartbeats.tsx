@@ -6,12 +6,12 @@ import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
 import { Ago, Client, Tag, Traffic } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
-import { type Column, column } from '../../ui/columns.js';
 import { Segments } from '../../ui/form.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { Table } from '../../ui/list/table.js';
 import { Permitted } from '../../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
 import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
 
 type By = 'game' | 'account';
 

@@ -4,9 +4,9 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, At, Client, State, type Tone } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
-import { DayRange, dayRangeOf } from '../../ui/day-range.js';
-import { FilterChip, List, SetFilter } from '../../ui/list.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
+import { FilterChip, List, SetFilter } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
 
 function loginTone(outcome: LoginOutcome): Tone {

@@ -7,8 +7,8 @@ import { t } from '../../lib/i18n.js';
 import { may } from '../../lib/rights.js';
 import { href } from '../../lib/router.js';
 import { Client, Traffic } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
 import { AskButton } from '../../ui/dialog.js';
+import { type Column, column } from '../../ui/list/columns.js';
 import { notify } from '../../ui/toast.js';
 
 const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = {

@@ -7,11 +7,11 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
 import { At, Button, Client, State, Traffic } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
 import { useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
 
 const EXAMPLES = {
   ...{ destination: '198.51.100.7', port: '25', outgoing: '192.0.2.1', outgoingPort: '54322' },

@@ -1,7 +1,7 @@
 // Retention times, and the effective configuration.
 import type { EffectiveConfig, Retention } from '../../api-types.js';
 import { callWithEtag, urlOf } from '../../lib/api.js';
-import { confirmThenFollow } from '../../lib/confirm.js';
+import { confirmThenFollow } from '../../lib/download.js';
 import { useDraft } from '../../lib/draft.js';
 import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';

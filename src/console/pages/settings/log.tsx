@@ -5,7 +5,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { partsOf, usePlace } from '../../lib/router.js';
 import { At, Button, CopyButton, State, type Tone } from '../../ui/basics.js';
-import { FilterChips, List } from '../../ui/list.js';
+import { FilterChips, List } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
 
 const FROM_LEVELS = ['info', 'warn', 'error'] as const;

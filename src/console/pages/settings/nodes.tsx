@@ -5,11 +5,11 @@ import { count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Ago, State, type Tone, Traffic } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
 import { AskButton } from '../../ui/dialog.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { Table } from '../../ui/list/table.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { WhenLoaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
 import { notify } from '../../ui/toast.js';
 
 const TONES: Readonly<Record<Node['state'], Tone>> = {

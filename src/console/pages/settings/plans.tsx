@@ -7,10 +7,10 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { Pieces } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/columns.js';
 import { AskButton, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input } from '../../ui/form.js';
-import { ShortList } from '../../ui/list.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import {

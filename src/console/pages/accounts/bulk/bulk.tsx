@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
-import { MoreActions, SelectionBar } from '../../../ui/selection-bar.js';
+import { MoreActions, SelectionBar } from '../../../ui/list/selection-bar.js';
 import { ManyCredentialsDialog } from '../credentials.js';
 import { useNamed } from '../fields/account-fields.js';
 import { useSellers } from '../fields/owner-choice.js';

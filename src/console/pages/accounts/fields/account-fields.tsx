@@ -2,6 +2,7 @@
 // What forms, previews and lists of changes show of a field comes from here.
 import type { ComponentChildren } from 'preact';
 import type { Account, AccountChange, AccountLimits } from '../../../api-types.js';
+import { toggled } from '../../../lib/draft.js';
 import { expiry, localTime } from '../../../lib/format.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
@@ -9,7 +10,6 @@ import { may, useUser } from '../../../lib/rights.js';
 import { href } from '../../../lib/router.js';
 import { scheduleEntries, scheduleWords } from '../../../lib/schedule.js';
 import { Pieces } from '../../../ui/basics.js';
-import { Choices } from '../../../ui/choices.js';
 import { ExpiryField, expiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
 import { Area, Checkbox, Field, Input, optionsOf, Select } from '../../../ui/form.js';
 import { readTags, TagField, tagsText } from './tag-field.js';
@@ -324,13 +324,16 @@ interface ChoicesProps extends FieldsProps {
 /** Fields that may stay unchanged: only a ticked one has an input. */
 export function AccountFieldChoices({ names, texts, onChange, chosen, onChoose }: ChoicesProps) {
   return (
-    <Choices
-      names={useShown(names, {})}
-      labelOf={labelOf}
-      chosen={chosen}
-      onChoose={onChoose}
-      fieldOf={(name) => <FieldInput name={name} value={texts[name]} onChange={onChange} hideLabel />}
-    />
+    <>
+      {useShown(names, {}).map((name) => (
+        <div key={name} class="limit-field">
+          <Checkbox checked={chosen.has(name)} onChange={(on) => onChoose(toggled(chosen, name, on))}>
+            {labelOf(name)}
+          </Checkbox>
+          {chosen.has(name) && <FieldInput name={name} value={texts[name]} onChange={onChange} hideLabel />}
+        </div>
+      ))}
+    </>
   );
 }
 

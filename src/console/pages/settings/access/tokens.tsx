@@ -7,11 +7,11 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { may } from '../../../lib/rights.js';
 import { Ago, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
-import { type Column, column } from '../../../ui/columns.js';
 import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, Field, Input } from '../../../ui/form.js';
-import { ShortList } from '../../../ui/list.js';
+import { type Column, column } from '../../../ui/list/columns.js';
+import { ShortList } from '../../../ui/list/list.js';
 import { Empty } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
 

@@ -1,10 +1,10 @@
 // The dialog that is open over the list of accounts. The address names it.
 import { useState } from 'preact/hooks';
-import type { AccountFilterBody } from '../../api-types.js';
-import { useMay } from '../../lib/rights.js';
-import { patchQuery } from '../../lib/router.js';
+import type { AccountFilterBody } from '../../../api-types.js';
+import { useMay } from '../../../lib/rights.js';
+import { patchQuery } from '../../../lib/router.js';
+import { CredentialsDialog, ManyCredentialsDialog } from '../credentials.js';
 import { CreateDialog, type Created } from './create.js';
-import { CredentialsDialog, ManyCredentialsDialog } from './credentials.js';
 import { ExportDialog } from './export.js';
 import { ImportDialog } from './import.js';
 

@@ -1,9 +1,10 @@
 // The table of every list: rows of fixed height, of which the page contains only the visible ones; keyboard, sorting and selection.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { noteRow } from '../lib/arrival.js';
-import { t } from '../lib/i18n.js';
-import { patchQuery } from '../lib/router.js';
-import { useWidth } from './basics.js';
+import { noteRow } from '../../lib/arrival.js';
+import { t } from '../../lib/i18n.js';
+import { patchQuery } from '../../lib/router.js';
+import { useWidth } from '../basics.js';
+import { Icon } from '../icons.js';
 import {
   type Column,
   fittingColumns,
@@ -13,7 +14,6 @@ import {
   useDrawn,
   WIDE_PX,
 } from './columns.js';
-import { Icon } from './icons.js';
 import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
 export interface Selection {

@@ -1,16 +1,14 @@
 // Creates one account, or many by a pattern or a list.
 import { useState } from 'preact/hooks';
-import type { Credentials, CredentialsInFormats, NewAccounts } from '../../api-types.js';
-import { call } from '../../lib/api.js';
-import { lengthError, tooManyBytes } from '../../lib/credential-text.js';
-import { useDraft } from '../../lib/draft.js';
-import { expiry } from '../../lib/format.js';
-import { t } from '../../lib/i18n.js';
-import { useUser } from '../../lib/rights.js';
-import { patchQuery } from '../../lib/router.js';
-import { Confirm, FormDialog } from '../../ui/dialog.js';
-import { Field, Input, optionsOf, Segments } from '../../ui/form.js';
-import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
+import type { Credentials, CredentialsInFormats, NewAccounts } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { useDraft } from '../../../lib/draft.js';
+import { expiry } from '../../../lib/format.js';
+import { t } from '../../../lib/i18n.js';
+import { useUser } from '../../../lib/rights.js';
+import { patchQuery } from '../../../lib/router.js';
+import { Confirm, FormDialog } from '../../../ui/dialog.js';
+import { Field, Input, optionsOf, Segments } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFields,
@@ -21,9 +19,11 @@ import {
   NO_FIELD_TEXTS,
   NOTE_NAMES,
   readFields,
-} from './fields/account-fields.js';
-import { BudgetWords } from './fields/budget.js';
-import { PlanChoice } from './fields/plan-choice.js';
+} from '../fields/account-fields.js';
+import { BudgetWords } from '../fields/budget.js';
+import { lengthError, tooManyBytes } from '../fields/credential-text.js';
+import { PlanChoice } from '../fields/plan-choice.js';
+import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
 
 /** The credentials that the console shows once, after it created the accounts. */
 export type Created = { readonly one: CredentialsInFormats } | { readonly many: readonly Credentials[] };

@@ -1,19 +1,19 @@
 // Imports accounts from a file: a dry run first, then the import, with the outcome of each line.
 import { useState } from 'preact/hooks';
-import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../api-types.js';
-import { call, me } from '../../lib/api.js';
-import { useCell } from '../../lib/cell.js';
-import { bytes, localTime, utcTime } from '../../lib/format.js';
-import { t } from '../../lib/i18n.js';
-import { lineReason } from '../../lib/server-texts.js';
-import { Button, ScrollBox, State } from '../../ui/basics.js';
-import { Dialog, useAction } from '../../ui/dialog.js';
-import { Field, optionsOf, Select } from '../../ui/form.js';
-import { Icon } from '../../ui/icons.js';
-import { Failure, Skeleton } from '../../ui/states.js';
-import { BudgetWords } from './fields/budget.js';
-import { showField } from './fields/field-words.js';
-import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './fields/file-choices.js';
+import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../../api-types.js';
+import { call, me } from '../../../lib/api.js';
+import { useCell } from '../../../lib/cell.js';
+import { bytes, localTime, utcTime } from '../../../lib/format.js';
+import { t } from '../../../lib/i18n.js';
+import { lineReason } from '../../../lib/server-texts.js';
+import { Button, ScrollBox, State } from '../../../ui/basics.js';
+import { Dialog, useAction } from '../../../ui/dialog.js';
+import { Field, optionsOf, Select } from '../../../ui/form.js';
+import { Icon } from '../../../ui/icons.js';
+import { Failure, Skeleton } from '../../../ui/states.js';
+import { BudgetWords } from '../fields/budget.js';
+import { showField } from '../fields/field-words.js';
+import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './file-choices.js';
 
 const MEDIA: Readonly<Record<FileFormat, string>> = {
   csv: 'text/csv',

@@ -1,8 +1,8 @@
 // A filter by days, from the first to the last. The address holds them as `from` and `until`.
 import { useRef } from 'preact/hooks';
-import { t } from '../lib/i18n.js';
-import { patchQuery, usePlace } from '../lib/router.js';
-import { useMenu } from './menu.js';
+import { t } from '../../lib/i18n.js';
+import { patchQuery, usePlace } from '../../lib/router.js';
+import { useMenu } from '../menu.js';
 
 /** Returns the range of an address; undefined: no bound. */
 export function dayRangeOf(query: URLSearchParams): {

@@ -1,5 +1,5 @@
 // The length of user names and passwords: SOCKS carries at most 255 bytes of each (RFC 1929 §2).
-import { t } from './i18n.js';
+import { t } from '../../../lib/i18n.js';
 
 const MAX_BYTES = 255;
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

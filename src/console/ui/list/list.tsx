@@ -1,15 +1,15 @@
 // The frame of every list: search, filters and counts, the table, and the pager.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { listAddress } from '../lib/arrival.js';
-import { t } from '../lib/i18n.js';
-import type { Loaded } from '../lib/load.js';
-import { href, patchQuery, usePlace } from '../lib/router.js';
-import { noteNext, stepOf, trailOf } from '../lib/trail.js';
-import { Button } from './basics.js';
+import { listAddress } from '../../lib/arrival.js';
+import { t } from '../../lib/i18n.js';
+import type { Loaded } from '../../lib/load.js';
+import { href, patchQuery, usePlace } from '../../lib/router.js';
+import { noteNext, stepOf, trailOf } from '../../lib/trail.js';
+import { Button } from '../basics.js';
+import { Icon } from '../icons.js';
+import { Empty, type EmptyProps, WhenLoaded } from '../states.js';
 import { ColumnChooser } from './columns.js';
-import { Icon } from './icons.js';
-import { Empty, type EmptyProps, WhenLoaded } from './states.js';
 import { Table, type TableProps } from './table.js';
 
 /** One page of a list, as the API answers it. */

@@ -1,7 +1,13 @@
 // The part of the dialog that creates many accounts: their names by a pattern or a list, with a preview.
-import type { NewAccounts, NewAccountsResult } from '../../api-types.js';
-import { call } from '../../lib/api.js';
-import { type TextKey, t } from '../../lib/i18n.js';
+import type { NewAccounts, NewAccountsResult } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { type TextKey, t } from '../../../lib/i18n.js';
+import { type Preview, usePreview } from '../../../lib/preview.js';
+import { ScrollBox } from '../../../ui/basics.js';
+import { Area, Checkbox, Field, Input, optionsOf, Segments } from '../../../ui/form.js';
+import { Failure } from '../../../ui/states.js';
+import { Skipped } from '../bulk/bulk-preview.js';
+import { fieldLabel } from '../fields/field-words.js';
 import {
   FIELD_NAMES,
   type Pasted,
@@ -9,13 +15,7 @@ import {
   readPasted,
   SEPARATORS,
   type Separator,
-} from '../../lib/paste.js';
-import { type Preview, usePreview } from '../../lib/preview.js';
-import { ScrollBox } from '../../ui/basics.js';
-import { Area, Checkbox, Field, Input, optionsOf, Segments } from '../../ui/form.js';
-import { Failure } from '../../ui/states.js';
-import { Skipped } from './bulk/bulk-preview.js';
-import { fieldLabel } from './fields/field-words.js';
+} from './paste.js';
 
 export interface ManyTexts {
   readonly source: 'pattern' | 'list';

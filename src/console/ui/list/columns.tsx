@@ -1,11 +1,11 @@
 // Which columns a table shows: the chosen ones, and as many of the others as fit.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Cell, cell, useCell } from '../lib/cell.js';
-import { type TextKey, t } from '../lib/i18n.js';
-import { useWidth } from './basics.js';
-import { Icon } from './icons.js';
-import { useMenu } from './menu.js';
+import { type Cell, cell, useCell } from '../../lib/cell.js';
+import { type TextKey, t } from '../../lib/i18n.js';
+import { useWidth } from '../basics.js';
+import { Icon } from '../icons.js';
+import { useMenu } from '../menu.js';
 
 export interface Column<T> {
   readonly key: string;

@@ -1,14 +1,14 @@
 // Exports the accounts as a file to download.
 import { useState } from 'preact/hooks';
-import type { AccountFilterBody, FileFormat } from '../../api-types.js';
-import { urlOf } from '../../lib/api.js';
-import { confirmThenFollow } from '../../lib/confirm.js';
-import { t } from '../../lib/i18n.js';
-import { useUser } from '../../lib/rights.js';
-import { Button } from '../../ui/basics.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Checkbox } from '../../ui/form.js';
-import { FormatChoice, ownZone, ZoneChoice } from './fields/file-choices.js';
+import type { AccountFilterBody, FileFormat } from '../../../api-types.js';
+import { urlOf } from '../../../lib/api.js';
+import { confirmThenFollow } from '../../../lib/download.js';
+import { t } from '../../../lib/i18n.js';
+import { useUser } from '../../../lib/rights.js';
+import { Button } from '../../../ui/basics.js';
+import { Dialog } from '../../../ui/dialog.js';
+import { Checkbox } from '../../../ui/form.js';
+import { FormatChoice, ownZone, ZoneChoice } from './file-choices.js';
 
 export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; onClose: () => void }) {
   const [format, setFormat] = useState<FileFormat>('csv');

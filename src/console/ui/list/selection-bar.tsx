@@ -1,9 +1,9 @@
 // The bar of actions on the selected rows. It floats at the foot of the page, so that nothing moves when a row is selected.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { t } from '../lib/i18n.js';
-import { Button } from './basics.js';
-import { useMenu } from './menu.js';
+import { t } from '../../lib/i18n.js';
+import { Button } from '../basics.js';
+import { useMenu } from '../menu.js';
 
 interface SelectionBarProps {
   readonly text: string;
