@@ -5,6 +5,7 @@ import { CommandError, type CommandIo } from './cli/shared/command.js';
 import { type AddCommands, Group } from './cli/shared/group.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
+import { journalPrefix, toJournal } from './journal.js';
 import { readVersion } from './program.js';
 
 /** The commands in the order of the help. The module of a command is imported only when needed. */
@@ -106,23 +107,19 @@ function groupOf([, , ...words]: readonly string[]): string | null {
 /** Prints the error to stderr and returns the exit code. */
 function report(error: unknown, { stderr }: CommandIo): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof ConfigError) {
-    stderr.write(`${error.message}\n`);
-    return 2;
-  }
-  if (error instanceof CommandError) {
-    stderr.write(`${error.message}\n`);
-    return error.exitCode;
-  }
-  if (error instanceof StartError) {
-    stderr.write(`${error.message}\n`);
-    return 1;
-  }
+  const prefix = toJournal(2) ? journalPrefix('error') : '';
+  stderr.write(`${prefix}${messageOf(error).replaceAll('\n', `\n${prefix}`)}\n`);
+  if (error instanceof ConfigError) return 2;
+  return error instanceof CommandError ? error.exitCode : 1;
+}
+
+function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ConfigError || error instanceof CommandError || error instanceof StartError)
+    return message;
   // A thread or a process could not be started (pthread_create(3), fork(2)).
   const advice = /\bEAGAIN\b/.test(message)
     ? '; raise the limit of threads (TasksMax=, ulimit -u), or of address space (LimitAS=, ulimit -v) to 4 GiB or more'
     : '';
-  stderr.write(`Unexpected error: ${message}${advice}\n`);
-  return 1;
+  return `Unexpected error: ${message}${advice}`;
 }

@@ -1,9 +1,11 @@
-// The log: JSON lines on stdout, readable lines on a terminal. Secrets are hidden and control characters escaped.
+// The log: JSON lines on stdout, readable lines on a terminal, with priorities in the journal. Secrets are hidden and control
+// characters escaped.
 import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { HIDDEN } from './config/secret.js';
 import type { RecentLog } from './core/recent-log.js';
 import { printable } from './core/text.js';
+import { journalPrefix, toJournal } from './journal.js';
 
 export type { Logger } from 'pino';
 
@@ -73,8 +75,11 @@ function stdout(): DestinationStream {
   });
   // The reader of the log is gone (EPIPE). The daemon continues.
   lines.on('error', () => undefined);
-  return inBatches(lines);
+  return inBatches(lines, toJournal(1) ? withPriority : (line) => line);
 }
+
+/** Lines begin with their level: `{"level":"warn",`. */
+const withPriority = (line: string): string => journalPrefix(line.slice(10, line.indexOf('"', 10))) + line;
 
 type Destination = ReturnType<typeof pino.destination>;
 
@@ -82,7 +87,10 @@ type Destination = ReturnType<typeof pino.destination>;
  * Collects lines as bytes, because `lines` would measure a batch of strings again at each line. Its timer only runs while lines
  * wait.
  */
-function inBatches(lines: Destination): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
+function inBatches(
+  lines: Destination,
+  toOutput: (line: string) => string,
+): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
   // The type declares only strings, but `contentMode: 'buffer'` accepts buffers.
   const { write } = lines as unknown as { write(this: Destination, line: Buffer): boolean };
   let waitingBytes = 0;
@@ -105,7 +113,7 @@ function inBatches(lines: Destination): DestinationStream & Pick<Destination, 'f
   };
   return {
     write(line) {
-      const bytes = Buffer.from(line);
+      const bytes = Buffer.from(toOutput(line));
       waitingBytes += bytes.length;
       write.call(lines, bytes);
       if (!isScheduled) schedule();

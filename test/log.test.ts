@@ -1,5 +1,9 @@
 // The log: one JSON object per line, with fields in a fixed order, without secrets and control characters.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createLogger } from '../src/log.js';
@@ -101,5 +105,41 @@ describe('a log line', () => {
     assert.deepEqual([type, message, code], ['RangeError', 'outer\\x0aline', 'E_OUTER']);
     assert.match(String(stack), /^ {4}at /);
     assert.equal((cause as Record<string, unknown>)['message'], 'inner');
+  });
+});
+
+describe('a line for the journal', () => {
+  const PROGRAM = `
+    const { createLogger } = await import(process.argv[1]);
+    const log = createLogger({ level: 'trace' });
+    for (const level of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) log[level]({}, level);
+  `;
+
+  /** Runs the program with a file as stdout; `named`: whether JOURNAL_STREAM names it. */
+  function written(named: boolean): string[] {
+    const file = join(tmpdir(), `pulsegate-journal-${process.pid}`);
+    const fd = openSync(file, 'w+');
+    try {
+      const { dev, ino } = fstatSync(fd);
+      const JOURNAL_STREAM = named ? `${dev}:${ino}` : `${dev}:${ino + 1}`;
+      const module = new URL('../src/log.js', import.meta.url).href;
+      spawnSync(process.execPath, ['--input-type=module', '-e', PROGRAM, module], {
+        stdio: ['ignore', fd, 'inherit'],
+        env: { ...process.env, JOURNAL_STREAM },
+      });
+      return readFileSync(file, 'utf8').trimEnd().split('\n');
+    } finally {
+      closeSync(fd);
+      rmSync(file);
+    }
+  }
+
+  it('has the priority of its level before it', () => {
+    const priorities = written(true).map((line) => /^<(\d)>\{"level"/.exec(line)?.[1]);
+    assert.deepEqual(priorities, ['2', '3', '4', '6', '7', '7']);
+  });
+
+  it('is unchanged when the output is not the journal that JOURNAL_STREAM names', () => {
+    for (const line of written(false)) JSON.parse(line);
   });
 });

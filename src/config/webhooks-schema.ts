@@ -230,9 +230,19 @@ export function checkWebhookAgents(
   }
 }
 
-/** One warning for each setting that is valid but insecure. */
-export function webhookWarnings({ webhooks }: { webhooks: z.output<typeof webhooksSchema> }): string[] {
-  return (['secret', 'previousSecret'] as const)
+/** One warning for each setting that is valid but insecure, or without effect. */
+export function webhookWarnings({
+  webhooks,
+  agents,
+}: {
+  webhooks: z.output<typeof webhooksSchema>;
+  agents: z.output<typeof agentsSchema>;
+}): string[] {
+  const short = (['secret', 'previousSecret'] as const)
     .filter((key) => (webhooks[key]?.reveal().length ?? MIN_SECRET_CHARS) < MIN_SECRET_CHARS)
     .map((key) => `webhooks.${key} is shorter than ${MIN_SECRET_CHARS} characters and can be guessed`);
+  if (!webhooks.enabled || Object.keys(webhooks.agents).length > 0) return short;
+  const [name = 'NAME'] = Object.keys(agents);
+  const text = 'webhooks.enabled is true, but webhooks.agents is empty: no request can trigger an agent';
+  return [...short, `${text}; add webhooks: { agents: { ${name}: {} } }`];
 }

@@ -1,7 +1,7 @@
 // The command line as a script sees it: a real database, exit codes, stdout and stderr.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -410,6 +410,17 @@ agents:
     assert.match(wrongFormat.stderr, /signature\.secretFile: .*plain must contain whsec_ and base64/);
   });
 
+  it('check and doctor warn of webhooks that can trigger no agent', async (t) => {
+    const webhooks = 'webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2';
+    const agents = 'agents: { reporter: { type: http, url: "http://127.0.0.1:1/" } }';
+    const expected = /webhooks\.agents is empty: .*; add webhooks: \{ agents: \{ reporter: \{\} \} \}/;
+    const cli = await commandLine(t, `${webhooks} }\n${agents}`);
+    assert.match((await cli.run(['config', 'check'])).stderr, expected);
+    assert.match((await cli.run(['doctor'])).stdout, expected);
+    const listed = await commandLine(t, `${webhooks}, agents: { reporter: {} } }\n${agents}`);
+    assert.doesNotMatch((await listed.run(['config', 'check'])).stderr, /webhooks/);
+  });
+
   it('check warns of missing programs and folders of agents', async (t) => {
     const cli = await commandLine(
       t,
@@ -459,6 +470,17 @@ describe('doctor', () => {
     assert.ok(state('disk'), 'doctor reports the free space on the disk');
     // doctor creates no data folder.
     await assert.rejects(stat(join(cli.folder, 'data')));
+  });
+
+  it('as root judges the user who owns the data folder', { skip: process.getuid?.() !== 0 }, async (t) => {
+    const cli = await commandLine(t);
+    const data = join(cli.folder, 'data');
+    await mkdir(data, { recursive: true });
+    const user = async () => /(ok|warn) +user: .*/.exec((await cli.run(['doctor'])).stdout)?.[0];
+    await chown(data, 65_534, 65_534);
+    assert.equal(await user(), `ok   user: the daemon's is 65534, the owner of ${data}`);
+    await chown(data, 0, 0);
+    assert.match((await user()) ?? '', /^warn user: running as root|pulsegate\.service/);
   });
 
   it('warns of secrets that other users can read, in the configuration and in files that it names', async (t) => {

@@ -162,7 +162,7 @@ function layOutDebian() {
     join(debian, 'pulsegate.service'),
     replaced('systemd/pulsegate.service', [
       ['file:///opt/pulsegate/README.md', 'man:pulsegate(1)'],
-      ['/usr/bin/env node /opt/pulsegate/bin/pulsegate.js', '/usr/bin/pulsegate'],
+      [/\/usr\/bin\/env node \/opt\/pulsegate\/bin\/pulsegate\.js/g, '/usr/bin/pulsegate'],
       ['DynamicUser=yes\nUser=pulsegate\n', 'User=pulsegate\nGroup=pulsegate\n'],
     ]),
   );

@@ -1,4 +1,5 @@
 // The checks of `pulsegate doctor`, in the order in which they are printed, and those of this machine.
+import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,7 +20,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   version: ({ config }) => checkVersion(config),
   // Always ok: bin/pulsegate.js refuses a Node that is too old before this runs.
   node: () => ok(process.version),
-  user: checkUser,
+  configuration: ({ warnings }) => warnings.map(warn),
+  user: ({ config }) => checkUser(config),
   descriptors: ({ config }) => checkDescriptors(config),
   'address space': checkAddressSpace,
   'data folder': ({ config }) => checkDataDir(config),
@@ -71,9 +73,22 @@ export function versionFinding(
   return warn(`${text}, ${ageInDays(build, now)} days old: look for a newer release`);
 }
 
-function checkUser(): Found | null {
+/** Root may run this beside a daemon of another user: that one counts. */
+async function checkUser({ dataDir }: Config): Promise<Found | null> {
   if (process.geteuid?.() !== 0) return null;
+  const owner = (await stat(dataDir).catch(() => null))?.uid ?? 0;
+  if (owner !== 0) return ok(`the daemon's is ${owner}, the owner of ${dataDir}`);
+  const user = await unitUser();
+  if (user !== '' && user !== 'root') return ok(`the daemon's is ${user}, by pulsegate.service`);
   return warn('running as root; run the daemon as a dedicated user (systemd/pulsegate.service does)');
+}
+
+/** `User=` of the installed unit; empty when there is none. */
+function unitUser(): Promise<string> {
+  const show = ['show', '--property=User', '--value', 'pulsegate.service'];
+  return new Promise((resolve) => {
+    execFile('systemctl', show, (error, stdout) => resolve(error ? '' : stdout.trim()));
+  });
 }
 
 const ENOUGH_DESCRIPTORS = 8192;

@@ -8,6 +8,7 @@ import { StartError } from '../../core/errors.js';
 import { isLoopback as isLoopbackAddress } from '../../http/guards/client.js';
 import { hasGlobalIpv6 } from '../../parts/geo.js';
 import { listenOn, openServer } from '../../parts/listen.js';
+import { daemonApi } from '../shared/api.js';
 import { type Found, ok, stop, warn } from './finding.js';
 
 /** Errors that mean that no server answered. NXDOMAIN is not one: it is an answer. */
@@ -46,17 +47,33 @@ export async function checkPort(config: Config, name: 'socks' | 'admin'): Promis
     return ok(port === 0 ? 'any free port' : `${addresses.join(', ')} free`);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    if (error.code === 'port-in-use' && (await isPulsegate(config)))
+    if (error.code === 'port-in-use' && ((await isRunning(config)) || (await isPulsegate(config))))
       return ok(`${port} in use by the running daemon`);
     return stop(error.message);
   }
 }
 
+/** Whether the daemon of this data folder runs. False too when this user may not ask it. */
+function isRunning(config: Config): Promise<boolean> {
+  const asked = daemonApi(config).call('GET /me');
+  return asked.then(
+    () => true,
+    () => false,
+  );
+}
+
 const PROBE_MS = 2000;
+/** Where to reach a listener of these hosts. A name would be looked up, by a server that may not know it. */
+const REACHED_AT: Readonly<Record<string, string>> = {
+  '0.0.0.0': '127.0.0.1',
+  '::': '::1',
+  localhost: '127.0.0.1',
+};
 
 /** Whether a Pulsegate listens on the admin port: its 401 response names the realm. */
 function isPulsegate({ admin }: Config): Promise<boolean> {
-  const host = admin.host[0] === '0.0.0.0' ? '127.0.0.1' : admin.host[0] === '::' ? '::1' : admin.host[0];
+  const [first = ''] = admin.host;
+  const host = REACHED_AT[first] ?? first;
   // The certificate is not verified: the request sends no credentials and reads only the realm.
   const get = admin.tls.cert === null ? getPlain : getOverTls;
   const path = '/ProxyAccount/GetProxyAccountList';
