@@ -1,8 +1,12 @@
 // `pulsegate trace`: who used a destination at a time, in the answer to an abuse report.
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { codeOf } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
 import { type Answer, worded } from './shared/api.js';
-import { printLine } from './shared/command.js';
-import { type AddCommands, printList } from './shared/group.js';
+import { CommandError, printLine } from './shared/command.js';
+import { STDIO } from './shared/files.js';
+import { type AddCommands, printList, type Run } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
 import { formatBytes, formatIso, formatOrigin } from './shared/table.js';
 
@@ -15,9 +19,11 @@ const INCOMPLETE: Readonly<Record<Answer<'GET /trace'>['incomplete'][number]['re
 };
 
 const PORT = 'Use a port from 1 to 65535.';
+const HAS_ZONE = /(?:Z|[+-]\d\d:\d\d)$/;
+const AT = 'Use --at with Z or an offset: 2026-11-23T08:00:00+01:00.';
 const WRONG = {
   'query.destination': 'Give an address, a network or a name as the destination, or --outgoing-port.',
-  'query.at': 'Use --at with Z or an offset: 2026-11-23T08:00:00+01:00.',
+  'query.at': AT,
   'query.tolerance': 'Use --tolerance 90s, 5m or 2h; at most 12h.',
   'query.outgoing': 'Use --outgoing with an address.',
   'query.port': PORT,
@@ -28,15 +34,21 @@ export const addTraceCommand: AddCommands = (program) => {
   program
     .command('trace', 'find who used a destination at a time; the search is in the audit log', {
       '[destination]': 'address, network or name; or give --outgoing-port',
-      '--at <time>': { help: 'with Z or an offset: 2026-11-23T08:00:00+01:00', isRequired: true },
+      '--at <time>': 'with Z or an offset: 2026-11-23T08:00:00+01:00',
+      '--report <file>':
+        'read the abuse report in a file (-: stdin) for what is not given; nothing is guessed',
       '--tolerance <time>': 'how far the time may be off, at most 12h (default: 5m)',
       '--port <port>': 'port of the destination',
       '--outgoing <address>': 'address of this server as the destination has seen it',
       '--outgoing-port <port>': 'port of this server as the destination has seen it',
       '--limit <n>': { help: 'maximum number of sessions', read: parseLimit, initial: 100 },
     })
-    .examples('trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00')
-    .answers(async ({ call, io, print }, { json, ...query }) => {
+    .examples('trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00', 'trace --report mail.txt')
+    .answers(async ({ call, io, print }, { json, report, ...given }) => {
+      const { at, ...asked } =
+        report === undefined ? given : { ...given, ...(await withReport(report, given, { call, io })) };
+      if (at === undefined) throw new CommandError(AT, 2);
+      const query = { ...asked, at };
       const answer = await worded(call('GET /trace', { query }), WRONG);
       const { items, nextCursor, incomplete } = answer;
       const show = () => {
@@ -62,3 +74,53 @@ export const addTraceCommand: AddCommands = (program) => {
       return [answer, show];
     });
 };
+
+const PARTS = ['destination', 'port', 'outgoing', 'outgoingPort', 'at'] as const;
+type Question = { readonly [Part in (typeof PARTS)[number]]?: string | undefined };
+
+/**
+ * The question with what a report says in its place: only what it says once, and with words that name the part.
+ * @throws CommandError with all that was found, when more must be given
+ */
+async function withReport(
+  file: string,
+  given: Question,
+  { call, io }: Pick<Run, 'call' | 'io'>,
+): Promise<Question> {
+  const content = file === STDIO ? text(io.stdin) : readFile(file, 'utf8');
+  const body = {
+    text: await content.catch((error: unknown) => {
+      throw new CommandError(`Cannot read ${file}: ${codeOf(error)}.`);
+    }),
+  };
+  const { ends, times } = await worded(call('POST /trace/report', { body }), {
+    'body.text': 'A report has 1 to 60000 characters.',
+  });
+  const only = (found: readonly string[]): string | undefined =>
+    new Set(found).size === 1 ? found[0] : undefined;
+  const of = (role: 'destination' | 'outgoing', part: 'address' | 'port'): string | undefined =>
+    only(ends.flatMap((end) => (end.role === role ? (end[part]?.toString() ?? []) : [])));
+  const said: Question = {
+    destination: of('destination', 'address'),
+    port: of('destination', 'port'),
+    outgoing: of('outgoing', 'address'),
+    outgoingPort: of('outgoing', 'port'),
+    at: only(times.map(({ local, offset }) => local + (offset ?? ''))),
+  };
+  const question = Object.fromEntries(PARTS.map((part) => [part, given[part] ?? said[part]])) as Question;
+  const { destination, outgoingPort, at = '' } = question;
+  if ((destination ?? outgoingPort) !== undefined && HAS_ZONE.test(at)) {
+    const read = PARTS.flatMap((part) => (question[part] === undefined ? [] : `${part} ${question[part]}`));
+    printLine(io.stderr, `Searching: ${read.join(', ')}`);
+    return question;
+  }
+  const found = [
+    ...ends.map(({ address, port, role }) => [address, port && `port ${port}`, role && `(${role})`]),
+    ...times.map(({ text: written, offset }) => [written, offset ?? '(give --at with its zone)']),
+  ];
+  const lines = found.map((words) => `  ${words.filter(Boolean).join(' ')}`);
+  throw new CommandError(
+    ['The report does not say clearly what to search for. Give it by arguments. Found:', ...lines].join('\n'),
+    2,
+  );
+}

@@ -170,6 +170,30 @@ onEachDatabase('a trim deletes what ended before, and no more than its limit', a
   assert.equal((await store.search(ask(), null, 10)).length, 2);
 });
 
+onEachDatabase(
+  'a trim keeps what still runs, however long, except at nodes that are no more',
+  async (open) => {
+    const { sessionRecords: store, nodes } = (await open()).store;
+    const claim = {
+      name: 'gate-1',
+      owner: randomUUID(),
+      process: randomUUID(),
+      version: '1',
+      leaseMs: 60_000,
+    };
+    await nodes.claim(claim);
+    const running = { startedAt: AT - 40 * DAY, endedAt: null, bytesUp: null, bytesDown: null };
+    const kept = record(running);
+    await store.write({ records: [kept, record({ ...running, node: 'gone' })], ends: [], gap: null }, 1);
+    assert.equal(await store.trim(AT, 10), 1);
+    const ids = async () => (await store.search(ask(), null, 10)).map(({ session }) => session);
+    assert.deepEqual(await ids(), [kept.session]);
+    const end = { session: kept.session, endedAt: AT + 1, bytesUp: 1, bytesDown: 1 };
+    await store.write({ records: [], ends: [end], gap: null }, 2);
+    assert.deepEqual([await store.trim(AT + 1, 10), await store.trim(AT + 2, 10), await ids()], [0, 1, []]);
+  },
+);
+
 onEachDatabase('a batch that is written again after a lost answer is written once', async (open, kind) => {
   const { sessionRecords: store } = (await open()).store;
   const batch = { records: [record()], ends: [], gap: null };

@@ -1,6 +1,6 @@
 // "Who was it?": an abuse report names a destination, a port and a time, and the daemon names the account.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -113,6 +113,25 @@ describe('a trace', () => {
       new RegExp(`alice +127\\.0\\.0\\.1 +127\\.0\\.0\\.1:${target.port} +127\\.0\\.0\\.1:${remotePort} `),
     );
     assert.match(printed.stderr, /^Incomplete: the range begins before the oldest record \d{4}-/m);
+    const mail = [
+      `Date: ${new Date().toISOString()}`,
+      `Source: 127.0.0.1 Source-Port: ${remotePort}`,
+      `Target: 127.0.0.1 Target-Port: ${target.port}`,
+    ].join('\n');
+    const file = join(dataDir, 'report.txt');
+    await writeFile(file, mail);
+    for (const [name, stdin] of [
+      [file, ''],
+      ['-', mail],
+    ] as const) {
+      const args = ['trace', '--report', name, '--config', daemon.configFile];
+      const answered = await runCommand(PROJECT, args, { stdin });
+      assert.match(answered.stdout, /^alice /m, answered.stderr);
+      assert.match(
+        answered.stderr,
+        new RegExp(`^Searching: destination 127.0.0.1, port ${target.port}, `, 'm'),
+      );
+    }
     const past = await trace(daemon, { ...question, at: '2020-01-01T08:00:00+08:00' });
     assert.deepEqual(
       past.incomplete.map(({ reason }) => reason),
@@ -155,6 +174,38 @@ describe('a trace', () => {
         incomplete.some(({ reason, count }) => reason === 'destinations-beyond-limit' && count === 1),
       );
     });
+  });
+
+  it('says what a report leaves open, and searches when it is given', async () => {
+    const unclear =
+      'Nov 19 03:21:41 CST attack from 192.0.2.1 port 4 to 198.51.100.7:25 and to 198.51.100.8:25';
+    const run = (...args: string[]) =>
+      runCommand(PROJECT, ['trace', '--report', '-', ...args, '--config', daemon.configFile], {
+        stdin: unclear,
+      });
+    const open = await run();
+    assert.equal(open.code, 2);
+    for (const found of [
+      '192.0.2.1 port 4 (outgoing)',
+      '198.51.100.8 port 25 (destination)',
+      'give --at with its zone',
+    ])
+      assert.ok(open.stderr.includes(found), open.stderr);
+    const given = await run('198.51.100.8', '--at', '2030-11-19T03:21:41+08:00');
+    assert.match(
+      given.stderr,
+      /^Searching: destination 198.51.100.8, port 25, outgoing 192.0.2.1, outgoingPort 4, /m,
+    );
+    assert.equal(given.code, 0);
+    const missing = await runCommand(PROJECT, [
+      'trace',
+      '--report',
+      'none.txt',
+      '--config',
+      daemon.configFile,
+    ]);
+    assert.deepEqual([missing.code, missing.stderr], [1, 'Cannot read none.txt: ENOENT.\n']);
+    assert.equal((await runCommand(PROJECT, ['trace', 'a.example', '--config', daemon.configFile])).code, 2);
   });
 
   it('is paged, audited with its question, and refuses what it cannot read', async () => {

@@ -92,7 +92,10 @@ export interface SessionRecordStore {
   unmatched(question: TraceQuestion): Promise<Unmatched>;
   /** When the oldest record started; null: there is none. */
   oldest(): Promise<number | null>;
-  /** Deletes at most `limit` records of sessions that ended before `before`; returns their number. */
+  /**
+   * Deletes at most `limit` records of sessions that ended before `before`, or that nodes which are no more began before it; returns
+   * their number.
+   */
   trim(before: number, limit: number): Promise<number>;
 }
 

@@ -173,10 +173,10 @@ export function createSessionRecordStore(
       let removed = 0;
       for (let span = 0; span <= RUNNING && removed < limit; span += 1) {
         const old = db('session_records').where({ span }).where('started_at', '<', before);
-        old
-          .whereRaw('coalesce(ended_at, started_at) < ?', [before])
-          .orderBy('started_at')
-          .limit(limit - removed);
+        // What runs stays; a node that is no more has left its records open.
+        if (span === RUNNING) old.whereNotIn('node', db('nodes').select('name'));
+        else old.where('ended_at', '<', before);
+        old.orderBy('started_at').limit(limit - removed);
         removed += await db('session_records').whereIn('id', old.select('id')).delete();
       }
       return removed;
