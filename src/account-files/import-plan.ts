@@ -58,8 +58,9 @@ export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanDeps {
   readonly accounts: AccountViews & AddressSettings & Pick<Accounts, 'hasEgressClass' | 'hasExit'>;
-  /** Whether the caller may set the egress class of accounts. */
+  /** Whether the caller may set the egress class of accounts, and their exit. */
   readonly mayChooseEgress: boolean;
+  readonly mayChooseExit: boolean;
   /** Whether added accounts may keep the id of the file. The logins of a deleted account are kept under its id. */
   readonly mayChooseIds: boolean;
   readonly existing: OnExisting;
@@ -85,13 +86,15 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
   function refusal({ username, exit, limits }: FileAccount, existing: Account | null): Reason | null {
     if (names.has(username)) return because('twice');
     names.add(username);
-    if (exit !== undefined && !deps.accounts.hasExit(exit)) return because('no-exit');
+    const isOtherExit = exit !== undefined && exit !== (existing?.exit ?? null);
+    if (isOtherExit && !deps.accounts.hasExit(exit, existing?.owner)) return because('no-exit');
     if (!deps.accounts.hasEgressClass(limits.egressClass ?? null)) return because('no-egress-class');
     const present = existing?.limits ?? NO_LIMITS;
-    const isOther =
-      (exit !== undefined && exit !== (existing?.exit ?? null)) ||
-      EGRESS_LIMITS.some((name) => limits[name] !== undefined && limits[name] !== present[name]);
-    return isOther && !deps.mayChooseEgress ? because('egress-scope') : null;
+    const isOther = EGRESS_LIMITS.some(
+      (name) => limits[name] !== undefined && limits[name] !== present[name],
+    );
+    const isRefused = (isOtherExit && !deps.mayChooseExit) || (isOther && !deps.mayChooseEgress);
+    return isRefused ? because('egress-scope') : null;
   }
 
   function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {

@@ -26,7 +26,7 @@ export const REASON_TEXTS = {
   choice: '{field} is none of {allowed}',
   text: '{field} is not a text',
   'no-egress-class': 'the configuration has no such egress class',
-  'no-exit': 'there is no such exit',
+  'no-exit': 'there is no such exit, or the seller of the account has not been given it',
   exit: 'exit must be 1 to 64 letters, digits, dots, dashes and underscores',
   'egress-scope':
     'the token lacks the scope egress:write for its egress class, its exit or its limits per minute',

@@ -1,7 +1,7 @@
 // `pulsegate exit`: manages the named ways out of this machine.
 import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
-import { type Answer, worded } from './shared/api.js';
-import { CommandError } from './shared/command.js';
+import { type Answer, type Api, worded } from './shared/api.js';
+import { CommandError, found } from './shared/command.js';
 import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
 import { NONE } from './shared/limit-options.js';
 import { formatBytes } from './shared/table.js';
@@ -18,6 +18,7 @@ const FIELDS = {
   '--family <family>': { help: 'address family', choices: [...EXIT_FAMILIES, NONE] },
   '--upstream <proxy...>': '[socks5://|http://][USER[:PASSWORD]@]host:port in order; none: no',
   '--names <where>': { help: 'where --upstream resolves names', choices: ['here', 'proxy'] },
+  '--seller <name...>': 'sellers whose accounts may use it; none: no seller',
   '--default': 'for accounts without an exit',
   '--no-default': 'not for accounts without an exit',
 } as const;
@@ -53,7 +54,7 @@ export const addExitCommands: AddCommands = (program) => {
   exit
     .command('add', 'add an exit, for sessions that begin from now on', { ...EXIT, ...FIELDS })
     .answers(async ({ call }, { name, ...given }) => {
-      const added = await worded(call('POST /exits', { body: { name, ...fieldsOf(given) } }), {
+      const added = await worded(call('POST /exits', { body: { name, ...(await fieldsOf(given, call)) } }), {
         'body.name': 'The name must be 1 to 64 letters, digits, dots, dashes and underscores.',
       });
       return [added, `${name}: ${leavesBy(added)}.`];
@@ -62,8 +63,8 @@ export const addExitCommands: AddCommands = (program) => {
   exit
     .command('set', 'change an exit; values you do not give stay as they are', { ...EXIT, ...FIELDS })
     .answers(async ({ call }, { name, ...given }) => {
-      const changed = call('PATCH /exits/{name}', { params: { name }, body: fieldsOf(given) });
-      const shown = await worded(changed, NO_EXIT);
+      const body = await fieldsOf(given, call);
+      const shown = await worded(call('PATCH /exits/{name}', { params: { name }, body }), NO_EXIT);
       return [shown, `${name}: ${leavesBy(shown)}.`];
     });
 
@@ -93,8 +94,8 @@ export const addExitCommands: AddCommands = (program) => {
 };
 
 /** Undefined fields are not changed. */
-function fieldsOf(given: ValuesOf<typeof FIELDS>) {
-  const { address, interface: device, mark, family, upstream, names } = given;
+async function fieldsOf(given: ValuesOf<typeof FIELDS>, call: Api['call']) {
+  const { address, interface: device, mark, family, upstream, names, seller } = given;
   return {
     addresses: address?.filter((each) => each !== NONE),
     choose: given.choose,
@@ -104,7 +105,21 @@ function fieldsOf(given: ValuesOf<typeof FIELDS>) {
     upstreams: upstream?.filter((each) => each !== NONE).map(readUpstream),
     names,
     isDefault: given.default,
+    sellers:
+      seller &&
+      (await idsOfSellers(
+        seller.filter((each) => each !== NONE),
+        call,
+      )),
   };
+}
+
+async function idsOfSellers(names: readonly string[], call: Api['call']): Promise<string[]> {
+  const operators = names.length === 0 ? [] : (await call('GET /operators')).items;
+  return names.map((name) => {
+    const seller = operators.find((each) => each.role === 'seller' && each.name === name);
+    return found(seller, 'operator', name, 'seller').id;
+  });
 }
 
 /** Without a password: the stored one of the same proxy and user name. */

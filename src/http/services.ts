@@ -193,6 +193,7 @@ export interface ImportOptions {
   readonly by: Actor;
   readonly fileName: string | null;
   readonly mayChooseEgress: boolean;
+  readonly mayChooseExit: boolean;
   readonly mayChooseIds: boolean;
   /** undefined: detected from the file. */
   readonly encoding: FileEncoding | undefined;

@@ -11,6 +11,7 @@ import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist.js';
+import { mayOwnerUse } from '../core/exits/exit.js';
 import { createExitsSetting, type ExitsSetting } from '../core/exits/exits-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
@@ -76,7 +77,10 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     pool,
     calendar,
     egressClasses: Object.keys(config.egress.classes),
-    hasExit: (name) => exits.byName(name) !== null,
+    hasExit(name, owner) {
+      const exit = exits.byName(name);
+      return exit !== null && mayOwnerUse(exit, owner);
+    },
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
     maxAllowedClients: config.socks.maxAllowedClients,
     geoFiles: config.geo,

@@ -19,12 +19,6 @@ import type { GeoFiles } from '../geo.js';
 import type { AuthorizedAccount } from './connection/authorized-clients.js';
 import type { AccountRecord, ProxySettings } from './plane-settings.js';
 
-/** The operator's exits, and which of them each seller has been given, by its id. */
-export interface KnownExits {
-  readonly exits: readonly Exit[];
-  readonly sellers: ReadonlyMap<string, readonly string[]>;
-}
-
 /** Parameters of a new worker. */
 export interface WorkerStart {
   readonly index: number;
@@ -32,7 +26,7 @@ export interface WorkerStart {
   readonly engine: 'native' | 'node';
   readonly settings: ProxySettings;
   readonly games: readonly GameRule[];
-  readonly exits: KnownExits;
+  readonly exits: readonly Exit[];
   readonly geo: GeoFiles;
   /** See shared.ts. */
   readonly shared: SharedMemory;
@@ -86,7 +80,7 @@ export type WorkerMessage =
       readonly reason: 'account-removed' | 'account-renamed';
     }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
-  | { readonly kind: 'exits'; readonly exits: KnownExits }
+  | { readonly kind: 'exits'; readonly exits: readonly Exit[] }
   /** Which ways out of exits work (waysOf), as all workers have found. */
   | { readonly kind: 'exit-ways'; readonly ways: ReadonlyMap<string, boolean> }
   /** Connects out through an exit and sends `request`; answered by `exit-tried`. */

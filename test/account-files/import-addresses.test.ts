@@ -24,6 +24,7 @@ async function importLines(
   const imported = importAccounts(records(), {
     accounts: admin.accounts,
     mayChooseEgress: true,
+    mayChooseExit: true,
     mayChooseIds: true,
     existing: 'replace',
     now: Date.now,

@@ -115,6 +115,7 @@ async function runImport(
     audit: store.audit,
     fileName,
     mayChooseEgress: true,
+    mayChooseExit: true,
     mayChooseIds: true,
     existing,
     dryRun,

@@ -75,6 +75,7 @@ export const bulk = {
   'skipped.not-found': ['no such account', '账号不存在'],
   'skipped.already-so': ['no change needed', '无需更改'],
   'skipped.no-expiry': ['never expires', '永不过期'],
+  'skipped.no-exit': ['its seller has not been given the exit', '该账号的代理商没有这个出口'],
   'skipped.too-many-tags': ['would have more than 16 tags', '标签会超过 16 个'],
   'skipped.no-plan': ['has no plan, or its plan was removed', '没有套餐，或套餐已删除'],
   'skipped.failed': ['could not be written', '写入失败'],

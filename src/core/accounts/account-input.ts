@@ -44,30 +44,32 @@ export type AddRefusal = FieldRefusal | 'empty-credentials' | RenameRefusal;
 export interface Named {
   /** Whether the configuration has an egress class. */
   readonly hasEgressClass: (name: string | null) => boolean;
-  readonly hasExit: (name: string | null) => boolean;
+  /** @param owner of the account, whose accounts may use the exit; null or left out: the administrator */
+  readonly hasExit: (name: string | null, owner?: string | null) => boolean;
 }
 
 /** Why `input` cannot become an account; null: it can. Whether the name is taken is known only when it is written. */
 export function newAccountRefusal(input: NewAccount, named: Named): AddRefusal | null {
   if (input.username.trim() === '' || input.password.trim() === '') return 'empty-credentials';
   if (!isValidUsername(input.username)) return 'invalid-username';
-  return changeRefusal(input, { limits: NO_LIMITS, exit: null }, named);
+  return changeRefusal(input, { limits: NO_LIMITS, exit: null, owner: null }, named);
 }
 
 /**
  * Why an account cannot be changed in this way; null: it can. Its lists of addresses are checked by `readAddressLists`.
- * @param stored an account may keep an egress class that the configuration no longer has, and an exit that is no more
+ * @param stored an account may keep an egress class that the configuration no longer has, and an exit that is no more or that its
+ *   owner has no more
  */
 export function changeRefusal(
   change: AccountChange,
-  stored: Pick<Account, 'limits' | 'exit'>,
+  stored: Pick<Account, 'limits' | 'exit' | 'owner'>,
   named: Named,
 ): FieldRefusal | null {
   if (change.password !== undefined && !isValidPassword(change.password)) return 'invalid-password';
   const reason = fieldReason(change) ?? contactsReason(change);
   if (reason !== null) return reason;
-  const { exit = stored.exit } = change;
-  if (exit !== stored.exit && !named.hasExit(exit)) return 'unknown-exit';
+  const { exit = stored.exit, owner = stored.owner } = change;
+  if (exit !== stored.exit && !named.hasExit(exit, owner)) return 'unknown-exit';
   const { egressClass = stored.limits.egressClass } = change.limits ?? {};
   const isOther = egressClass !== stored.limits.egressClass;
   return isOther && !named.hasEgressClass(egressClass) ? 'unknown-egress-class' : null;

@@ -116,7 +116,7 @@ export function createAccounts(
     AddressSettings & {
       /** Names of the configured egress classes. */
       readonly egressClasses: readonly string[];
-      readonly hasExit: (name: string) => boolean;
+      readonly hasExit: (name: string, owner: string | null) => boolean;
       readonly newId: () => string;
     },
 ): Accounts {
@@ -127,7 +127,7 @@ export function createAccounts(
   const addressCheck = createAddressCheck(deps);
   const named: Named = {
     hasEgressClass: (name) => name === null || deps.egressClasses.includes(name),
-    hasExit: (name) => name === null || deps.hasExit(name),
+    hasExit: (name, owner = null) => name === null || deps.hasExit(name, owner),
   };
 
   function renameRefusal(before: Account, username = before.username): RenameRefusal | null {

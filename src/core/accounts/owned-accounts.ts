@@ -26,7 +26,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
     hasUsername: accounts.hasUsername,
     hasId: accounts.hasId,
     hasEgressClass: accounts.hasEgressClass,
-    hasExit: accounts.hasExit,
+    hasExit: (name) => accounts.hasExit(name, owner),
     ...settings,
 
     async add(input, by) {

@@ -8,6 +8,7 @@ export const EXIT_FAMILIES = ['ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as c
 export const MAX_EXITS = 256;
 export const MAX_EXIT_ADDRESSES = 256;
 export const MAX_EXIT_UPSTREAMS = 16;
+export const MAX_EXIT_SELLERS = 1000;
 export const EXIT_NAME = /^[\w.-]{1,64}$/;
 /** IFNAMSIZ with its final zero is 16. */
 export const INTERFACE_NAME = /^[^\s/]{1,15}$/;
@@ -42,6 +43,8 @@ export interface ExitFields {
   readonly names: 'here' | 'proxy';
   /** For accounts without an exit. At most one is. */
   readonly isDefault: boolean;
+  /** Ids of the sellers whose accounts may use it. */
+  readonly sellers: readonly string[];
 }
 
 export interface Exit extends ExitFields {
@@ -58,7 +61,12 @@ export const NEW_EXIT: ExitFields = {
   upstreams: [],
   names: 'here',
   isDefault: false,
+  sellers: [],
 };
+
+/** Whether accounts of the owner may be given the exit. @param owner id of the seller; null: the administrator */
+export const mayOwnerUse = ({ sellers }: Pick<Exit, 'sellers'>, owner: string | null): boolean =>
+  owner === null || sellers.includes(owner);
 
 /** Reads the proxy of an upstream: `host:port`, with `socks5://` or `http://` before it. Null: another form. */
 export function parseProxy(

@@ -46,7 +46,7 @@ export const FIELD_TEXTS = {
   'one-of': 'give exactly one of {allowed}',
   proxy: 'must be host:port, socks5://host:port or http://host:port',
   'exit-address': 'must be an address, or an IPv6 network such as 2001:db8::/64',
-  exit: 'is not a known exit',
+  exit: 'is not a known exit, or not one that the seller of the account has been given',
   'pac-match':
     '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',
   url: 'must be an http:// or https:// URL without a user name or password in it',

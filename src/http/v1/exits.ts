@@ -7,6 +7,7 @@ import {
   INTERFACE_NAME,
   isExitAddress,
   MAX_EXIT_ADDRESSES,
+  MAX_EXIT_SELLERS,
   MAX_EXIT_UPSTREAMS,
   MAX_MARK,
   NEW_EXIT,
@@ -15,7 +16,7 @@ import {
 } from '../../core/exits/exit.js';
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
 import { fault } from '../api/field-errors.js';
-import type { ProblemAnswer } from '../api/problem.js';
+import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { because } from '../api/problem-reasons.js';
 import { DONE, routesOf } from '../api/route.js';
 import { Bytes } from '../api/schemas.js';
@@ -54,6 +55,8 @@ const Fields = z.object({
   names: z.enum(['here', 'proxy']),
   /** For accounts without an exit. At most one is. */
   isDefault: z.boolean(),
+  /** Ids of the sellers whose accounts may use it; accounts that already do keep it. */
+  sellers: z.array(z.string().max(36)).max(MAX_EXIT_SELLERS),
 });
 
 const NewExit = Fields.partial().extend({ name: Name }).meta({ id: 'NewExit' });
@@ -125,7 +128,7 @@ export const exitRoutes = [
     responses: { 201: { description: 'Added.', schema: ShownExit } },
     problems: [409],
     async handle({ body: { name, ...fields }, caller }, services) {
-      const unusable = problemOfMachine(services, fields);
+      const unusable = problemOfMachine(services, fields) ?? problemOfSellers(services, fields);
       if (unusable) return unusable;
       const refusal = await services.exits.add(name, fields, actorOf(caller));
       return refusal ? problemOf(refusal) : changed(services, name);
@@ -143,7 +146,7 @@ export const exitRoutes = [
     responses: { 200: { description: 'Changed.', schema: ShownExit } },
     problems: [409],
     async handle({ params: { name }, body, caller }, services) {
-      const unusable = problemOfMachine(services, body);
+      const unusable = problemOfMachine(services, body) ?? problemOfSellers(services, body);
       if (unusable) return unusable;
       const refusal = await services.exits.set(name, body, actorOf(caller));
       return refusal ? problemOf(refusal) : changed(services, name);
@@ -223,6 +226,16 @@ function problemOfMachine(
 ): ProblemAnswer | null {
   const problem = exitProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
   return problem && { problem: 'conflict', ...because(problem) };
+}
+
+/** Sellers that are no more may stay. */
+function problemOfSellers(
+  { operators, exits }: Services,
+  { sellers = [] }: z.output<typeof ExitChange>,
+): ProblemAnswer | null {
+  const known = new Set(exits.list().flatMap((exit) => exit.sellers));
+  const unknown = sellers.findIndex((id) => operators.get(id)?.role !== 'seller' && !known.has(id));
+  return unknown < 0 ? null : invalid(`body.sellers.${unknown}`, 'seller');
 }
 
 const problemOf = (refusal: ExitRefusal): ProblemAnswer => ({

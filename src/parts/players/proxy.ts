@@ -123,7 +123,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
   for (const kind of ['player', 'player-name'] as const)
     penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
   gameRules.onChanged((games) => plane.setGames(games));
-  exits.onChanged((changed) => plane.setExits({ exits: changed }));
+  exits.onChanged((changed) => plane.setExits(changed));
   deps.geo.onLoaded((files) => plane.setGeo(files));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });

@@ -17,7 +17,7 @@ import { PlaneMemory } from '../memory/memory.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { Gauges } from '../memory/shared.js';
-import type { KnownExits, ListenerSpec, WorkerEvent, WorkerStart } from '../messages.js';
+import type { ListenerSpec, WorkerEvent, WorkerStart } from '../messages.js';
 import type { AccountRecord } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
 import { type ListenResult, PlaneListeners } from './listeners.js';
@@ -67,7 +67,7 @@ export class ProxyPlane {
   readonly #resolver: PlaneResolver;
   readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
-  #exits: KnownExits;
+  #exits: readonly Exit[];
   #exitWays: ReadonlyMap<string, boolean> = new Map();
   #geo: GeoFiles;
   #token = 0;
@@ -78,7 +78,7 @@ export class ProxyPlane {
   constructor(options: PlaneOptions) {
     this.#options = options;
     this.#games = options.games;
-    this.#exits = { exits: options.exits, sellers: new Map() };
+    this.#exits = options.exits;
     this.#geo = options.geo;
     this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
     this.#gauges = this.#memory.gauges;
@@ -237,8 +237,8 @@ export class ProxyPlane {
     for (const worker of this.#workers) worker.send({ kind: 'games', games });
   }
 
-  setExits(changed: Partial<KnownExits>): void {
-    this.#exits = { ...this.#exits, ...changed };
+  setExits(exits: readonly Exit[]): void {
+    this.#exits = exits;
     for (const worker of this.#workers) worker.send({ kind: 'exits', exits: this.#exits });
   }
 

@@ -4,6 +4,7 @@ import {
   addressesOf,
   chooseAddress,
   type Exit,
+  mayOwnerUse,
   NEW_EXIT,
   parseProxy,
   upstreamId,
@@ -11,7 +12,7 @@ import {
 } from '../../core/exits/exit.js';
 import type { IpBytes } from '../../core/ip.js';
 import type { LocalEnd, LocalEnds } from '../io/local-end.js';
-import type { KnownExits, WorkerEvent } from '../messages.js';
+import type { WorkerEvent } from '../messages.js';
 import type { ProxySettings } from '../plane-settings.js';
 import type { Upstream } from './rules.js';
 
@@ -83,7 +84,6 @@ export class WorkerExits {
   /** Whether an address is one of an exit: it leads to this machine, also where no interface has it. */
   hasAddress: (ip: IpBytes) => boolean = () => false;
   #default: string | null = null;
-  #sellers: KnownExits['sellers'] = new Map();
   readonly #choosable: ReadonlySet<string>;
 
   /**
@@ -96,7 +96,7 @@ export class WorkerExits {
       exitChecks,
       exitSuffix,
     }: Pick<ProxySettings, 'upstreams' | 'exitChecks' | 'exitSuffix'>,
-    known: KnownExits,
+    exits: readonly Exit[],
     now: () => number,
     report: (event: WorkerEvent) => void,
   ) {
@@ -109,12 +109,11 @@ export class WorkerExits {
     this.#now = now;
     this.#isChecked = exitChecks.intervalMs > 0;
     this.#report = report;
-    this.set(known);
+    this.set(exits);
   }
 
   /** Replaces the operator's exits. Live sessions keep what they have. */
-  set({ exits, sellers }: KnownExits): void {
-    this.#sellers = sellers;
+  set(exits: readonly Exit[]): void {
     const known = [...exits.map((exit) => ({ exit, upstreams: upstreamsOf(exit), turn: 0 })), ...this.#fixed];
     this.#known = new Map(known.map((each) => [each.exit.name, each]));
     this.#default = [...this.#known.values()].find(({ exit }) => exit.isDefault)?.exit.name ?? null;
@@ -207,7 +206,7 @@ export class WorkerExits {
   readonly mayChoose = (name: string, { owner }: { readonly owner: string | null }): boolean =>
     this.#choosable.has(name) &&
     this.#known.has(name) &&
-    (owner === null || this.#sellers.get(owner)?.includes(name) === true);
+    mayOwnerUse(this.#known.get(name)?.exit ?? NEW_EXIT, owner);
 
   /** In their order, but those that did not answer lately last. */
   #living(upstreams: readonly Upstream[]): readonly Upstream[] {

@@ -604,4 +604,61 @@ describe('a seller', async () => {
       assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 10 * DAY_MS) < 60_000, expiresAt);
     });
   });
+
+  it('uses only the exits that it has been given: in accounts, bulk actions, imports and plans', async () => {
+    const { id: sellerId, console: shop } = await addSeller();
+    const addExit = async (name: string, sellers: readonly string[], status = 201) => {
+      const added = await admin.api('POST', '/api/v1/exits', { name, addresses: ['127.0.0.9'], sellers });
+      assert.equal(added.status, status, added.text);
+    };
+    await addExit('given', [sellerId]);
+    await addExit('hidden', []);
+    await addExit('nobodys', [randomUUID()], 400);
+    assert.deepEqual(((await shop.api('GET', '/api/v1/me')).json as Fields)['exits'], ['given']);
+    const id = idOf(await create(shop, { exit: 'given' }));
+    assert.equal((await create(shop, { exit: 'hidden' })).status, 400);
+    const path = `/api/v1/accounts/${id}`;
+    const exitNow = async () => ((await admin.api('GET', path)).json as Fields)['exit'];
+    assert.equal((await shop.api('PATCH', path, { exit: null })).status, 200);
+    const refused = await shop.api('PATCH', path, { exit: 'hidden' });
+    assert.match(refused.text, /body\.exit.*has been given/);
+    const bulk = async (by: Console, action: Fields, status = 200) => {
+      const done = await by.api('POST', '/api/v1/accounts/bulk', { ids: [id], action, dryRun: false });
+      assert.equal(done.status, status, done.text);
+      return (done.json as { skipped: { reason: string }[] }).skipped?.map(({ reason }) => reason);
+    };
+    await bulk(shop, { type: 'set-exit', exit: 'hidden' }, 400);
+    assert.deepEqual(await bulk(admin, { type: 'set-exit', exit: 'hidden' }), ['no-exit']);
+    assert.deepEqual(await bulk(shop, { type: 'set-exit', exit: 'given' }), []);
+    assert.equal((await admin.api('PATCH', path, { exit: 'hidden' })).status, 400);
+
+    const importWith = async (exit: string) => {
+      const file = JSON.stringify([{ username: `p-${randomUUID()}`, password: 'secret', exit }]);
+      const target = '/api/v1/accounts/import?format=json&dryRun=false';
+      const answer = await shop.api('POST', target, file, { 'content-type': 'application/json' });
+      return ((answer.json as Fields)['lines'] as { reason: { code: string } | null }[])[0]?.reason?.code;
+    };
+    assert.deepEqual([await importWith('given'), await importWith('hidden')], [undefined, 'no-exit']);
+
+    const plan = (name: string) => ({
+      name,
+      days: 30,
+      startsAtFirstLogin: false,
+      limits: NO_PLAN_LIMITS,
+      exit: name,
+    });
+    const before = (await admin.api('GET', '/api/v1/settings/plans')).json as { plans: Fields[] };
+    const plans = [...before.plans, plan('given'), plan('hidden')];
+    assert.equal((await admin.api('PUT', '/api/v1/settings/plans', { plans })).status, 200);
+    idOf(await create(shop, { plan: 'given' }));
+    assert.match((await create(shop, { plan: 'hidden' })).text, /body\.plan/);
+    assert.deepEqual(await bulk(shop, { type: 'plan', plan: 'hidden', use: 'upgrade' }), ['no-exit']);
+    await admin.api('PUT', '/api/v1/settings/plans', { plans: before.plans });
+
+    // What is taken back stays with the accounts that have it.
+    assert.equal((await admin.api('PATCH', '/api/v1/exits/given', { sellers: [] })).status, 200);
+    assert.equal(await exitNow(), 'given');
+    assert.equal((await create(shop, { exit: 'given' })).status, 400);
+    assert.equal((await shop.api('PATCH', path, { exit: 'given', remarks: 'same' })).status, 200);
+  });
 });

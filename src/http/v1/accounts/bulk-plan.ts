@@ -115,6 +115,8 @@ export function plannedFor(
 ): Planned | SkippedAccount['reason'] {
   const found = changeFor(deps, view, action, at);
   if (typeof found === 'string') return found;
+  const { exit = view.account.exit } = found.change;
+  if (exit !== view.account.exit && !deps.accounts.hasExit(exit, view.account.owner)) return 'no-exit';
   return { view, ...found, ended: endedBy(deps, view.account, found, action, at) };
 }
 

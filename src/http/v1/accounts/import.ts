@@ -82,6 +82,7 @@ export const accountImportRoutes = [
         const refused = deps.lostAccess(caller);
         if (refused) throw new Refused(refused);
       });
+      const mayChooseEgress = callerProblem(caller, 'egress:write') === null;
       try {
         const lines = deps.importAccounts(format, upload, {
           accounts: deps.accounts,
@@ -100,7 +101,8 @@ export const accountImportRoutes = [
               await costOfAll(changes, deps.usage.readNow, { now: deps.now(), calendar: deps.calendar }),
             ]);
           },
-          mayChooseEgress: callerProblem(caller, 'egress:write') === null,
+          mayChooseEgress,
+          mayChooseExit: mayChooseEgress || isSeller(caller),
           mayChooseIds: !caller || !isSeller(caller),
         });
         for await (const line of lines) report.add(line);

@@ -160,6 +160,7 @@ export const SkippedAccount = z
       'already-so',
       'no-expiry',
       'too-many-tags',
+      'no-exit',
       'no-plan',
       'failed',
     ]),

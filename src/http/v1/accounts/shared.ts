@@ -16,7 +16,7 @@ import { type FieldCode, type FieldValues, fieldError } from '../../api/field-er
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { because } from '../../api/problem-reasons.js';
 import { callerProblem } from '../../api/serve.js';
-import type { Caller } from '../../caller.js';
+import { type Caller, isSeller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import type { SortKeys } from '../cursors.js';
 import { withoutUndefined } from '../without-undefined.js';
@@ -131,7 +131,7 @@ export function egressProblem(
   return invalid(`${path}.egressClass`, 'egress-class');
 }
 
-/** The same for the exit of an account. */
+/** The same for the exit of an account: a seller may choose among those that it has been given. */
 export function exitProblem(
   { accounts }: { readonly accounts: Pick<Accounts, 'hasExit'> },
   exit: string | null | undefined,
@@ -140,7 +140,7 @@ export function exitProblem(
   path = 'body',
 ): ProblemAnswer | null {
   if (exit === undefined || exit === present) return null;
-  const refused = callerProblem(caller, 'egress:write');
+  const refused = isSeller(caller) ? null : callerProblem(caller, 'egress:write');
   return refused ?? (accounts.hasExit(exit) ? null : invalid(`${path}.exit`, 'exit'));
 }
 
@@ -169,7 +169,11 @@ export const noPlan = (path: string): ProblemAnswer => invalid(path, 'plan');
 
 /** Returns the change with the terms of the named plan, overridden by explicit values. */
 export function withTerms(
-  { plans, now }: Pick<Services, 'plans' | 'now'>,
+  {
+    plans,
+    accounts,
+    now,
+  }: Pick<Services, 'plans' | 'now'> & { readonly accounts: Pick<Accounts, 'hasExit'> },
   change: AccountChange,
   name: string | undefined,
 ): AccountChange | ProblemAnswer {
@@ -177,12 +181,13 @@ export function withTerms(
   const plan = plans.byName(name);
   if (!plan) return noPlan('body.plan');
   const terms = planForNew(plan, now());
-  const { expiresAt = null } = change;
+  const { expiresAt = null, exit = terms.exit } = change;
+  if (!accounts.hasExit(exit ?? null)) return invalid('body.plan', 'exit');
   const dated = expiresAt === null ? terms : { ...terms, expiresAt, daysFromFirstLogin: null };
   return {
     ...change,
     ...dated,
-    exit: change.exit === undefined ? dated.exit : change.exit,
+    exit,
     limits: { ...terms.limits, ...change.limits },
   };
 }

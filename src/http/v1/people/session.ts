@@ -82,7 +82,7 @@ const Me = z
     maxAuthorizedAddresses: Count,
     /** Names of the configured egress classes (`egress.classes`). */
     egressClasses: z.array(z.string()),
-    /** Names of the exits. */
+    /** Names of the exits that the caller's accounts may use. */
     exits: z.array(z.string()),
     /** The time zone of the accounts' schedules (`timeZone`). */
     timeZone: z.string(),
@@ -197,7 +197,7 @@ async function me(deps: Services, caller: Caller, hostname: string): Promise<Rec
     maxImportBytes: about.maxImportBytes,
     maxAuthorizedAddresses: accounts.maxAuthorizedAddresses,
     egressClasses: about.egressClasses,
-    exits: about.exits,
+    exits: about.exits.filter((name) => accounts.hasExit(name)),
     timeZone: about.timeZone,
   };
 }

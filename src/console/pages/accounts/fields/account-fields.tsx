@@ -234,10 +234,12 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   lookupsPerMinute: perMinute('limits.lookupsPerMinute'),
 };
 
-/** The egress classes or exits that the user may choose: those that there are and the account's own one. */
+/** The egress classes or exits that the user may choose: those that there are, or a seller's exits, and the account's own one. */
 export function useNamed(what: 'egressClasses' | 'exits', own: string): readonly string[] {
-  const known = useUser()?.[what] ?? [];
-  if (!may('egress:write')) return [];
+  const user = useUser();
+  const known = user?.[what] ?? [];
+  const isOfSeller = what === 'exits' && user?.role === 'seller' && known.length > 0;
+  if (!may('egress:write') && !isOfSeller) return [];
   return own === '' || known.includes(own) ? known : [...known, own];
 }
 
