@@ -17,6 +17,7 @@ import type {
 } from '../core/sessions/session.js';
 import type { GeoFiles } from '../geo.js';
 import type { AuthorizedAccount } from './connection/authorized-clients.js';
+import type { CapturedSession, HandedConnection } from './handover/state.js';
 import type { AccountRecord, ProxySettings } from './plane-settings.js';
 
 /** Parameters of a new worker. */
@@ -124,6 +125,14 @@ export type WorkerMessage =
   | { readonly kind: 'evict-handshake'; readonly source: string | null; readonly hops: number }
   /** From another worker that has taken a place too many: ends the longest idle session of the account with most. */
   | { readonly kind: 'make-room' }
+  /** Keeps everything as it is, and reads nothing but messages; answered by `synced`. */
+  | { readonly kind: 'freeze'; readonly token: number }
+  /** Asks a frozen worker for what another process needs; answered by `captured`. */
+  | { readonly kind: 'capture'; readonly token: number }
+  /** Goes on. */
+  | { readonly kind: 'thaw' }
+  /** Connections of another process; their descriptors are of this one. */
+  | { readonly kind: 'take-over'; readonly connections: readonly HandedConnection[] }
   | { readonly kind: 'stop' };
 
 /** A connection on its way to the worker of its account. */
@@ -215,6 +224,11 @@ export type WorkerEvent =
       readonly message: string;
     }
   | { readonly kind: 'synced'; readonly token: number }
+  | {
+      readonly kind: 'captured';
+      readonly token: number;
+      readonly connections: readonly HandedConnection<CapturedSession>[];
+    }
   | {
       readonly kind: 'outbound';
       readonly token: number;

@@ -33,7 +33,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
 
   const sessions = new WorkerSessions({
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
-    places: { acquire: () => null, release() {} },
+    places: { acquire: () => null, count() {}, release() {} },
     counts: viewSessionCounts(allocateSessionCounts(16_384)),
     events: {
       sessionOpened({ slot, gameId }) {

@@ -19,7 +19,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
   const closed: SessionSummary[] = [];
   const sessions = new WorkerSessions({
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
-    places: { acquire: () => null, release() {} },
+    places: { acquire: () => null, count() {}, release() {} },
     counts: viewSessionCounts(allocateSessionCounts(4)),
     events: {
       sessionOpened: (session) => void opened.push(session),

@@ -74,6 +74,15 @@ export function createRecorder({
       record(watched, 'open', at);
     },
 
+    resumed(session) {
+      open.set(session, watch(session, now(), 0, 0));
+    },
+
+    handingOver() {
+      const at = now();
+      for (const watched of [...active]) record(watched, 'beat', at);
+    },
+
     /** Records one entry for the whole session. */
     passed(session) {
       const at = now();

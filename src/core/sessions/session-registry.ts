@@ -1,6 +1,13 @@
 // The registry of the live sessions of this process. Publishes their events and traffic to observers.
 import type { AccountElsewhere } from './live-session-store.js';
-import type { Session, SessionEnd, SessionEvents, SessionObserver, SessionSummary } from './session.js';
+import type {
+  DatagramDestination,
+  Session,
+  SessionEnd,
+  SessionEvents,
+  SessionObserver,
+  SessionSummary,
+} from './session.js';
 
 /**
  * Every live session of this process, by id and by account. The data plane reports events; usage, charts, heartbeats and the console
@@ -12,10 +19,14 @@ export class SessionRegistry implements SessionEvents {
   readonly #byId = new Map<string, Session>();
   readonly #byAccount = new Map<string, Set<Session>>();
   readonly #observers: Partial<SessionObserver>[] = [];
+  /** The recorded destinations of resumed associations, by id, for observers that subscribe later. */
+  readonly #recorded = new Map<string, readonly DatagramDestination[]>();
 
   /** Observers are called in the order of subscription. */
   subscribe(observer: Partial<SessionObserver>): void {
     this.#observers.push(observer);
+    for (const session of this.#byId.values())
+      observer.resumed?.(session, this.#recorded.get(session.id) ?? []);
   }
 
   /** Number of sessions of this process. */
@@ -24,11 +35,28 @@ export class SessionRegistry implements SessionEvents {
   }
 
   opened(session: Session): void {
+    this.#add(session);
+    for (const observer of this.#observers) observer.opened?.(session);
+  }
+
+  /** A session of the process before this one continues. @param recorded see SessionSummary.destinations */
+  resumed(session: Session, recorded: readonly DatagramDestination[]): void {
+    this.#add(session);
+    if (recorded.length > 0) this.#recorded.set(session.id, recorded);
+    for (const observer of this.#observers) observer.resumed?.(session, recorded);
+  }
+
+  /** The sessions continue in another process: publishes what is counted of them. */
+  handingOver(): void {
+    this.count();
+    for (const observer of this.#observers) observer.handingOver?.();
+  }
+
+  #add(session: Session): void {
     this.#byId.set(session.id, session);
     const others = this.#byAccount.get(session.accountId);
     if (others) others.add(session);
     else this.#byAccount.set(session.accountId, new Set([session]));
-    for (const observer of this.#observers) observer.opened?.(session);
   }
 
   destinationChanged(session: Session): void {
@@ -44,6 +72,7 @@ export class SessionRegistry implements SessionEvents {
   closed(session: Session, summary: SessionSummary): void {
     this.#publishTraffic(session);
     this.#byId.delete(session.id);
+    this.#recorded.delete(session.id);
     const others = this.#byAccount.get(session.accountId);
     others?.delete(session);
     if (others?.size === 0) this.#byAccount.delete(session.accountId);

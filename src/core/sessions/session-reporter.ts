@@ -33,6 +33,11 @@ export class SessionReporter implements Partial<SessionObserver> {
     this.#young.add(session);
   }
 
+  /** The database has it under the process before this one. */
+  resumed(session: Session): void {
+    this.opened(session);
+  }
+
   destinationChanged(session: Session): void {
     this.#changed(session);
   }

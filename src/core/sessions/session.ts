@@ -112,6 +112,10 @@ export interface SessionEvents {
 }
 
 export interface SessionObserver extends SessionEvents {
+  /** In place of `opened`: the session has come from the process before this one. @param recorded see SessionSummary.destinations */
+  resumed(session: Session, recorded: readonly DatagramDestination[]): void;
+  /** The live sessions continue in another process. `traffic` has been called; nothing else follows, unless that fails. */
+  handingOver(): void;
   /** The bytes since the last call. Called once a second while the session transfers bytes, and before each other event of it. */
   traffic(session: Session, bytesUp: number, bytesDown: number): void;
   /** Called about once a second, when the traffic of all sessions has been published. */

@@ -30,7 +30,7 @@ export interface SessionRecorderOptions {
 type Waiting = { -readonly [Field in keyof SessionRecord]: SessionRecord[Field] };
 
 export class SessionRecorder
-  implements Pick<SessionObserver, 'opened' | 'destinationChanged' | 'closed' | 'passed'>
+  implements Pick<SessionObserver, 'opened' | 'resumed' | 'destinationChanged' | 'closed' | 'passed'>
 {
   readonly #options: SessionRecorderOptions;
   readonly #records: Waiting[] = [];
@@ -54,6 +54,12 @@ export class SessionRecorder
     const { destination, outgoing, via, exit } = session;
     if (session.protocol === 'udp') this.#destinations.set(session.id, new Set());
     else this.#add(session, { ...destination, outgoing, via, exit });
+  };
+
+  /** The process before this one has recorded it, if sessions are recorded. */
+  readonly resumed = (session: Session, recorded: readonly DatagramDestination[]): void => {
+    if (session.protocol === 'udp') this.#destinations.set(session.id, new Set(recorded.map(keyOf)));
+    if (this.#options.isOn()) this.#recorded.add(session.id);
   };
 
   readonly destinationChanged = (session: Session): void => {
@@ -105,7 +111,7 @@ export class SessionRecorder
 
   #addDestination(session: Session, destination: DatagramDestination, startedAt: number): void {
     const known = this.#destinations.get(session.id);
-    const key = `${destination.host} ${destination.address} ${destination.port}`;
+    const key = keyOf(destination);
     if (known === undefined || known.has(key) || known.size > this.#options.maxDestinations) return;
     known.add(key);
     if (known.size <= this.#options.maxDestinations) return this.#add(session, destination, startedAt);
@@ -150,4 +156,8 @@ export class SessionRecorder
     if (others) others.push(record);
     else this.#waiting.set(session.id, [record]);
   }
+}
+
+function keyOf({ host, address, port }: DatagramDestination): string {
+  return `${host} ${address} ${port}`;
 }

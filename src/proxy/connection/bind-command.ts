@@ -7,14 +7,19 @@ import type { ListenResult, Stream } from '../io/io.js';
 import { Reply, type ReplyCode, replyForErrno } from '../protocols/socks5.js';
 import type { WorkerSession } from '../worker/session.js';
 import { resolveName } from './connect-command.js';
-import type { AuthorizedRequest, RunningCommand } from './running-command.js';
+import type { AuthorizedRequest, HandedListener, RunningCommand } from './running-command.js';
 import { permittedAddresses, readTarget } from './target.js';
 
 /** Number of connections from other hosts after which BIND fails. */
 const MAX_WRONG_PEERS = 100;
 const PORT_TRIES = 50;
 
-export function startBind(running: RunningCommand, authorized: AuthorizedRequest): void {
+/** @param handed the socket at which another process has let it wait; null: it is new */
+export function startBind(
+  running: RunningCommand,
+  authorized: AuthorizedRequest,
+  handed: HandedListener | null,
+): void {
   const { account, egress, exit, request } = authorized;
   const { addressType, address, port } = request;
   const { settings } = running.host;
@@ -27,6 +32,10 @@ export function startBind(running: RunningCommand, authorized: AuthorizedRequest
   const session = running.openSession('bind', authorized, host, port);
   if (session === null) return;
   session.exit = exit?.name ?? null;
+  if (handed !== null) {
+    const isIpv6 = (handed.expected ?? [host]).every((each) => each.includes(':'));
+    return waitForPeer(running, authorized, session, handed.expected, isIpv6, handed);
+  }
   const name = target.kind === 'name' ? host : null;
   // All zeros: the client does not know its peer. Every host that the egress rules permit may connect.
   if (name === null && address.every((byte) => byte === 0)) {
@@ -49,6 +58,7 @@ function waitForPeer(
   session: WorkerSession,
   expected: readonly string[] | null,
   isIpv6: boolean,
+  handed: HandedListener | null = null,
 ): void {
   const { io, settings, ownPorts, exits } = running.host;
   const { portRange, publicAddresses, timeoutMs } = settings.bind;
@@ -107,9 +117,20 @@ function waitForPeer(
 
   function listening(result: Extract<ListenResult, { ok: true }>): void {
     listener = result;
-    const { port } = result.local;
+    const { local, fd } = result;
+    const { port } = local;
     ownPorts.add('tcp-listener', port);
-    timer = io.timer(timeoutMs, () => fail(Reply.ttlExpired, 'no-peer-in-time'));
+    const waitMs = handed?.leftMs ?? timeoutMs;
+    const endsAt = io.now() + waitMs;
+    timer = io.timer(waitMs, () => fail(Reply.ttlExpired, 'no-peer-in-time'));
+    const wait = (): void => {
+      isListening = true;
+      if (fd !== undefined)
+        running.captureBind = () => ({ fd, expected, leftMs: Math.max(0, endsAt - io.now()) });
+      running.readWhileBinding();
+    };
+    // Its client has got the first reply.
+    if (handed !== null) return wait();
     const isOfFamily = (address: string): boolean => address.includes(':') === isIpv6;
     const publicAddress = publicAddresses.find(isOfFamily);
     // An exit has a public address of its own, if it is not behind NAT.
@@ -118,9 +139,8 @@ function waitForPeer(
     // When no better address is known, the reply contains the local one of the client's connection.
     const reply = (address = normalizeAddress(running.stream.local.address)): void => {
       if (isOver) return;
-      isListening = true;
       running.reply(Reply.succeeded, isReachable ? address : (publicAddress ?? address), port);
-      running.readWhileBinding();
+      wait();
     };
     const towards = expected?.find(isOfFamily);
     if (towards === undefined || end?.address) reply(end?.address ?? undefined);
@@ -144,6 +164,11 @@ function waitForPeer(
       }
     });
   };
-  attempt(ports.next().value ?? 0, PORT_TRIES - 1);
+  if (handed !== null) handed.isTaken = true;
+  if (handed === null) attempt(ports.next().value ?? 0, PORT_TRIES - 1);
+  else
+    io.listen({ address: '', port: 0, onConnection, fd: handed.fd }, (result) => {
+      if (result.ok) listening(result);
+    });
   running.wait({ cancel: stop });
 }

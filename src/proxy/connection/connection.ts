@@ -13,6 +13,7 @@
 import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
+import type { HandedLogin, HandedRequest } from '../handover/state.js';
 import type { Stream, StreamListener } from '../io/io.js';
 import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';
 import type { ClientRequest } from '../protocols/client-request.js';
@@ -27,7 +28,7 @@ import { startBind } from './bind-command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival, ClientConnection, Resumed } from './connections.js';
 import type { ConnectionHost } from './host.js';
-import { type AuthorizedRequest, RunningCommand } from './running-command.js';
+import { type AuthorizedRequest, type HandedListener, RunningCommand } from './running-command.js';
 
 /** How long a refused client may take to close its side, in ms. */
 const LINGER_MS = 1_000;
@@ -53,10 +54,17 @@ export class Connection implements StreamListener, ClientConnection {
   #header: Buffer | null = null;
   /** The protocol of the client; null: not known yet. */
   #protocol: ClientProtocol | null = null;
-  /** Another worker has already answered the greeting. */
+  /** The greeting has been answered, here or in another worker. */
   #isGreeted = false;
-  /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
+  /**
+   * What the client has sent since its first byte, or since the answer of an exchange: for the worker that the account may belong to,
+   * and for another process.
+   */
   #sent: Buffer | null = null;
+  /** Logged in at another process, which has handed it over; null from its request on. */
+  #login: HandedLogin | null = null;
+  /** Where another process has let its BIND wait. */
+  #listener: HandedListener | null = null;
   #account: WorkerAccount | null = null;
   /** The exit that the client has chosen at its login; null: that of the account. */
   #exit: string | null = null;
@@ -92,12 +100,63 @@ export class Connection implements StreamListener, ClientConnection {
     if (this.#stage === 'handshake') this.#take(bytes);
   }
 
+  /** Continues what another process has handed over: its bytes are read again, and what has been answered is not sent again. */
+  continue(handed: HandedRequest): void {
+    const [, fd] = handed.descriptors;
+    this.#login = handed.login;
+    if (handed.bind !== null && fd !== undefined) this.#listener = { fd, ...handed.bind };
+    this.stream.write(Buffer.from(handed.unsent, 'base64'));
+    const bytes = Buffer.from(handed.bytes, 'base64');
+    if (handed.client === null) {
+      this.begin();
+      if (this.#stage === 'proxy-header' && bytes.length > 0) this.#readProxyHeader(bytes);
+      return;
+    }
+    this.client = handed.client;
+    this.isProxied = handed.isProxied;
+    this.#isGreeted = handed.isGreeted;
+    this.#beginHandshake(this.#source());
+    if (this.#stage === 'handshake' && bytes.length > 0) this.#take(bytes);
+  }
+
+  /** What another process needs to continue it; null: that is not possible. The connection can go on. */
+  capture(): HandedRequest | null {
+    const { io } = this.host;
+    const isRead = ['proxy-header', 'handshake', 'permit', 'command'].includes(this.#stage);
+    if (!isRead || io.handOver === undefined || this.#command?.hasExchange) return null;
+    const { descriptors, state: unsent } = io.handOver(this.stream);
+    const isHeader = this.#stage === 'proxy-header';
+    const { hasProxyHeader, isFromTls, isUnix, protocols } = this.arrival;
+    const bind = this.#command?.captureBind?.() ?? null;
+    const { record } = this.#account ?? {};
+    return {
+      kind: 'request',
+      descriptors: bind === null ? descriptors : [...descriptors, bind.fd],
+      arrival: { hasProxyHeader, isFromTls, isUnix, protocols },
+      client: isHeader ? null : { address: this.client.address, port: this.client.port },
+      isProxied: this.isProxied,
+      bytes: (isHeader ? this.#header : this.#sent)?.toString('base64') ?? '',
+      unsent: unsent?.toString('base64') ?? '',
+      isGreeted: this.#isGreeted,
+      login: record
+        ? {
+            accountId: record.id,
+            username: record.username,
+            exit: this.#exit,
+            isByAddress: this.isByAddress,
+          }
+        : null,
+      bind: bind === null ? null : { expected: bind.expected, leftMs: bind.leftMs },
+    };
+  }
+
   /** A persistent HTTP connection waits for its next request like a new connection; each request logs in. */
   awaitRequest(rest: Buffer): void {
     this.#stage = 'handshake';
     this.#protocol = new HttpProxy(this.host.settings.http);
     this.#command = null;
     this.#account = null;
+    this.#sent = null;
     this.#beginHandshake(this.#source());
     if (rest.length > 0 && this.#stage === 'handshake') this.#take(rest);
   }
@@ -135,7 +194,10 @@ export class Connection implements StreamListener, ClientConnection {
     const bytes = Buffer.from(chunk);
     if (this.#stage === 'proxy-header') this.#readProxyHeader(bytes);
     else if (this.#stage === 'handshake') this.#take(bytes);
-    else this.#command?.keepEarly(bytes);
+    else {
+      this.#keep(bytes);
+      this.#command?.keepEarly(bytes);
+    }
   }
 
   onEnd(): void {
@@ -172,8 +234,12 @@ export class Connection implements StreamListener, ClientConnection {
 
   // ── Handshake: methods, login, request ───────────────────────────────────────────────────────────────────────────
 
-  #take(bytes: Buffer): void {
+  #keep(bytes: Buffer): void {
     this.#sent = this.#sent === null ? bytes : Buffer.concat([this.#sent, bytes]);
+  }
+
+  #take(bytes: Buffer): void {
+    this.#keep(bytes);
     this.#protocol ??= protocolOf(bytes[0], this.arrival.protocols, this.host.settings.http);
     if (this.#protocol === null) return this.refuse(METHODS_REFUSED);
     this.#protocol.feed(bytes);
@@ -188,6 +254,7 @@ export class Connection implements StreamListener, ClientConnection {
           return;
         case 'send':
           if (!this.#isGreeted) this.stream.write(step.bytes);
+          this.#isGreeted = true;
           break;
         case 'refuse':
           return this.refuse(step.bytes);
@@ -203,10 +270,10 @@ export class Connection implements StreamListener, ClientConnection {
 
   /** False: refused, or passed on to the worker of the account. */
   #logIn(protocol: ClientProtocol, step: LoginStep): boolean {
+    if (this.#login !== null) return this.#isStillLoggedIn(protocol, this.#login);
     this.isByAddress = step.kind === 'address-login';
     const username = step.kind === 'login' ? step.username : this.host.logins.authorizedName(this.client);
     if (username !== null && this.host.connections.passOn(this, username)) return false;
-    this.#sent = null;
     this.#exit = null;
     if (username === null) this.host.logins.withoutCredentials(this.client, protocol.asksForCredentials);
     else if (step.kind === 'address-login')
@@ -225,6 +292,16 @@ export class Connection implements StreamListener, ClientConnection {
     const accepted = protocol.accept();
     if (accepted !== null) this.stream.write(accepted);
     return true;
+  }
+
+  /** The client has logged in at the process before this one, and has got the answer. */
+  #isStillLoggedIn(protocol: ClientProtocol, { accountId, exit, isByAddress }: HandedLogin): boolean {
+    this.isByAddress = isByAddress;
+    this.#exit = exit;
+    this.#account = this.host.accounts.byId(accountId) ?? null;
+    if (this.#account === null) this.close();
+    else protocol.accept();
+    return this.#account !== null;
   }
 
   // ── Authorize ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -300,8 +377,9 @@ export class Connection implements StreamListener, ClientConnection {
     this.#stage = 'command';
     this.stream.pause();
     this.#command = new RunningCommand(this.host, this, protocol, forward, rest);
+    this.#login = null;
     if (request.command === 'connect') startConnect(this.#command, { ...authorized, request });
-    else startBind(this.#command, { ...authorized, request });
+    else startBind(this.#command, { ...authorized, request }, this.#listener);
   }
 
   #handshakeOver(): void {
@@ -310,7 +388,6 @@ export class Connection implements StreamListener, ClientConnection {
   }
 
   #stopWaiting(): void {
-    this.#sent = null;
     this.#permitRequest?.cancel();
     this.#permitRequest = null;
     this.#admission?.clear();
@@ -323,6 +400,7 @@ export class Connection implements StreamListener, ClientConnection {
 
   #associate(authorized: Authorized, { addressType, address, port }: ClientRequest): void {
     this.#stage = 'associated';
+    this.#sent = null;
     this.stream.resume();
     associate(this.host, {
       stream: this.stream,
@@ -357,6 +435,7 @@ export class Connection implements StreamListener, ClientConnection {
     if (this.#stage === 'closed' || this.#stage === 'refused') return;
     this.#stopWaiting();
     this.#stage = 'refused';
+    this.#sent = null;
     this.#timer = this.host.io.timer(LINGER_MS, () => this.close());
     this.stream.write(frame);
     this.stream.shutdown();
@@ -385,6 +464,14 @@ export class Connection implements StreamListener, ClientConnection {
   closed(): void {
     this.#stage = 'closed';
     this.#handshakeOver();
+    const unused = this.#listener?.isTaken ? null : this.#listener;
+    this.#listener = null;
+    if (unused !== null) closeListener(this.host.io, unused.fd);
     this.host.connections.closed(this);
   }
+}
+
+function closeListener(io: ConnectionHost['io'], fd: number): void {
+  const onConnection = (stream: Stream): void => stream.close();
+  io.listen({ address: '', port: 0, fd, onConnection }, (result) => result.ok && result.close());
 }

@@ -3,6 +3,7 @@
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { ClientProtocolName } from '../../core/sessions/session.js';
+import type { HandedRequest } from '../handover/state.js';
 import type { Io, Stream } from '../io/io.js';
 import { workerOf } from '../memory/hash.js';
 import { reservedPlaces } from '../memory/places.js';
@@ -45,6 +46,10 @@ export interface ClientConnection {
   begin(): void;
   /** Continues, after another worker has accepted it and read it up to the login. */
   resume(resumed: Resumed): void;
+  /** Continues, after another process has handed it over. */
+  continue(handed: HandedRequest): void;
+  /** What another process needs to continue it; null: that is not possible. The connection can go on. */
+  capture(): HandedRequest | null;
   /** Returns what another worker needs to continue the connection. The socket stays open, and this object must not be used any more. */
   handOver(): Buffer;
   /** Sends `frame` and closes. */
@@ -156,6 +161,20 @@ export class Connections {
     return true;
   }
 
+  /** Takes over a connection of another process. */
+  continue(handed: HandedRequest): void {
+    this.count(1);
+    const [fd = -1] = handed.descriptors;
+    const connection = this.#options.create(this.#options.io.adopt(fd), handed.arrival);
+    this.#connections.add(connection);
+    connection.continue(handed);
+  }
+
+  /** What another process needs to continue those that it can. */
+  capture(): HandedRequest[] {
+    return [...this.#connections].flatMap((connection) => connection.capture() ?? []);
+  }
+
   closed(connection: ClientConnection): void {
     if (this.#connections.delete(connection)) this.release();
   }
@@ -195,6 +214,11 @@ export class Connections {
 
   release(): void {
     this.#options.count(-1);
+  }
+
+  /** Counts connections that another process has handed over, whatever the limit is. */
+  count(added: number): void {
+    this.#options.count(added);
   }
 
   /** Logs how many were refused since the last call. Call it about once a second. */

@@ -2,6 +2,7 @@
 // of the connection, so that thousands of idle sessions use little memory.
 import type { Endpoint } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
+import type { HandedRelay } from '../handover/state.js';
 import type { Io, Relay, RelayEnd, RelayListener, Stream } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
 import type { OwnPorts } from '../memory/own-ports.js';
@@ -23,6 +24,8 @@ export interface RelayedOptions {
   readonly destination: Stream;
   /** The local port of `destination`, counted in own-ports.ts. */
   readonly outboundPort: number;
+  /** How long a session of another process has transferred nothing, in ms; left out: it is new. */
+  readonly idleMs?: number;
 }
 
 /** Not checked yet: keepalive, which short sessions do not need, is not enabled yet. */
@@ -49,6 +52,16 @@ export class Relayed implements SessionTransfer, RelayListener {
     this.#movedMs = host.io.now() | 0;
     session.setTransfer(this);
     this.#relay = start(this);
+    if (options.idleMs === undefined) return;
+    this.#movedMs = (host.io.now() - options.idleMs) | 0;
+    this.#bytesSeen = this.#bytes();
+  }
+
+  handOver(nowMs: number): Omit<HandedRelay<never>, 'session'> | null {
+    const handed = this.#relay.handOver?.() ?? null;
+    if (handed === null) return null;
+    const { descriptors, state: pair } = handed;
+    return { kind: 'relay', descriptors, pair, outboundPort: this.outboundPort, idleMs: this.idleMs(nowMs) };
   }
 
   /** Both ends of the outbound connection, to identify admin requests that come through the proxy. */

@@ -1,8 +1,9 @@
 // A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
-import { inspectStream } from '../../core/egress/bittorrent.js';
+import { type FlowInspector, inspectStream } from '../../core/egress/bittorrent.js';
 import type { EgressDenial, EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
-import type { SessionEnd } from '../../core/sessions/session.js';
+import type { Destination, SessionEnd } from '../../core/sessions/session.js';
+import type { HandedBind } from '../handover/state.js';
 import type { Attempt, Stream } from '../io/io.js';
 import { replyForRefusal } from '../memory/places.js';
 import type { ClientProtocol } from '../protocols/client-protocol.js';
@@ -23,6 +24,17 @@ import { type Refusal, refusalFields } from './target.js';
 const NOTHING = new Uint8Array(0);
 /** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */
 const MAX_EARLY_BYTES = 64 * 1024;
+
+/** A listening socket of a BIND for another process, or of one. */
+export interface HandedListener extends HandedBind {
+  readonly fd: number;
+  /** The command closes it. */
+  isTaken?: boolean;
+}
+
+interface RefusedRequest extends Pick<WorkerSession, 'account' | 'client' | 'exit'> {
+  readonly destination: Pick<Destination, 'host' | 'port'>;
+}
 
 /** The input of a command. */
 export interface AuthorizedRequest {
@@ -54,6 +66,8 @@ export class RunningCommand implements SessionTransfer {
   #exchange: Relayed | null = null;
   /** The client has got its final reply, or a relay has replaced the connection. */
   #isOver = false;
+  /** Set while a BIND waits for its peer: what another process needs to go on waiting. */
+  captureBind: (() => HandedListener) | null = null;
 
   constructor(
     host: ConnectionHost,
@@ -135,26 +149,17 @@ export class RunningCommand implements SessionTransfer {
   ): void {
     this.#isOver = true;
     const early = this.#early;
-    const denial = this.#bittorrent;
     new Relayed(this.host, { session, destination, outboundPort }, (listener) =>
       this.host.io.relay({
         client: this.stream,
         destination,
         early,
-        inspect: denial ? inspectStream(() => this.#deny(session, denial), inspect) : inspect,
+        inspect: inspectorOf(this.host, session, this.#bittorrent, inspect),
         ...session.metered(),
         listener,
       }),
     );
     this.#connection.relayed();
-  }
-
-  /** Ends a relayed session because of what its client sends. */
-  #deny(session: WorkerSession, denial: EgressDenial): void {
-    this.logRefusal(session, denial);
-    this.host.guards.note(session.account, 'bittorrent', true, session.client.address);
-    // The relay is at work with these bytes, and cannot be closed now.
-    this.host.io.timer(0, () => session.end('bittorrent'));
   }
 
   /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
@@ -235,32 +240,12 @@ export class RunningCommand implements SessionTransfer {
   }
 
   refuseDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
-    this.#logDestination(account, host, port, reason);
+    logRefusal(this.host, { account, client: this.client, destination: { host, port }, exit: null }, reason);
     this.refuseWith(Reply.notAllowedByRuleset);
   }
 
-  logRefusal({ account, destination, exit }: WorkerSession, reason: Refusal): void {
-    this.#logDestination(account, destination.host, destination.port, reason, exit);
-  }
-
-  /** Logs why a destination could not be reached. */
-  #logDestination(
-    account: WorkerAccount,
-    host: string,
-    port: number,
-    refusal: Refusal,
-    exit: string | null = null,
-  ): void {
-    this.host.log.info(
-      {
-        account: account.record.username,
-        client: this.client.address,
-        destination: formatHostPort(host, port),
-        ...refusalFields(refusal),
-        ...(exit === null ? {} : { exit }),
-      },
-      'destination refused',
-    );
+  logRefusal(session: WorkerSession, reason: Refusal): void {
+    logRefusal(this.host, session, reason);
   }
 
   // ── The transfer of the session, until it is relayed ─────────────────────────────────────────────────────────────
@@ -280,6 +265,11 @@ export class RunningCommand implements SessionTransfer {
     this.#connection.close();
   }
 
+  /** A request of HTTP is being answered. */
+  get hasExchange(): boolean {
+    return this.#exchange !== null;
+  }
+
   // ── Closing, called by the connection ────────────────────────────────────────────────────────────────────────────
 
   /** Cancels the running exchange, which closes the connection; false when there is none. */
@@ -296,4 +286,38 @@ export class RunningCommand implements SessionTransfer {
     this.#attempt = null;
     this.#session?.abandon();
   }
+}
+
+/** Logs why a destination could not be reached. */
+function logRefusal(
+  { log }: Pick<ConnectionHost, 'log'>,
+  { account, client, destination, exit }: RefusedRequest,
+  refusal: Refusal,
+): void {
+  log.info(
+    {
+      account: account.record.username,
+      client: client.address,
+      destination: formatHostPort(destination.host, destination.port),
+      ...refusalFields(refusal),
+      ...(exit === null ? {} : { exit }),
+    },
+    'destination refused',
+  );
+}
+
+/** What inspects the first client bytes of a relayed session, and ends it when they are a stream of BitTorrent that `denial` denies. */
+export function inspectorOf(
+  host: Pick<ConnectionHost, 'log' | 'guards' | 'io'>,
+  session: WorkerSession,
+  denial: EgressDenial | null,
+  inspect: PayloadInspector | null,
+): FlowInspector | null {
+  if (denial === null) return inspect;
+  return inspectStream(() => {
+    logRefusal(host, session, denial);
+    host.guards.note(session.account, 'bittorrent', true, session.client.address);
+    // The relay is at work with these bytes, and cannot be closed now.
+    host.io.timer(0, () => session.end('bittorrent'));
+  }, inspect);
 }

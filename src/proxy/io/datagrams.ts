@@ -6,6 +6,7 @@
 import type { PortRange } from '../../core/endpoints.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OwnPorts } from '../memory/own-ports.js';
+import type { Handed, HandedDatagrams } from './handed.js';
 import type { LocalEnd, LocalEnds } from './local-end.js';
 import type { AccountRates, Metered } from './rates.js';
 
@@ -26,6 +27,8 @@ export interface DatagramRelayOptions extends Metered {
   readonly onOutsideDatagram: (data: Buffer, from: Endpoint) => void;
   /** Bound ports are added, and removed when their socket closes. */
   readonly ports: Pick<OwnPorts, 'add' | 'remove'>;
+  /** Sockets that were handed over, in place of new ones. */
+  readonly handed?: Handed<HandedDatagrams>;
 }
 
 /** Counters of one association; readable after it is closed. */
@@ -64,6 +67,8 @@ export interface DatagramRelay {
   setRates(rates: AccountRates | null): void;
   /** Closes the sockets; no callback follows. Further calls do nothing. */
   close(): void;
+  /** Its sockets but those for upstream proxies. The relay can go on. Left out: the engine cannot hand them over. */
+  handOver?(): Handed<HandedDatagrams>;
 }
 
 export interface UpstreamSocketOptions {

@@ -4,6 +4,7 @@
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OpenDatagrams } from './datagrams.js';
+import type { Handed, HandedPair } from './handed.js';
 import type { LocalEnd } from './local-end.js';
 import type { AccountRates, EngineClock, Metered } from './rates.js';
 
@@ -60,6 +61,8 @@ export interface RelayOptions extends Metered {
    */
   readonly inspect: FlowInspector | null;
   readonly listener: RelayListener;
+  /** Continues what another relay has handed over; its `early` is null. */
+  readonly handed?: HandedPair;
 }
 
 export interface RelayListener {
@@ -77,6 +80,11 @@ export interface Relay {
   setRates(rates: AccountRates | null): void;
   /** Closes both streams immediately. */
   close(): void;
+  /**
+   * What another process needs to continue; null: the relay has ended. Nothing changes: the relay can go on too. Left out: it cannot
+   * be handed over.
+   */
+  handOver?(): Handed<HandedPair> | null;
 }
 
 export interface Attempt {
@@ -98,10 +106,13 @@ export interface ListenOptions {
   readonly onConnection: (stream: Stream) => void;
   /** Its address is `address`. Left out: as the system chooses. */
   readonly end?: LocalEnd | undefined;
+  /** A listening socket that was handed over. */
+  readonly fd?: number | undefined;
 }
 
+/** `fd`: its descriptor; left out: it cannot be handed over. */
 export type ListenResult =
-  | { readonly ok: true; readonly local: Endpoint; close(): void }
+  | { readonly ok: true; readonly local: Endpoint; readonly fd?: number; close(): void }
   | { readonly ok: false; readonly code: string };
 
 /** An engine. One per worker. */
@@ -118,6 +129,8 @@ export interface Io extends EngineClock {
   adopt(fd: number): Stream;
   /** Detaches a stream without closing it, to pass it to another worker. Returns its descriptor; -1: the engine cannot. */
   detach(stream: Stream): number;
+  /** The descriptor of a stream and what `write` has kept. The stream can go on. Left out: the engine cannot hand over connections. */
+  readonly handOver?: (stream: Stream) => Handed<Buffer | null>;
   /** Opens the sockets of a UDP association. */
   readonly openDatagrams: OpenDatagrams;
   /** The local address that a connection to `address` would use; null when there is no route. */

@@ -19,7 +19,10 @@ export class PlaneMemory {
   readonly #maxSessions: number;
   readonly #maxDescriptors: number;
 
-  /** @param maxDescriptors that the process may have */
+  /**
+   * @param maxDescriptors that the process may have
+   * @param handed number of sessions that another process has handed over, whatever the limits are
+   */
   constructor(
     workers: number,
     {
@@ -29,6 +32,7 @@ export class PlaneMemory {
       login,
     }: Pick<ProxySettings, 'maxConnections' | 'maxHandshakes' | 'maxConnectionsPerSource' | 'login'>,
     maxDescriptors: number,
+    handed: number,
   ) {
     this.shared = {
       ownPorts: allocateOwnPorts(workers),
@@ -45,7 +49,7 @@ export class PlaneMemory {
     const { handshakes, connectionSources, loginSources, loginNames } = this.shared;
     const memories = [handshakes, connectionSources, loginSources, loginNames];
     this.#tables = memories.map((memory) => new SourceTable(memory, -1));
-    this.#maxSessions = Math.min(maxConnections, maxDescriptors) + 1024;
+    this.#maxSessions = Math.min(maxConnections, maxDescriptors) + 1024 + handed;
     this.#maxDescriptors = maxDescriptors;
   }
 

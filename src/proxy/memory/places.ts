@@ -93,6 +93,13 @@ export class Places {
     return refusal;
   }
 
+  /** Takes the places of a session of another process, whatever the limits are. */
+  count(request: PlaceRequest): void {
+    const places = placesOf(request.command);
+    this.#options.gauges.add(this.#options.index, 'sessions', places);
+    this.#countSource(request, places);
+  }
+
   release(request: PlaceRequest): void {
     const places = placesOf(request.command);
     this.#options.gauges.add(this.#options.index, 'sessions', -places);

@@ -1,5 +1,6 @@
 // The accounts that the workers must have, and which worker has which account.
 import type { AuthorizedAccount } from '../connection/authorized-clients.js';
+import type { HandedSession } from '../handover/state.js';
 import { workerOf } from '../memory/hash.js';
 import type { AccountRecord, ProxySettings } from '../plane-settings.js';
 import type { SessionAccount } from './sessions.js';
@@ -46,6 +47,40 @@ export class PlaneAccounts {
     this.#records.set(id, record);
     if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
     this.#changed.set(id, record);
+  }
+
+  /**
+   * A session of another process continues in the worker of its account. What is left of a quota is known without its bytes so far;
+   * from now on they are counted.
+   */
+  resumed({ accountId: id, bytesUp, bytesDown }: HandedSession): void {
+    const record = this.#records.get(id);
+    const counted = (this.#counted.get(id) ?? 0) + bytesUp + bytesDown;
+    this.#counted.set(id, counted);
+    if (record) this.#records.set(id, { ...record, quotaCounted: counted });
+  }
+
+  /** For another process: what is left of each quota now. All bytes must have been counted. */
+  handOver(): AccountRecord[] {
+    return Array.from(this.#records.values(), (record) => {
+      const counted = this.#counted.get(record.id) ?? 0;
+      const left = record.quotaLeft === null ? null : record.quotaLeft + record.quotaCounted - counted;
+      return { ...record, quotaLeft: left, quotaCounted: 0 };
+    });
+  }
+
+  has(id: string): boolean {
+    return this.#records.has(id);
+  }
+
+  /** Replaces all accounts. */
+  replace(records: Iterable<AccountRecord>): void {
+    const gone = new Set(this.#records.keys());
+    for (const record of records) {
+      gone.delete(record.id);
+      this.put(record);
+    }
+    for (const id of gone) this.remove(id);
   }
 
   /** More bytes of a session are counted: what is left of a quota from now on is less by them. */
@@ -98,7 +133,7 @@ export class PlaneAccounts {
   #countAnew({ index }: PlaneWorker): void {
     for (const [id, counted] of this.#counted) {
       const record = this.#records.get(id);
-      if (!record || this.#workerOf(record.username) !== index) continue;
+      if (!record || this.workerOf(record.username) !== index) continue;
       const left = record.quotaLeft === null ? null : record.quotaLeft + record.quotaCounted - counted;
       this.#records.set(id, { ...record, quotaLeft: left, quotaCounted: 0 });
       this.#counted.delete(id);
@@ -107,8 +142,8 @@ export class PlaneAccounts {
 
   /** A new name may belong to another worker: then the worker of the old name removes the account. */
   #removeFromOldWorker(before: AccountRecord, { id, username }: AccountRecord): void {
-    const worker = this.#workers[this.#workerOf(before.username)];
-    if (worker?.index === this.#workerOf(username)) return;
+    const worker = this.#workers[this.workerOf(before.username)];
+    if (worker?.index === this.workerOf(username)) return;
     worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
   }
 
@@ -125,14 +160,14 @@ export class PlaneAccounts {
 
   /** Sends a worker those of `records` that are its own. */
   #send(worker: PlaneWorker, records: Iterable<AccountRecord>): void {
-    const own = Array.from(records).filter(({ username }) => this.#workerOf(username) === worker.index);
+    const own = Array.from(records).filter(({ username }) => this.workerOf(username) === worker.index);
     for (let from = 0; from < own.length; from += RECORDS_PER_MESSAGE) {
       worker.send({ kind: 'accounts', records: own.slice(from, from + RECORDS_PER_MESSAGE) });
     }
   }
 
   /** The worker that an account of this name belongs to. */
-  #workerOf(username: string): number {
+  workerOf(username: string): number {
     return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount, this.#hasSuffix);
   }
 }

@@ -12,6 +12,7 @@ import { within } from '../../core/timers.js';
 import type { GeoFiles } from '../../geo.js';
 import { threadUrl } from '../../program.js';
 import type { ResolverSettings } from '../dns/messages.js';
+import { PLANE_STATE_VERSION, type PlaneHandover, type PlaneState } from '../handover/state.js';
 import type { Libc } from '../io/native/libc.js';
 import { PlaneMemory } from '../memory/memory.js';
 import type { OwnPorts } from '../memory/own-ports.js';
@@ -20,6 +21,7 @@ import type { Gauges } from '../memory/shared.js';
 import type { ListenerSpec, WorkerEvent, WorkerStart } from '../messages.js';
 import type { AccountRecord } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
+import { type CapturedConnections, captureAll, distribute } from './handover.js';
 import { type ListenResult, PlaneListeners } from './listeners.js';
 import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
@@ -35,6 +37,11 @@ export interface PlaneOptions extends Pick<WorkerStart, 'engine' | 'workers' | '
   readonly resolver: ResolverSettings;
   readonly exits: readonly Exit[];
   readonly accounts: Iterable<AccountRecord>;
+  /**
+   * What a data plane of another process has handed over: its connections continue, and its accounts, games and exits apply in place of
+   * those above. Until `report` is called, the observer hears only which sessions are `resumed`.
+   */
+  readonly handed?: PlaneHandover | undefined;
   /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
   readonly libc: Libc | null;
   /** File descriptor limit of the process. */
@@ -68,19 +75,31 @@ export class ProxyPlane {
   readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
   #exits: readonly Exit[];
-  #exitWays: ReadonlyMap<string, boolean> = new Map();
+  #exitWays: ReadonlyMap<string, boolean>;
   #geo: GeoFiles;
   #token = 0;
   #isRefusing = false;
+  #isReporting: boolean;
+  /** What it hands over; null: nothing, and it serves. */
+  #handing: CapturedConnections | null = null;
   #drained: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: PlaneOptions) {
     this.#options = options;
-    this.#games = options.games;
-    this.#exits = options.exits;
+    const handed = options.handed?.state;
+    this.#isReporting = handed === undefined;
+    this.#isRefusing = handed?.isRefusing ?? false;
+    this.#games = handed?.games ?? options.games;
+    this.#exits = handed?.exits ?? options.exits;
+    this.#exitWays = new Map(handed?.exitWays);
     this.#geo = options.geo;
-    this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
+    this.#memory = new PlaneMemory(
+      options.workers,
+      options.settings,
+      options.maxDescriptors,
+      handed?.sessions ?? 0,
+    );
     this.#gauges = this.#memory.gauges;
     this.ownPorts = this.#memory.ownPorts;
     this.#watch = new PlaneWatch({
@@ -92,8 +111,13 @@ export class ProxyPlane {
     });
     this.#restarts = new PlaneRestarts(this.#workers, options.workers);
     this.#listeners = new PlaneListeners(this.#workers, options.workers, options);
-    const { workers, settings, accounts } = options;
-    this.#accounts = new PlaneAccounts(this.#workers, workers, settings, accounts);
+    const { workers, settings } = options;
+    this.#accounts = new PlaneAccounts(
+      this.#workers,
+      workers,
+      settings,
+      handed?.accounts ?? options.accounts,
+    );
     this.#resolver = new PlaneResolver(
       this.#workers,
       { settings: options.resolver, gauges: this.#memory.shared.gauges },
@@ -146,7 +170,50 @@ export class ProxyPlane {
       await this.stop();
       throw error;
     }
+    if (this.#options.handed) {
+      const lost = distribute(this.#options.handed, this.#workers, this.#accounts);
+      const { sessions } = this.#options.handed.state;
+      this.#options.log.info({ sessions: sessions - lost, lost }, 'sessions taken over');
+    }
     this.#watch.start();
+  }
+
+  /** Reports the events of the workers from now on, and those so far; with `handed`, when the observer is ready. */
+  report(): void {
+    this.#isReporting = true;
+    for (const worker of this.#workers) worker.report();
+  }
+
+  // ── Handover ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Freezes the workers, and returns what the data plane of another process needs to continue their connections. Everything that has
+   * happened has been reported, and the traffic counted. Nothing is closed. Call `resume` to go on, or `stop`, which then
+   * leaves the descriptors open and reports no end.
+   */
+  async handOver(): Promise<PlaneHandover> {
+    const count = (): void => this.#options.observer.sessions.handingOver();
+    const handing = await captureAll(this.#workers, () => this.nextToken(), count);
+    this.#handing = handing;
+    const { connections, descriptors } = handing;
+    const state: PlaneState = {
+      version: PLANE_STATE_VERSION,
+      sessions: connections.filter(({ kind }) => kind !== 'request').length,
+      accounts: this.#accounts.handOver(),
+      games: this.#games,
+      exits: this.#exits,
+      exitWays: [...this.#exitWays],
+      isRefusing: this.#isRefusing,
+      connections,
+    };
+    return { state, descriptors };
+  }
+
+  /** The other process has not started: the workers go on. */
+  resume(): void {
+    this.#handing?.giveBack();
+    this.#handing = null;
+    for (const worker of this.#workers) worker.send({ kind: 'thaw' });
   }
 
   /** Ends every session and every thread. */
@@ -194,6 +261,7 @@ export class ProxyPlane {
         observer.rehashed(accountId, before, salted);
       },
       onExit: (exited) => this.#exited(exited),
+      isReporting: () => this.#isReporting,
       onCounted: (session, bytes) => this.#accounts.counted(session, bytes),
       accountOf: (facts) => this.#accounts.stringsOf(facts),
     });
@@ -221,6 +289,11 @@ export class ProxyPlane {
   /** Sends an account's present state. The workers receive it before any promise that is awaited after this call resolves. */
   put(record: AccountRecord): void {
     this.#accounts.put(record);
+  }
+
+  /** Replaces all accounts: sessions of those that are no more, or no longer allow them, end. */
+  setAccounts(records: Iterable<AccountRecord>): void {
+    this.#accounts.replace(records);
   }
 
   /** Sends what is left of an account's quota, in bytes, where its worker does not know it from what it counts itself. */
@@ -363,7 +436,8 @@ export class ProxyPlane {
   /** Ends the sessions of a dead worker, and releases its resources. */
   #cleanUp(worker: PlaneWorker): void {
     const { libc } = this.#options;
-    worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');
+    if (this.#handing !== null) worker.close(null);
+    else worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');
     new OwnedDescriptors(worker.shared.owned).closeAll((fd) => libc?.close(fd));
     this.#memory.clear(worker.index);
   }

@@ -2,6 +2,7 @@
 // is what it uses of that.
 import { randomUUID } from 'node:crypto';
 import type { Session, SessionEnd, SessionSummary } from '../../core/sessions/session.js';
+import type { CapturedSession, HandedSession } from '../handover/state.js';
 import { intern } from '../interned-strings.js';
 import type { SessionCounts } from '../memory/session-counts.js';
 import type { SessionFacts } from '../messages.js';
@@ -17,7 +18,7 @@ export interface SessionWorker {
 export type SessionAccount = Pick<SessionFacts, 'accountId' | 'username'>;
 
 export class PlaneSession implements Session {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly accountId: string;
   readonly username: string;
   readonly command: SessionFacts['command'];
@@ -33,12 +34,22 @@ export class PlaneSession implements Session {
   outgoing: SessionFacts['outgoing'];
   readonly connectMs: number | null;
   readonly #worker: SessionWorker;
-  readonly #openedMs = Math.round(performance.now());
+  readonly #openedMs: number;
   bytesUp = 0;
   bytesDown = 0;
   #final: SessionSummary | null = null;
 
-  constructor(facts: SessionFacts, account: SessionAccount, worker: SessionWorker) {
+  /** @param handed what another process has handed over of it; null: it is new */
+  constructor(
+    facts: SessionFacts,
+    account: SessionAccount,
+    worker: SessionWorker,
+    handed: HandedSession | null = null,
+  ) {
+    this.id = handed?.id ?? randomUUID();
+    this.#openedMs = Math.round(performance.now() - (handed?.ageMs ?? 0));
+    this.bytesUp = handed?.bytesUp ?? 0;
+    this.bytesDown = handed?.bytesDown ?? 0;
     this.accountId = account.accountId;
     this.username = account.username;
     this.command = facts.command;
@@ -81,9 +92,40 @@ export class PlaneSession implements Session {
     return true;
   }
 
+  /** For another process. @param captured what its worker knows */
+  handOver({ isByAddress, ageMs, gameId }: Omit<CapturedSession, 'slot'>): HandedSession {
+    const { id, accountId, username, command, clientProtocol, openedAt, via, exit, connectMs } = this;
+    const { bytesUp, bytesDown, client, outgoing } = this;
+    const { host, address, port } = this.destination;
+    return {
+      id,
+      accountId,
+      username,
+      command,
+      clientProtocol,
+      client: { address: client.address, port: client.port },
+      destination: { host, address, port },
+      openedAt,
+      gameId,
+      via,
+      exit,
+      outgoing: outgoing && { address: outgoing.address, port: outgoing.port },
+      connectMs,
+      bytesUp,
+      bytesDown,
+      isByAddress,
+      ageMs,
+    };
+  }
+
   /** Marks the counts as final; the next `count` reads them. */
   close(summary: SessionSummary): void {
     this.#final = summary;
+  }
+
+  /** Time since its request, in ms. */
+  get ageMs(): number {
+    return Math.round(performance.now() - this.#openedMs);
   }
 
   /** The summary of a session whose worker has died. */
@@ -94,7 +136,7 @@ export class PlaneSession implements Session {
       bytesUp: (isReadable ? bytes[2 * this.slot] : undefined) ?? this.bytesUp,
       bytesDown: (isReadable ? bytes[2 * this.slot + 1] : undefined) ?? this.bytesDown,
       end,
-      durationMs: Math.round(performance.now() - this.#openedMs),
+      durationMs: this.ageMs,
       gameId: this.gameId,
     };
   }

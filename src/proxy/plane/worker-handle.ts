@@ -9,7 +9,14 @@ import {
 import type { SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
-import type { SessionEnd, SessionEvents, SessionSummary } from '../../core/sessions/session.js';
+import type {
+  DatagramDestination,
+  SessionEnd,
+  SessionEvents,
+  SessionSummary,
+} from '../../core/sessions/session.js';
+import type { SessionRegistry } from '../../core/sessions/session-registry.js';
+import type { HandedSession } from '../handover/state.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, wake } from '../memory/shared.js';
 import type { LoginsEvent, SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
@@ -20,7 +27,7 @@ import { PlaneSession, type SessionAccount, type SessionWorker } from './session
 
 /** What the data plane reports to the control plane, in order. */
 export interface ProxyObserver {
-  readonly sessions: SessionEvents;
+  readonly sessions: SessionEvents & Pick<SessionRegistry, 'resumed' | 'handingOver'>;
   logins(event: LoginsEvent): void;
   guarded(event: Extract<WorkerEvent, { kind: 'guard' }>): void;
   /** Counts sessions over all nodes, of accounts that need it; null: there are no other nodes. */
@@ -35,6 +42,19 @@ export interface ProxyObserver {
 
 /** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
 const YOUNG_GENERATION_MB = 6;
+
+/** Events that only the data plane itself needs. */
+const UNHELD: ReadonlySet<WorkerEvent['kind']> = new Set([
+  'started',
+  'listening',
+  'listen-failed',
+  'synced',
+  'outbound',
+  'captured',
+  'exit-tried',
+  'log',
+  'dropped',
+]);
 
 export type ListenEvent = Extract<WorkerEvent, { kind: 'listening' | 'listen-failed' }>;
 
@@ -51,6 +71,8 @@ interface PlaneWorkerOptions {
   readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
+  /** False: events wait for `report`. */
+  readonly isReporting: () => boolean;
   /** More bytes of a session of this worker have been counted. */
   readonly onCounted: (session: PlaneSession, bytes: number) => void;
   /** Returns the strings of an account that the main thread keeps anyway, to replace the copies that came with a message. */
@@ -72,6 +94,8 @@ export class PlaneWorker implements SessionWorker {
   /** Callbacks of pending requests, by token; null: the worker died before it answered. */
   readonly #waiting = new Map<number, (event: WorkerEvent | null) => void>();
   readonly #permits: PlanePermits;
+  /** See ProxyPlane.report. */
+  readonly #unreported: WorkerEvent[] = [];
   #wakeFd = -1;
   #isStarted = false;
   #isOver = false;
@@ -153,11 +177,14 @@ export class PlaneWorker implements SessionWorker {
     }
   }
 
-  /** The thread has ended: processes its last events, and ends its remaining sessions with `reason`. */
-  close(reason: SessionEnd): void {
+  /** The thread has ended: processes its last events, and ends its remaining sessions with `reason`; null: they continue elsewhere. */
+  close(reason: SessionEnd | null): void {
     this.readAll();
-    for (const session of this.#sessions) if (session) this.#closeSession(session, session.summary(reason));
-    this.#permits.releaseAll();
+    this.report();
+    if (reason !== null) {
+      for (const session of this.sessions()) this.#closeSession(session, session.summary(reason));
+      this.#permits.releaseAll();
+    }
     this.#isOver = true;
     this.#port.close();
     this.#wakeFd = -1;
@@ -165,8 +192,37 @@ export class PlaneWorker implements SessionWorker {
     this.#waiting.clear();
   }
 
+  /** A session of another process continues here, in a slot that this worker's thread will give it. */
+  resume(handed: HandedSession, recorded: readonly DatagramDestination[], slot: number): void {
+    // The first session of each slot has this generation.
+    const facts = { ...handed, slot, generation: 1 };
+    const session = new PlaneSession(facts, this.#options.accountOf(facts), this, handed);
+    this.#sessions[slot] = session;
+    this.#options.observer.sessions.resumed(session, recorded);
+  }
+
+  /** Ends a session that has been resumed, and that the thread does not know. */
+  lose(slot: number): void {
+    const session = this.#sessions[slot];
+    if (session) this.#closeSession(session, session.summary('shutdown'));
+  }
+
+  /** The live sessions. */
+  sessions(): PlaneSession[] {
+    return this.#sessions.filter((session) => session !== undefined);
+  }
+
+  /** Processes the events that have waited for it. */
+  report(): void {
+    for (const event of this.#unreported.splice(0)) this.#take(event);
+  }
+
   #takeAll(events: readonly PackedEvent[]): void {
-    for (const event of events) this.#take(unpackEvent(event));
+    for (const packed of events) {
+      const event = unpackEvent(packed);
+      if (this.#options.isReporting() || UNHELD.has(event.kind)) this.#take(event);
+      else this.#unreported.push(event);
+    }
     this.#options.gauges.addSign(this.index, 'batchesRead', 1);
   }
 
@@ -182,6 +238,7 @@ export class PlaneWorker implements SessionWorker {
         return this.#waiting.has(event.id) ? this.#answered(event.id, event) : onListened(this, event);
       case 'synced':
       case 'outbound':
+      case 'captured':
       case 'exit-tried':
         return this.#answered(event.token, event);
       case 'session-opened': {

@@ -5,6 +5,7 @@ import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
 import type { ConnectionHost } from '../connection/host.js';
 import { type Refusal, refusalFields } from '../connection/target.js';
+import type { HandedAssociation } from '../handover/state.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
@@ -24,7 +25,7 @@ const MAX_QUESTIONS = 2;
 
 export interface AssociationOptions {
   readonly context: AssociationContext;
-  readonly request: AssociateRequest;
+  readonly request: AssociatedClient;
   /** The expected source address of the client's datagrams, from its connection; canonical. */
   readonly clientAddress: string;
   /** The source address that the client declared, canonical; null: none. */
@@ -40,21 +41,25 @@ interface Open {
   readonly unsolicited: UnsolicitedSources;
 }
 
-export interface AssociateRequest {
+/** Whose an association is, and how it leaves. */
+export interface AssociatedClient {
   /** The control connection; its listener is replaced once the association is open. */
   readonly stream: Stream;
   readonly client: Endpoint;
+  readonly account: WorkerAccount;
+  readonly egress: EgressPolicy;
+  /** The exit of the account, or the default; null: none. */
+  readonly exit: ExitUse | null;
+}
+
+export interface AssociateRequest extends AssociatedClient {
   /** `client` comes from the PROXY header if there was one. */
   readonly isProxied: boolean;
   readonly isUnix: boolean;
   /** The account was found by the client's address. */
   readonly isByAddress: boolean;
-  readonly account: WorkerAccount;
   /** For its session; null: none is needed. */
   readonly permit: Permit | null;
-  readonly egress: EgressPolicy;
-  /** The exit of the account, or the default; null: none. */
-  readonly exit: ExitUse | null;
   /** DST.ADDR and DST.PORT: the address from which the client will send, if it knows it. */
   readonly addressType: number;
   readonly address: Uint8Array;
@@ -110,8 +115,15 @@ export class Association implements SessionTransfer, StreamListener {
     return this.#isOver;
   }
 
-  /** The relay is open: from now on `session` and the control connection hold the association. */
-  start(session: WorkerSession, relay: DatagramRelay): void {
+  /**
+   * The relay is open: from now on `session` and the control connection hold the association.
+   * @param handed what another process knew of it; null: it is new
+   */
+  start(
+    session: WorkerSession,
+    relay: DatagramRelay,
+    handed: Omit<HandedAssociation<unknown>, 'session'> | null = null,
+  ): void {
     const { context, request } = this.#options;
     const { io, settings } = context;
     const { account, client, egress, exit, stream } = request;
@@ -152,11 +164,47 @@ export class Association implements SessionTransfer, StreamListener {
       hasSentTo: (address) => destinations.hasSentTo(address),
     });
     this.#open = { session, relay, destinations, unsolicited };
-    session.start('', null);
+    if (handed === null) session.start('', null);
+    else this.#continue(relay, destinations, handed);
     // The client sends nothing on the control connection; it is read to detect its end.
     stream.listener = this;
     stream.keepAlive();
     stream.resume();
+  }
+
+  #continue(
+    relay: DatagramRelay,
+    destinations: Destinations,
+    handed: Omit<HandedAssociation<unknown>, 'session'>,
+  ): void {
+    this.#lockedTo = handed.lockedTo;
+    if (handed.lockedTo !== null) relay.setClient(handed.lockedTo);
+    destinations.continue(handed.destinations);
+    this.#destinations.push(...handed.recorded);
+    Object.assign(this.#dropped, handed.dropped);
+    this.#isOnlyDns = handed.isOnlyDns;
+    this.#datagramsSeen = relay.counts.datagramsUp + relay.counts.datagramsDown;
+    this.#movedAt = this.#options.context.io.now() - handed.idleMs;
+  }
+
+  handOver(nowMs: number): Omit<HandedAssociation<never>, 'session'> | null {
+    const { context, request, clientAddress, declaredAddress } = this.#options;
+    const sockets = this.#open?.relay.handOver?.();
+    if (this.#open === null || sockets === undefined || context.io.handOver === undefined) return null;
+    return {
+      kind: 'association',
+      descriptors: [...context.io.handOver(request.stream).descriptors, ...sockets.descriptors],
+      datagrams: sockets.state,
+      lockedTo: this.#lockedTo,
+      clientAddress,
+      declaredAddress,
+      exit: request.exit?.name ?? null,
+      destinations: this.#open.destinations.capture(),
+      recorded: this.#destinations,
+      dropped: this.#dropped,
+      isOnlyDns: this.#isOnlyDns,
+      idleMs: this.idleMs(nowMs),
+    };
   }
 
   // ── The control connection: the association ends with it, and it with the association ────────────────────────────

@@ -6,6 +6,7 @@ import { type Endpoint, parseIp } from '../../core/ip.js';
 import type { ConnectionHost } from '../connection/host.js';
 import { permittedAddresses, type Refusal, readTarget } from '../connection/target.js';
 import type { ResolveResult } from '../dns/messages.js';
+import type { HandedDestination } from '../handover/state.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
 import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
@@ -124,6 +125,30 @@ export class Destinations {
     }
   }
 
+  /** Those that are reached directly, least recently used first. Through upstream proxies the next datagram opens a new way. */
+  capture(): HandedDestination[] {
+    return [...this.#known.values()].flatMap(({ hop, header, host, isName }) =>
+      hop === null || hop.upstream !== null
+        ? []
+        : [{ header: header.toString('base64'), host, isName, to: hop.to }],
+    );
+  }
+
+  /** Continues with destinations of another process: what they send goes to the client, and each is judged again when it is used. */
+  continue(handed: readonly HandedDestination[]): void {
+    for (const { header: base64, host, isName, to } of handed) {
+      const header = Buffer.from(base64, 'base64');
+      const key = headerKey(header);
+      if (key === null) continue;
+      this.#known.set(key, {
+        ...newDestination(host, isName, to.port, header),
+        hop: { to, upstream: null },
+        isNew: false,
+      });
+      this.#peers.add(to);
+    }
+  }
+
   /** Later answers of the resolver are ignored. */
   close(): void {
     this.#isClosed = true;
@@ -146,21 +171,8 @@ export class Destinations {
       onDropped(target.reason, target.host, header.port);
       return null;
     }
-    return {
-      host: target.host,
-      isName: target.kind === 'name',
-      port: header.port,
-      header: Buffer.from(standalone.subarray(0, header.length)),
-      hop: null,
-      refusal: null,
-      checkedAt: Number.NEGATIVE_INFINITY,
-      validForMs: 0,
-      waiting: null,
-      isNew: true,
-      isForgotten: false,
-      isRouted: false,
-      inspect: null,
-    };
+    const prefix = Buffer.from(standalone.subarray(0, header.length));
+    return newDestination(target.host, target.kind === 'name', header.port, prefix);
   }
 
   #check(destination: Destination, now: number): void {
@@ -300,4 +312,22 @@ export class Destinations {
   #drop({ host, port }: Destination, reason: Refusal): void {
     this.#options.onDropped(reason, host, port);
   }
+}
+
+function newDestination(host: string, isName: boolean, port: number, header: Buffer): Destination {
+  return {
+    host,
+    isName,
+    port,
+    header,
+    hop: null,
+    refusal: null,
+    checkedAt: Number.NEGATIVE_INFINITY,
+    validForMs: 0,
+    waiting: null,
+    isNew: true,
+    isForgotten: false,
+    isRouted: false,
+    inspect: null,
+  };
 }

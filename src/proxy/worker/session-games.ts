@@ -74,6 +74,11 @@ export class SessionGames {
       this.#report(this.#waiting);
   }
 
+  /** The last GameID, reported or not; null: none. */
+  get last(): string | null {
+    return this.#waiting ?? this.#reported;
+  }
+
   /** The session has ended: returns the GameID that is not reported yet; null: none. */
   end(): string | null {
     let found = this.#waiting;

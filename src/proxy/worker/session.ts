@@ -10,6 +10,13 @@ import type {
   SessionEnd,
   SessionSummary,
 } from '../../core/sessions/session.js';
+import type {
+  CapturedSession,
+  HandedAssociation,
+  HandedConnection,
+  HandedRelay,
+  HandedSession,
+} from '../handover/state.js';
 import type { AccountRates, Metered } from '../io/rates.js';
 import type { SessionCounts } from '../memory/session-counts.js';
 import type { SessionFacts } from '../messages.js';
@@ -27,7 +34,11 @@ export interface SessionTransfer {
   /** Time since the last transfer, in ms; 0 while the session is being set up. */
   idleMs(nowMs: number): number;
   setRates(rates: AccountRates | null): void;
+  /** What another process needs to continue it; null, or left out: that is not possible. The transfer can go on. */
+  handOver?(nowMs: number): HandedTransfer | null;
 }
+
+type HandedTransfer = Omit<HandedRelay<never>, 'session'> | Omit<HandedAssociation<never>, 'session'>;
 
 export interface SessionRequest {
   readonly command: SessionCommand;
@@ -75,7 +86,7 @@ export class WorkerSession implements AccountSession {
   readonly isByAddress: boolean;
   readonly slot: number;
   readonly #context: SessionContext;
-  readonly #openedMs: number;
+  #openedMs: number;
   #permit: Permit | null;
   #transfer: SessionTransfer;
   destination: Destination;
@@ -196,6 +207,34 @@ export class WorkerSession implements AccountSession {
     const { events } = this.#context;
     events.sessionChanged({ kind: 'session-destination', slot: this.slot, destination });
     return isNew ? this.#askGames(destination) : null;
+  }
+
+  /** What another process needs to continue it; null: it has not been reported, and belongs to a connection. */
+  capture(): HandedConnection<CapturedSession> | null {
+    if (this.#state !== 'started') return null;
+    const nowMs = this.#context.now();
+    const session = {
+      slot: this.slot,
+      isByAddress: this.isByAddress,
+      ageMs: Math.round(nowMs - this.#openedMs),
+      gameId: this.#games?.last ?? this.gameId,
+    };
+    const transfer = this.#transfer.handOver?.(nowMs) ?? null;
+    return transfer === null ? { kind: 'lost', session, descriptors: [] } : { ...transfer, session };
+  }
+
+  /** Another process has handed it over: it is the same session, with its time and its counts. */
+  continue({ destination, via, exit, gameId, ageMs, bytesUp, bytesDown }: HandedSession): void {
+    this.#state = 'started';
+    this.#openedMs -= ageMs;
+    Object.assign(this, { destination, via, exit, gameId });
+    this.counts[this.countAt] = bytesUp;
+    this.counts[this.countAt + 1] = bytesDown;
+  }
+
+  /** Asks the game rules again, for a client that has sent nothing yet. */
+  inspectAgain(): PayloadInspector | null {
+    return this.#askGames(this.destination);
   }
 
   /** Ends the session: reports it and releases its slot. Further calls do nothing. */

@@ -1,5 +1,6 @@
 // The live sessions of one worker: opens and counts them, applies time limits, and reports them to the control plane.
 import type { SessionEnd } from '../../core/sessions/session.js';
+import type { HandedSession } from '../handover/state.js';
 import type { PlaceRefusal, Places } from '../memory/places.js';
 import { SlotPool } from '../memory/session-counts.js';
 import type { WorkerAccounts } from './accounts.js';
@@ -7,7 +8,7 @@ import { type SessionContext, type SessionRequest, WorkerSession } from './sessi
 
 export interface WorkerSessionsOptions extends Omit<SessionContext, 'onEnded'> {
   readonly accounts: WorkerAccounts;
-  readonly places: Pick<Places, 'acquire' | 'release'>;
+  readonly places: Pick<Places, 'acquire' | 'count' | 'release'>;
 }
 
 export class WorkerSessions {
@@ -45,6 +46,17 @@ export class WorkerSessions {
     const session = new WorkerSession(request, slot, this.#context);
     this.#sessions[slot] = session;
     this.#options.accounts.sessionOpened(request.account, session);
+    return session;
+  }
+
+  /** Continues a session of another process, whatever the limits are; in the slot that the control plane expects. */
+  continue(request: SessionRequest, handed: HandedSession): WorkerSession {
+    this.#options.places.count(request);
+    const slot = this.#slots.acquire();
+    const session = new WorkerSession(request, slot, this.#context);
+    this.#sessions[slot] = session;
+    this.#options.accounts.sessionOpened(request.account, session);
+    session.continue(handed);
     return session;
   }
 

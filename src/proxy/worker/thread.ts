@@ -37,6 +37,8 @@ export type ThreadMessage =
 
 /** How often a worker of the node engine increments its turn count, in ms. */
 const SIGN_MS = 500;
+/** How often a frozen worker looks for messages, in µs. */
+const FROZEN_REST_US = 200;
 
 interface Peer {
   readonly port: MessagePort;
@@ -75,8 +77,13 @@ class Channel {
 
   /** Reads pending messages from all threads. */
   readonly read = (): void => {
-    this.readMessages();
+    this.readFromPlane();
     if (this.#resolver) this.#readFrom(this.#resolver);
+  };
+
+  /** Reads pending messages of the control plane and of the other workers. */
+  readonly readFromPlane = (): void => {
+    this.readMessages();
     for (const { port } of this.#peers.values()) this.#readFrom(port);
   };
 
@@ -159,6 +166,14 @@ function runNative(thread: ThreadStart): void {
   });
   const gauges = viewGauges(start.shared.gauges);
   let seen = -1;
+  /** Epoll keeps the events, so that everything goes on afterwards as if no time had passed. */
+  const stayFrozen = (): void => {
+    for (worker.freeze(); worker.isFrozen; worker.capture()) {
+      gauges.addSign(start.index, 'turns', 1);
+      libc.rest(FROZEN_REST_US);
+      channel.readFromPlane();
+    }
+  };
   worker.events.push({ kind: 'started', wakeFd: loop.wakeFd });
   worker.events.send();
   try {
@@ -170,6 +185,7 @@ function runNative(thread: ThreadStart): void {
           seen = sent;
           channel.read();
         }
+        if (worker.isFrozen) stayFrozen();
         worker.events.flush(false);
       },
       beforeSleep: () => worker.events.flush(true),

@@ -19,6 +19,7 @@ import { Logins } from '../connection/logins.js';
 import { Relayed } from '../connection/relayed.js';
 import { createEgressPolicies } from '../connection/target.js';
 import { createRemoteResolver, type Question, type RemoteResolver, type Resolve } from '../dns/messages.js';
+import { takeOver } from '../handover/take-over.js';
 import type { Io } from '../io/io.js';
 import { Handshakes } from '../memory/handshakes.js';
 import { createOwnPorts, type OwnPorts } from '../memory/own-ports.js';
@@ -97,6 +98,12 @@ export class ProxyWorker implements ConnectionHost {
   #games: GameRules;
   /** From the present files. */
   #geo: Geo;
+  /** Asked to freeze, and to capture: the tokens of the requests, until they are answered. */
+  #freezing: number | null = null;
+  #capturing: number | null = null;
+  #isFrozen = false;
+  /** Messages that came after `capture`: what has been captured must not change. */
+  #deferred: WorkerMessage[] | null = null;
 
   constructor(deps: WorkerDeps) {
     const { io, start } = deps;
@@ -222,6 +229,8 @@ export class ProxyWorker implements ConnectionHost {
   // ── Messages of the control plane ──────────────────────────────────────────────────────────────────────────────────
 
   receive(message: WorkerMessage): void {
+    if (this.#deferred !== null && message.kind !== 'thaw' && message.kind !== 'stop')
+      return void this.#deferred.push(message);
     switch (message.kind) {
       case 'accounts': {
         const now = Date.now();
@@ -286,10 +295,55 @@ export class ProxyWorker implements ConnectionHost {
       case 'make-room':
         this.#places.makeRoomHere();
         return;
+      case 'freeze':
+        this.#freezing = message.token;
+        this.#isFrozen = this.io.name === 'native';
+        return this.#isFrozen ? undefined : this.freeze();
+      case 'capture':
+        this.#capturing = message.token;
+        return this.#isFrozen ? undefined : this.capture();
+      case 'thaw':
+        return this.#thaw();
+      case 'take-over':
+        return takeOver(this, message.connections);
       case 'stop':
-        this.#end();
+        if (this.#deferred === null) this.#end();
+        this.#isFrozen = false;
         return this.#deps.stop();
     }
+  }
+
+  // ── Handover ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The engine calls `freeze` and `capture` between two turns, and nothing else until the worker is not frozen any more. */
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  /** Answers the request to freeze, now that no event is under way. */
+  freeze(): void {
+    if (this.#freezing !== null) this.events.push({ kind: 'synced', token: this.#freezing });
+    this.#freezing = null;
+    this.events.send();
+  }
+
+  /** Answers the request to capture, if there is one. All connections that other workers have passed have been adopted. */
+  capture(): void {
+    if (this.#capturing === null) return;
+    const token = this.#capturing;
+    this.#capturing = null;
+    this.#deferred = [];
+    const sessions = this.sessions.all().flatMap((session) => session.capture() ?? []);
+    const connections = [...sessions, ...this.connections.capture()];
+    this.events.push({ kind: 'captured', token, connections });
+    this.events.send();
+  }
+
+  #thaw(): void {
+    const deferred = this.#deferred ?? [];
+    this.#deferred = null;
+    this.#isFrozen = false;
+    for (const message of deferred) this.receive(message);
   }
 
   /** Ends all sessions and connections, and reports this. */

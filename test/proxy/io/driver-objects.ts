@@ -128,7 +128,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
         keepAlive: () => relay.keepAlive(),
         isHalfClosed: () => relay.isHalfClosed,
         setRates: (bytes: Rates | null) => relay.setRates(rates(bytes)),
-      } satisfies Record<keyof Relay, unknown>);
+      } satisfies Record<Exclude<keyof Relay, 'handOver'>, unknown>);
       return object;
     },
     timer(delayMs: number) {
@@ -184,7 +184,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
   };
 
   /** Buffers arrive in another thread as Uint8Arrays. */
-  function datagramObject(relay: DatagramRelay): Record<keyof DatagramRelay, unknown> {
+  function datagramObject(relay: DatagramRelay): Record<Exclude<keyof DatagramRelay, 'handOver'>, unknown> {
     return {
       local: () => relay.local,
       counts: () => ({ ...relay.counts }),

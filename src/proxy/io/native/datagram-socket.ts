@@ -53,7 +53,12 @@ export class DatagramSocket implements BatchSocket {
       libc.close(fd);
       return code;
     }
-    libc.getsockname(fd, sockaddr);
+    return DatagramSocket.adopt(loop, fd, onReady);
+  }
+
+  /** The same for a socket that is bound already. */
+  static adopt(loop: Loop, fd: number, onReady: (socket: DatagramSocket) => void): DatagramSocket | string {
+    loop.libc.getsockname(fd, sockaddr);
     loop.own(fd);
     const socket = new DatagramSocket(loop, fd, readSockaddr(sockaddr));
     socket.#registration = loop.add(fd, c.EPOLLIN, { ready: () => onReady(socket) });

@@ -10,6 +10,7 @@ import type {
   UpstreamSocket,
   UpstreamSocketOptions,
 } from '../datagrams.js';
+import type { Handed, HandedDatagrams } from '../handed.js';
 import type { AccountRates } from '../rates.js';
 import { type Batch, createBatch } from './batch.js';
 import { DatagramSocket } from './datagram-socket.js';
@@ -76,13 +77,39 @@ class NativeDatagramRelay implements DatagramRelay {
   /** Returns the system error code when the socket towards the client cannot be opened. */
   static open(shared: Shared, options: DatagramRelayOptions): NativeDatagramRelay | string {
     const relay = new NativeDatagramRelay(shared, options);
-    const { bindAddress, portRange, ports } = options;
-    const inner = DatagramSocket.open(shared.loop, bindAddress, portRange, (each) => relay.#fromClient(each));
+    const { bindAddress, portRange, ports, handed } = options;
+    const [fd, ...outer] = handed?.descriptors ?? [];
+    const onReady = (each: DatagramSocket): void => relay.#fromClient(each);
+    const inner =
+      fd === undefined
+        ? DatagramSocket.open(shared.loop, bindAddress, portRange, onReady)
+        : DatagramSocket.adopt(shared.loop, fd, onReady);
     if (typeof inner === 'string') return inner;
     relay.#inner = inner;
     relay.local = inner.local;
     ports.add('udp-client-side', inner.port);
+    if (handed) relay.#continue(outer, handed.state);
     return relay;
+  }
+
+  #continue(outer: readonly number[], { families, counts }: HandedDatagrams): void {
+    Object.assign(this.counts, counts);
+    for (const [i, family] of families.entries()) {
+      const onReady = (each: DatagramSocket): void => this.#fromOutside(each);
+      const socket = DatagramSocket.adopt(this.#shared.loop, outer[i] ?? -1, onReady);
+      if (typeof socket === 'string') continue;
+      this.#options.ports.add('udp-outside', socket.port);
+      this.#outer[family] = socket;
+    }
+  }
+
+  handOver(): Handed<HandedDatagrams> {
+    const families = (['ipv4', 'ipv6'] as const).filter((family) => this.#outer[family] !== null);
+    const sockets = [this.#inner, ...families.map((family) => this.#outer[family])];
+    return {
+      descriptors: sockets.map((socket) => socket?.fd ?? -1),
+      state: { families, counts: { ...this.counts } },
+    };
   }
 
   setClient(client: Endpoint): void {

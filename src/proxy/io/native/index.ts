@@ -38,6 +38,10 @@ export function createNativeIo(loop: Loop): Io {
       return stream;
     },
     detach: (stream) => (stream instanceof NativeStream ? stream.detach() : -1),
+    handOver(stream) {
+      if (!(stream instanceof NativeStream)) throw new TypeError('not a stream of the native engine');
+      return { descriptors: [stream.fd], state: stream.unsent };
+    },
     openDatagrams: createNativeDatagrams(loop),
     sourceAddressFor(address, done) {
       done(sourceAddressFor(loop, address));

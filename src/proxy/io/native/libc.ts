@@ -131,6 +131,8 @@ export interface Libc {
   spliceIn(socket: number, pipe: number, bytes: number): number;
   /** Moves bytes from a pipe to a socket; returns how many the socket accepted. EAGAIN: it accepts none. */
   spliceOut(pipe: number, socket: number, bytes: number): number;
+  /** Reads what a pipe holds, at most as much as `into` has room for; returns how many bytes. */
+  readPipe(pipe: number, into: Uint8Array): number;
   /** Sends FIN after all written bytes. */
   shutdownWrite(fd: number): number;
   /** For descriptors that another program opened. */
@@ -258,6 +260,7 @@ export function loadLibc(): Libc {
     },
     spliceIn: (from, pipe, bytes) => splice(from, 0, pipe, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
     spliceOut: (pipe, to, bytes) => splice(pipe, 0, to, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
+    readPipe: (pipe, into) => read(pipe, into, into.length),
     shutdownWrite: (fd) => shutdown(fd, SHUT_WR),
     setNonBlocking: (fd) => fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | NONBLOCK),
     dup: (fd) => fcntl(fd, F_DUPFD_CLOEXEC, 0),

@@ -168,9 +168,19 @@ export function openUnixListener(
   return { code };
 }
 
+function handedListener({ libc }: Loop, fd: number): { readonly fd: number; readonly local: Endpoint } {
+  const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
+  libc.getsockname(fd, sockaddr);
+  return { fd, local: readSockaddr(sockaddr) };
+}
+
 /** Opens a listening socket and accepts its connections in this loop; for BIND. */
-export function listenHere(loop: Loop, { onConnection, end, ...where }: ListenOptions): ListenResult {
-  const opened = openListener(loop.libc, where, { end });
+export function listenHere(
+  loop: Loop,
+  { onConnection, end, fd: handed, ...where }: ListenOptions,
+): ListenResult {
+  const opened =
+    handed === undefined ? openListener(loop.libc, where, { end }) : handedListener(loop, handed);
   if ('code' in opened) return { ok: false, code: opened.code };
   const { fd, local } = opened;
   loop.own(fd);
@@ -179,6 +189,7 @@ export function listenHere(loop: Loop, { onConnection, end, ...where }: ListenOp
   return {
     ok: true,
     local,
+    fd,
     close() {
       if (!isOpen) return;
       isOpen = false;

@@ -137,6 +137,7 @@ export class Loop {
       if (count < 0 && this.libc.errno() !== EINTR)
         throw new Error(`epoll_wait failed, errno ${this.libc.errno()}`);
       hooks.turn();
+      if (this.#isStopped) return;
       this.#dispatch(events, count);
       this.#wheel.run();
       this.#doWork();
@@ -144,7 +145,7 @@ export class Loop {
     }
   }
 
-  /** `run` returns after the turn in which this is called. */
+  /** `run` returns after the turn in which this is called; when the hook `turn` calls it, before the turn's events. */
   stop(): void {
     this.#isStopped = true;
   }

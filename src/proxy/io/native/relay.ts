@@ -1,5 +1,6 @@
 // Two streams joined in the native loop. Small chunks are copied through one buffer (recv, send) at once; what fills that
 // buffer is bulk, and goes by splice through a pipe, in turns: each visit to a direction moves a bounded share.
+import type { Handed, HandedFlow, HandedPair } from '../handed.js';
 import type { Relay, RelayEnd, RelayListener, RelayOptions } from '../io.js';
 import type { AccountRates, FlowShare, QuotaHolder } from '../rates.js';
 import { EAGAIN, EINTR, EPOLLERR } from './libc.js';
@@ -75,6 +76,10 @@ export class NativeRelay implements Relay, StreamRelay {
     this.#down.pending = client.setRelay(this);
     this.#up.pending = destination.setRelay(this);
     if (options.early !== null) this.#takeEarly(options.early);
+    if (options.handed) {
+      this.#continue(this.#up, options.handed.up);
+      this.#continue(this.#down, options.handed.down);
+    }
     // Epoll is edge-triggered: what was ready before causes no further event.
     if (client.isReadable || this.#up.pending !== null) this.#queue(this.#up);
     if (destination.isReadable || this.#down.pending !== null) this.#queue(this.#down);
@@ -97,6 +102,45 @@ export class NativeRelay implements Relay, StreamRelay {
   close(): void {
     if (this.#isOver) return;
     this.#finish();
+  }
+
+  handOver(): Handed<HandedPair> | null {
+    if (this.#isOver) return null;
+    const state = { up: this.#flowOf(this.#up), down: this.#flowOf(this.#down) };
+    return { descriptors: [this.#up.from.fd, this.#down.from.fd], state };
+  }
+
+  #flowOf(direction: Direction): HandedFlow {
+    if (direction.pipe !== null) this.#takeFromPipe(direction, direction.pipe);
+    const { pending, share, state } = direction;
+    return {
+      unsent: pending?.toString('base64') ?? '',
+      isCounted: share === null,
+      state: state === 'failed' ? 'open' : state,
+    };
+  }
+
+  /** What the pipe holds becomes pending, as if it had been copied. */
+  #takeFromPipe(direction: Direction, pipe: Pipe): void {
+    const bytes = Buffer.allocUnsafe(pipe.held);
+    const got = pipe.held === 0 ? 0 : this.#shared.loop.libc.readPipe(pipe.readEnd, bytes);
+    if (got > 0) {
+      direction.pending = bytes.subarray(0, got);
+      pipe.held -= got;
+      if (direction.share !== null) this.#count(direction, -got);
+    }
+    this.#returnPipe(direction);
+  }
+
+  #continue(direction: Direction, { unsent, isCounted, state }: HandedFlow): void {
+    direction.state = state;
+    if (unsent !== '') {
+      const pending = Buffer.from(unsent, 'base64');
+      direction.pending = pending;
+      const mustCount = direction.share === null;
+      if (mustCount !== isCounted) this.#count(direction, mustCount ? pending.length : -pending.length);
+    }
+    if (unsent !== '' || state === 'ended') this.#queue(direction);
   }
 
   streamReady(stream: NativeStream, events: number): void {

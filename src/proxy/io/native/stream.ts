@@ -68,6 +68,11 @@ export class NativeStream implements Stream, Watcher, Task {
     return this.#fd;
   }
 
+  /** What `write` has kept. */
+  get unsent(): Buffer | null {
+    return this.#unsent;
+  }
+
   get isClosed(): boolean {
     return this.#fd === -1;
   }

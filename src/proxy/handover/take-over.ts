@@ -1,0 +1,113 @@
+// A worker takes over the connections that another process has handed over. The control plane already knows their sessions.
+import type { ConnectionHost } from '../connection/host.js';
+import { Relayed } from '../connection/relayed.js';
+import { inspectorOf } from '../connection/running-command.js';
+import type { Io, Stream } from '../io/io.js';
+import { Association } from '../udp/association.js';
+import type { WorkerAccount } from '../worker/account.js';
+import type { SessionTransfer, WorkerSession } from '../worker/session.js';
+import type { WorkerSessions } from '../worker/sessions.js';
+import type { HandedAssociation, HandedConnection, HandedRelay, HandedSession } from './state.js';
+
+type Host = ConnectionHost & { readonly sessions: Pick<WorkerSessions, 'open' | 'continue'> };
+
+/** Until the session has its own. */
+const NO_TRANSFER: SessionTransfer = { end() {}, tick() {}, idleMs: () => 0, setRates() {} };
+
+/** `descriptors` are those of this process. The sessions come in the order of their slots. */
+export function takeOver(host: Host, connections: readonly HandedConnection[]): void {
+  for (const handed of connections) {
+    if (handed.kind === 'request') host.connections.continue(handed);
+    else if (handed.kind !== 'lost') continueSession(host, handed);
+  }
+}
+
+function continueSession(
+  host: Host,
+  handed: HandedRelay<HandedSession> | HandedAssociation<HandedSession>,
+): void {
+  const account = host.accounts.byId(handed.session.accountId);
+  // The control plane hands a session to the worker that has its account.
+  if (account === undefined) throw new Error('a session was handed over without its account');
+  const { command, clientProtocol, isByAddress, client, destination } = handed.session;
+  const transfer = NO_TRANSFER;
+  const request = { command, clientProtocol, isByAddress, account, client, destination, transfer };
+  const session = host.sessions.continue({ ...request, permit: null }, handed.session);
+  if (handed.kind === 'relay') continueRelay(host, session, handed);
+  else continueAssociation(host, session, account, handed);
+  if (account.record.needsPermit) session.holdPermit();
+}
+
+function continueRelay(host: Host, session: WorkerSession, handed: HandedRelay<HandedSession>): void {
+  const [clientFd = -1, destinationFd = -1] = handed.descriptors;
+  const { pair, outboundPort, idleMs } = handed;
+  host.connections.count(1);
+  host.ownPorts.add('tcp-outbound', outboundPort);
+  const client = host.io.adopt(clientFd);
+  const destination = host.io.adopt(destinationFd);
+  // The first bytes of a flow decide. Those that the process before this one has read are gone.
+  const hasSentNothing = session.bytesUp === 0 && pair.up.unsent === '';
+  const inspect = hasSentNothing ? session.inspectAgain() : null;
+  const { egressClass } = session.account.record.limits;
+  const denial = hasSentNothing ? (host.egressOf(egressClass)?.bittorrent ?? null) : null;
+  const relayed = new Relayed(host, { session, destination, outboundPort, idleMs }, (listener) =>
+    host.io.relay({
+      client,
+      destination,
+      early: null,
+      inspect: inspectorOf(host, session, denial, inspect),
+      ...session.metered(),
+      listener,
+      handed: pair,
+    }),
+  );
+  if (isClosed(host.io, client) || isClosed(host.io, destination)) relayed.end('relay-failed');
+}
+
+/** The system could not watch it. */
+function isClosed(io: Io, stream: Stream): boolean {
+  return io.handOver?.(stream).descriptors[0] === -1;
+}
+
+function continueAssociation(
+  host: Host,
+  session: WorkerSession,
+  account: WorkerAccount,
+  handed: HandedAssociation<HandedSession>,
+): void {
+  const [fd = -1, ...descriptors] = handed.descriptors;
+  const { record } = account;
+  const egress = host.egressOf(record.limits.egressClass);
+  const exit = host.exits.use(handed.exit, record.id) ?? null;
+  const stream = host.io.adopt(fd);
+  const { clientAddress, declaredAddress } = handed;
+  // An association counts as two connections.
+  host.connections.count(2);
+  const onOver = (): void => host.connections.count(-2);
+  // Without its class, the configuration denies everything.
+  if (egress === null) {
+    stream.close();
+    onOver();
+    return session.finish('limits-changed');
+  }
+  const request = { stream, client: session.client, account, egress, exit };
+  const association = new Association({ context: host, request, clientAddress, declaredAddress, onOver });
+  session.setTransfer(association);
+  host.io.openDatagrams(
+    {
+      bindAddress: '',
+      portRange: host.settings.udp.portRange,
+      outside: exit,
+      onClientDatagram: association.onClientDatagram,
+      onOutsideDatagram: association.onOutsideDatagram,
+      ports: host.ownPorts,
+      handed: { descriptors, state: handed.datagrams },
+      ...session.metered(),
+    },
+    (opened) => {
+      if (opened.ok) return association.start(session, opened.relay, handed);
+      association.end('relay-failed');
+      session.finish('relay-failed');
+    },
+  );
+}

@@ -1,0 +1,147 @@
+// The data plane's part of a handover: joins what the workers have captured with what the control plane knows, and gives each worker
+// its connections in the next process.
+import { closeSync } from 'node:fs';
+import { within } from '../../core/timers.js';
+import type { CapturedSession, HandedConnection, PlaneHandover } from '../handover/state.js';
+import { OwnedDescriptors } from '../memory/owned-descriptors.js';
+import type { ThreadMessage } from '../worker/thread.js';
+import type { PlaneAccounts } from './accounts.js';
+import type { PlaneSession } from './sessions.js';
+import type { PlaneWorker } from './worker-handle.js';
+
+/** Time limit for each answer of a worker, in ms: the sessions of one that is stuck end. */
+const ANSWER_MS = 1_000;
+
+export interface CapturedConnections {
+  readonly connections: readonly HandedConnection[];
+  readonly descriptors: readonly number[];
+  /** The workers go on: the descriptors are theirs again. */
+  giveBack(): void;
+}
+
+/** Freezes the workers, and captures their connections. @param count called once all events of the workers have been processed */
+export async function captureAll(
+  workers: readonly PlaneWorker[],
+  nextToken: () => number,
+  count: () => void,
+): Promise<CapturedConnections> {
+  const askAll = (messageOf: (token: number) => ThreadMessage) =>
+    Promise.all(
+      workers.map((worker) => {
+        const token = nextToken();
+        return within(ANSWER_MS, worker.ask(token, messageOf(token)), null);
+      }),
+    );
+  await askAll((token) => ({ kind: 'freeze', token }));
+  // All are frozen: no connection is on its way from one to another after this.
+  const answers = await askAll((token) => ({ kind: 'capture', token }));
+  for (const worker of workers) worker.readAll();
+  count();
+  const connections: HandedConnection[] = [];
+  const descriptors: number[] = [];
+  const owners: { readonly owned: OwnedDescriptors; readonly fd: number }[] = [];
+  for (const [i, worker] of workers.entries()) {
+    const answer = answers[i];
+    const captured = answer?.kind === 'captured' ? answer.connections : [];
+    for (const whole of joined(worker.sessions(), captured)) {
+      const first = descriptors.length;
+      descriptors.push(...whole.descriptors);
+      connections.push({
+        ...whole,
+        descriptors: whole.descriptors.map((_, at) => first + at),
+      } as HandedConnection);
+    }
+    const owned = new OwnedDescriptors(worker.shared.owned);
+    for (const fd of captured.flatMap(({ descriptors: own }) => own)) {
+      // A thread that dies must not take them along.
+      owned.remove(fd);
+      owners.push({ owned, fd });
+    }
+  }
+  return {
+    connections,
+    descriptors,
+    giveBack() {
+      for (const { owned, fd } of owners) owned.add(fd);
+    },
+  };
+}
+
+/** With what the control plane knows of each session. Sessions that their worker has not captured are lost. */
+function joined(
+  sessions: readonly PlaneSession[],
+  captured: readonly HandedConnection<CapturedSession>[],
+): HandedConnection[] {
+  const bySlot = new Map(sessions.map((session) => [session.slot, session]));
+  const whole = captured.flatMap((handed): HandedConnection[] => {
+    if (handed.kind === 'request') return [handed];
+    const session = bySlot.get(handed.session.slot)?.handOver(handed.session);
+    bySlot.delete(handed.session.slot);
+    return session ? [{ ...handed, session }] : [];
+  });
+  const lost = [...bySlot.values()].map((session): HandedConnection => {
+    const { ageMs, gameId } = session;
+    return {
+      kind: 'lost',
+      session: session.handOver({ isByAddress: false, ageMs, gameId }),
+      descriptors: [],
+    };
+  });
+  return [...whole, ...lost];
+}
+
+interface Part {
+  readonly worker: PlaneWorker;
+  readonly connections: HandedConnection[];
+  /** Number of its sessions, which get the first slots. */
+  slots: number;
+}
+
+/** Gives each worker its connections. All workers have started. Returns the number of sessions that end instead. */
+export function distribute(
+  { state, descriptors }: PlaneHandover,
+  workers: readonly PlaneWorker[],
+  accounts: PlaneAccounts,
+): number {
+  const parts = workers.map((worker): Part => ({ worker, connections: [], slots: 0 }));
+  let lost = 0;
+  for (const [i, handed] of state.connections.entries()) {
+    const username = handed.kind === 'request' ? handed.login?.username : handed.session.username;
+    const part = parts[username === undefined ? i % parts.length : accounts.workerOf(username)];
+    if (part === undefined) continue;
+    const here = { ...handed, descriptors: handed.descriptors.map((at) => descriptors[at] ?? -1) };
+    if (!add(part, here as HandedConnection, accounts)) lost += 1;
+  }
+  for (const { worker, connections } of parts) {
+    const owned = new OwnedDescriptors(worker.shared.owned);
+    for (const each of connections) for (const fd of each.descriptors) owned.tryGive(fd);
+    if (connections.length > 0) worker.send({ kind: 'take-over', connections });
+  }
+  return lost;
+}
+
+/** False: it is a session, and has ended. */
+function add(part: Part, handed: HandedConnection, accounts: PlaneAccounts): boolean {
+  const { worker, connections } = part;
+  const isNative = worker.engine === 'native';
+  if (handed.kind === 'request') {
+    if (isNative) connections.push(handed);
+    else closeAll(handed);
+    return true;
+  }
+  const slot = part.slots;
+  worker.resume(handed.session, handed.kind === 'association' ? handed.recorded : [], slot);
+  if (handed.kind === 'lost' || !isNative || !accounts.has(handed.session.accountId)) {
+    closeAll(handed);
+    worker.lose(slot);
+    return false;
+  }
+  part.slots += 1;
+  accounts.resumed(handed.session);
+  connections.push(handed);
+  return true;
+}
+
+function closeAll({ descriptors }: HandedConnection): void {
+  for (const fd of descriptors) closeSync(fd);
+}

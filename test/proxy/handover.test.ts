@@ -1,0 +1,333 @@
+// A data plane that hands its connections over to another one: nobody at their ends notices, and every byte is counted once.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
+import type { PlaneHandover } from '../../src/proxy/handover/state.js';
+import { readPlaneState } from '../../src/proxy/handover/state.js';
+import type { PlaneOptions } from '../../src/proxy/plane/plane.js';
+import { eventually } from '../helpers/eventually.js';
+import { connectHead, readHead } from '../helpers/http-proxy-client.js';
+import {
+  connectThrough,
+  greeting,
+  loggedInClient,
+  login,
+  RawClient,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
+import type { Scope } from '../helpers/suite.js';
+import { echo, hold, startTarget } from '../helpers/targets.js';
+import { associateThrough, startUdpEcho } from '../helpers/udp-client.js';
+import { accountRecord, PASSWORD, type PlaneWorld, startPlane } from './plane-world.js';
+
+const NAMES = ['anna', 'bert', 'cleo', 'dora'];
+const BIND = 2;
+const player = ({ port }: PlaneWorld, username = 'anna') => ({ port, username, password: PASSWORD });
+
+/** Written and read again, as by another process. */
+function carried({ state, descriptors }: PlaneHandover): PlaneHandover {
+  const read = readPlaneState(JSON.parse(JSON.stringify(state)));
+  assert.ok(read.ok);
+  return { state: read.state, descriptors };
+}
+
+async function succeed(
+  t: Scope,
+  world: PlaneWorld,
+  options: Partial<PlaneOptions> = {},
+): Promise<PlaneWorld> {
+  const handed = carried(await world.plane.handOver());
+  await world.plane.stop();
+  const next = await startPlane(t, [], { handed, ...options });
+  next.plane.report();
+  return next;
+}
+
+const idsOf = (world: PlaneWorld) => [...world.sessions.all()].map(({ id }) => id).sort();
+
+async function ended(world: PlaneWorld, id: string) {
+  return eventually(() => {
+    const found = world.closed.find(({ session }) => session.id === id);
+    assert.ok(found);
+    return found;
+  });
+}
+
+/** Sends `chunks` chunks at the speed at which they are taken; returns their hash. */
+async function sendAll(socket: Socket, chunks: number, chunk: Buffer): Promise<string> {
+  const hash = createHash('sha256');
+  for (let i = 0; i < chunks; i += 1) {
+    hash.update(chunk);
+    if (!socket.write(chunk)) await once(socket, 'drain');
+  }
+  socket.end();
+  return hash.digest('hex');
+}
+
+async function hashOf(socket: Socket): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of socket) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** A CONNECT whose client reads as a stream. */
+async function flowTo(world: PlaneWorld, username: string, port: number): Promise<Socket> {
+  const client = await connectThrough(player(world, username), '127.0.0.1', port);
+  client.socket.removeAllListeners('data');
+  return client.socket;
+}
+
+describe('a data plane that is handed over', { skip: process.platform !== 'linux' }, () => {
+  it('goes on with bulk flows in both directions, twice, over other numbers of workers', async (t) => {
+    const target = await startTarget(t, echo);
+    const first = await startPlane(t, NAMES, { workers: 2 });
+    const chunk = randomBytes(1 << 18);
+    const flows = await Promise.all(NAMES.map((name) => flowTo(first, name, target.port)));
+    await first.plane.settle();
+    const ids = idsOf(first);
+    const moved = flows.map(async (socket) => {
+      const received = hashOf(socket);
+      return [await sendAll(socket, 100, chunk), await received];
+    });
+    await eventually(() => {
+      first.sessions.count();
+      assert.ok([...first.sessions.all()].every(({ bytesDown }) => bytesDown > 1 << 20));
+    });
+    const second = await succeed(t, first, { workers: 3 });
+    assert.deepEqual(idsOf(second), ids);
+    const third = await succeed(t, second, { workers: 1 });
+    for (const [sent, received] of await Promise.all(moved)) assert.equal(received, sent);
+    for (const id of ids) {
+      const { summary } = await ended(third, id);
+      assert.deepEqual(
+        [summary.bytesUp, summary.bytesDown, summary.end],
+        [100 << 18, 100 << 18, 'client-closed'],
+      );
+    }
+    assert.deepEqual([first.closed, second.closed, second.opened, third.opened], [[], [], [], []]);
+    await eventually(() => assert.equal(third.plane.connections, 0));
+  });
+
+  it('takes along what waits in its pipes for a side that does not read', async (t) => {
+    const target = await startTarget(t, hold);
+    const world = await startPlane(t, NAMES);
+    const socket = await flowTo(world, 'anna', target.port);
+    const destination = await target.nextConnection();
+    destination.pause();
+    const sent = sendAll(socket, 64, randomBytes(1 << 18));
+    let counted = -1;
+    await eventually(async () => {
+      await world.plane.settle();
+      world.sessions.count();
+      const [{ bytesUp } = { bytesUp: 0 }] = world.sessions.all();
+      const isBlocked = bytesUp > 1 << 20 && bytesUp === counted;
+      counted = bytesUp;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return isBlocked;
+    });
+    const handed = carried(await world.plane.handOver());
+    const [connection] = handed.state.connections;
+    assert.ok(connection?.kind === 'relay' && connection.pair.up.unsent.length > 0);
+    await world.plane.stop();
+    const next = await startPlane(t, [], { handed });
+    next.plane.report();
+    const received = hashOf(destination);
+    destination.end();
+    assert.equal(await received, await sent);
+    const { summary } = await ended(next, connection.session.id);
+    assert.equal(summary.bytesUp, 64 << 18);
+  });
+
+  it('keeps half-closed and idle sessions, rates, quotas, games and times', async (t) => {
+    const target = await startTarget(t, echo);
+    const limited = {
+      ...accountRecord('slow'),
+      limits: { ...NO_LIMITS, bytesPerSecondUp: 400_000, bytesPerSecondDown: 400_000, maxSessions: 2 },
+      quotaLeft: 1_000_000,
+    };
+    const accounts = [accountRecord('anna'), limited];
+    const games = [{ match: { ports: [target.port] }, id: 'chess' }];
+    const first = await startPlane(t, [], { accounts, games, workers: 2 });
+    const half = await connectThrough(player(first), '127.0.0.1', target.port);
+    half.send('all of it');
+    await half.read(9);
+    const openTarget = await startTarget(t, (socket) => socket.resume());
+    const waiting = await connectThrough(player(first), '127.0.0.1', openTarget.port);
+    const other = await openTarget.nextConnection();
+    waiting.socket.end('question');
+    await eventually(() => other.readableEnded);
+    const slow = await connectThrough(player(first, 'slow'), '127.0.0.1', target.port);
+    const idle = await connectThrough(player(first, 'slow'), '127.0.0.1', target.port);
+    slow.send(randomBytes(200_000));
+    await slow.read(50_000);
+    await first.plane.settle();
+    const before = new Map([...first.sessions.all()].map((session) => [session.id, session]));
+
+    const next = await succeed(t, first, { workers: 3, games: [] });
+    for (const session of next.sessions.all()) {
+      const old = before.get(session.id);
+      assert.deepEqual(
+        [
+          session.openedAt,
+          session.gameId,
+          session.destination,
+          session.client,
+          session.outgoing,
+          session.connectMs,
+        ],
+        [old?.openedAt, old?.gameId, old?.destination, old?.client, old?.outgoing, old?.connectMs],
+      );
+    }
+    assert.equal([...next.sessions.all()].filter(({ gameId }) => gameId === 'chess').length, 3);
+    // The half-closed one is answered, and ends in the order in which its sides did.
+    other.end('answer');
+    assert.equal((await waiting.readToEnd()).toString(), 'answer');
+    await eventually(() => assert.equal(next.closed[0]?.summary.end, 'client-closed'));
+    half.send('more');
+    assert.equal((await half.read(4)).toString(), 'more');
+    // The limit of sessions counts those that were handed over.
+    const third = await loggedInClient(player(next, 'slow'));
+    third.send(request('127.0.0.1', target.port));
+    assert.equal((await readReply(third)).code, 2);
+    await slow.read(150_000);
+    // At 400,000 bytes a second, with a full bucket of 40,000.
+    const startedAt = performance.now();
+    slow.send(randomBytes(200_000));
+    await slow.read(200_000);
+    assert.ok(performance.now() - startedAt > 300, 'under its rate');
+    // The quota of 1 MB in all ends both of its sessions.
+    slow.send(randomBytes(600_000));
+    await Promise.all([slow.closed(), idle.closed()]);
+    await next.plane.settle();
+    next.sessions.count();
+    const ends = next.closed.filter(({ session }) => session.username === 'slow');
+    const bytes = ends.map(({ summary }) => summary.bytesUp + summary.bytesDown);
+    assert.deepEqual(
+      [ends.map(({ summary }) => summary.end), bytes.reduce((sum, each) => sum + each, 0)],
+      [['over-quota', 'over-quota'], 1_000_000],
+    );
+  });
+
+  it('reads unfinished handshakes on, from every byte', async (t) => {
+    const target = await startTarget(t, echo);
+    const first = await startPlane(t, NAMES, { workers: 2 });
+    const whole = [greeting(2), login('bert', PASSWORD), request('127.0.0.1', target.port)];
+    const bytes = Buffer.concat(whole);
+    const answers = [Buffer.from([5, 2]), Buffer.from([1, 0])];
+    const clients = await Promise.all(
+      Array.from(bytes, async (_, sent) => {
+        const client = await RawClient.connect(first.port);
+        client.send(bytes.subarray(0, sent));
+        if (sent >= 3) assert.deepEqual(await client.read(2), answers[0]);
+        if (sent >= bytes.length - 10) assert.deepEqual(await client.read(2), answers[1]);
+        return client;
+      }),
+    );
+    await eventually(() => assert.equal(first.plane.connections, clients.length));
+    const next = await succeed(t, first, { workers: 3 });
+    for (const [sent, client] of clients.entries()) {
+      client.send(Buffer.concat([bytes.subarray(sent), Buffer.from('hello')]));
+      if (sent < 3) await client.read(2);
+      if (sent < bytes.length - 10) await client.read(2);
+      assert.equal((await readReply(client)).code, 0, `after ${sent} bytes`);
+      assert.equal((await client.read(5)).toString(), 'hello');
+      client.destroy();
+    }
+    await next.plane.settle();
+    const logins = (first.logins.success ?? 0) + (next.logins.success ?? 0);
+    assert.equal(logins, clients.length, 'each login is reported once');
+    await eventually(() => assert.equal(next.plane.connections, 0));
+  });
+
+  it('goes on with SOCKS4a, HTTP CONNECT and HTTP connections between two requests', async (t) => {
+    const target = await startTarget(t, echo);
+    const web = await startTarget(t, (socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')),
+    );
+    const record = { ...accountRecord('anna'), authorizedAddresses: ['127.0.0.1'] };
+    const first = await startPlane(t, [], { accounts: [record], workers: 2 });
+    const basic = `Proxy-Authorization: Basic ${Buffer.from(`anna:${PASSWORD}`).toString('base64')}\r\n`;
+    const tunnel = await RawClient.connect(first.port);
+    tunnel.send(connectHead(`127.0.0.1:${target.port}`, basic));
+    await readHead(tunnel);
+    const get = `GET http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: 127.0.0.1:${web.port}\r\n${basic}\r\n`;
+    const kept = await RawClient.connect(first.port);
+    kept.send(get);
+    assert.equal((await readHead(kept)).status, 200);
+    await kept.read(2);
+    // The second begins with half of its next request.
+    const begun = await RawClient.connect(first.port);
+    begun.send(get);
+    await readHead(begun);
+    await begun.read(2);
+    begun.send(get.slice(0, 20));
+    await eventually(() => assert.equal(first.plane.connections, 3));
+    const next = await succeed(t, first, { workers: 1 });
+    tunnel.send('through');
+    assert.equal((await tunnel.read(7)).toString(), 'through');
+    kept.send(get);
+    begun.send(get.slice(20));
+    for (const client of [kept, begun]) {
+      assert.equal((await readHead(client)).status, 200);
+      assert.equal((await client.read(2)).toString(), 'ok');
+    }
+    await next.plane.settle();
+    assert.deepEqual(
+      [...next.sessions.all()].map(({ clientProtocol }) => clientProtocol),
+      ['http'],
+    );
+  });
+
+  it('keeps the ports and peers of associations, and a BIND that waits', async (t) => {
+    const udp = await startUdpEcho(t);
+    const first = await startPlane(t, NAMES, { workers: 2 });
+    const game = await associateThrough(t, player(first));
+    assert.equal(await game.roundTrip('127.0.0.1', udp.port, 'one'), 'one');
+    const [{ from } = { from: { address: '', port: 0 } }] = [await peerOf(udp, game)];
+    const fresh = await associateThrough(t, player(first, 'bert'));
+    const bind = await loggedInClient(player(first, 'cleo'));
+    bind.send(request('127.0.0.1', 0, BIND));
+    const { port } = await readReply(bind);
+    bind.send('early');
+    await first.plane.settle();
+    const next = await succeed(t, first, { workers: 3 });
+    // Without a datagram of the client: its peer still reaches it.
+    udp.send(Buffer.from('from the peer'), from.port, from.address);
+    assert.equal((await game.receive()).data.toString(), 'from the peer');
+    assert.equal(await game.roundTrip('127.0.0.1', udp.port, 'two'), 'two');
+    assert.equal((await peerOf(udp, game)).from.port, from.port, 'the same port outside');
+    assert.equal(await fresh.roundTrip('127.0.0.1', udp.port, 'three'), 'three');
+    const peer = connect(port, '127.0.0.1');
+    t.after(() => peer.destroy());
+    assert.equal((await readReply(bind)).code, 0);
+    assert.equal(String((await once(peer, 'data'))[0]), 'early');
+    peer.write('answer');
+    assert.equal((await bind.read(6)).toString(), 'answer');
+    game.control.destroy();
+    const closed = await eventually(() => {
+      assert.ok(next.closed[0]);
+      return next.closed[0];
+    });
+    const { datagramsUp, datagramsDown, bytesUp, bytesDown, destinations } = closed.summary;
+    assert.deepEqual(
+      [datagramsUp, datagramsDown, bytesUp, bytesDown, destinations?.length],
+      [4, 5, 3 + 4 + 3 + 4, 3 + 4 + 13 + 3 + 4, 1],
+    );
+  });
+});
+
+/** What the echo saw as the sender. */
+async function peerOf(
+  udp: Awaited<ReturnType<typeof startUdpEcho>>,
+  game: Awaited<ReturnType<typeof associateThrough>>,
+) {
+  const seen = new Promise<{ from: { address: string; port: number } }>((resolve) =>
+    udp.socket.once('message', (_, { address, port }) => resolve({ from: { address, port } })),
+  );
+  await game.roundTrip('127.0.0.1', udp.port, 'port');
+  return seen;
+}
