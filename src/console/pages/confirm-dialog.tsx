@@ -34,7 +34,7 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
         <Segments
           value={way}
           label={t('confirm.title')}
-          onChange={(next) => {
+          onInput={(next) => {
             setWay(next);
             setText('');
             work.clear();

@@ -32,7 +32,7 @@ export function HeartbeatsPage() {
         <Segments
           value={by}
           label={t('heartbeats.by')}
-          onChange={(next) => patchQuery({ by: next === 'game' ? null : next }, 'push')}
+          onInput={(next) => patchQuery({ by: next === 'game' ? null : next }, 'push')}
           options={[
             { value: 'game', label: t('heartbeats.byGame') },
             { value: 'account', label: t('heartbeats.byAccount') },

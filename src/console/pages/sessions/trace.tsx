@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Report, Trace, TraceItem } from '../../api-types.js';
 import { call } from '../../lib/api.js';
+import { controlOf } from '../../lib/draft.js';
 import { localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
@@ -37,6 +38,7 @@ export function TracePage() {
   const [form, setForm] = useState(ofAddress);
   useEffect(() => setForm(ofAddress), [query]);
   const set = (patch: Partial<Form>) => setForm((before) => ({ ...before, ...patch }));
+  const control = controlOf(form, set);
   const at = TIME.test(time) && zone !== '' ? time.replace(' ', 'T') + zone : null;
   // The daemon says what is wrong with it.
   const found = useLoad('trace', at === null ? null : { query: { ...asked, at, limit: 1_000 } });
@@ -72,13 +74,12 @@ export function TracePage() {
                 </Field>
               ))}
               <Field label={t('trace.zone')}>
-                <Select value={form.zone} options={zones} onChange={(chosen) => set({ zone: chosen })} />
+                <Select {...control('zone')} options={zones} />
               </Field>
               <Field label={t('trace.tolerance')}>
                 <Select
-                  value={form.tolerance}
+                  {...control('tolerance')}
                   options={optionsOf(['10s', '1m', '5m', '1h', '12h'], (each) => `± ${each}`)}
-                  onChange={(tolerance) => set({ tolerance })}
                 />
               </Field>
             </div>

@@ -37,7 +37,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
       <Segments
         value={protocol}
         label={t('games.protocol')}
-        onChange={setProtocol}
+        onInput={setProtocol}
         options={optionsOf(['tcp', 'udp'], (of) => of.toUpperCase())}
       />
       <div class="row">
@@ -45,7 +45,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
         <Segments
           value={form}
           label={t('games.form')}
-          onChange={setForm}
+          onInput={setForm}
           options={optionsOf(['text', 'hex'], (of) => t(`games.form.${of}`))}
         />
       </div>

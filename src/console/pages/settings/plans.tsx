@@ -153,7 +153,7 @@ interface DialogProps {
 function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
   const [opened] = useState(plan);
   const draft = useDraft(fieldsOf(opened), { guard: false });
-  const { values, set } = draft;
+  const { values, set, control } = draft;
   const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
   const isTaken = values.name.trim() !== opened?.name && taken.includes(values.name.trim());
   const next = planOf(values, days);
@@ -176,7 +176,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
     >
       <div class="grid-2">
         <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
-          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
+          <Input {...control('name')} maxLength={64} autoFocus />
         </Field>
         <Field
           path="days"
@@ -184,12 +184,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
           hint={t('plans.daysField.hint')}
           error={days === undefined ? t('plans.daysField.wrong') : undefined}
         >
-          <Input
-            value={values.days}
-            onInput={(text) => set({ days: text })}
-            inputMode="numeric"
-            placeholder={t('plans.forever')}
-          />
+          <Input {...control('days')} inputMode="numeric" placeholder={t('plans.forever')} />
         </Field>
       </div>
       <Checkbox checked={values.startsAtFirstLogin} onChange={(on) => set({ startsAtFirstLogin: on })}>

@@ -1,6 +1,7 @@
 // The part of the dialog that creates many accounts: their names by a pattern or a list, with a preview.
 import type { NewAccounts, NewAccountsResult } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
+import { controlOf } from '../../../lib/draft.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { type Preview, usePreview } from '../../../lib/preview.js';
 import { ScrollBox } from '../../../ui/basics.js';
@@ -34,25 +35,24 @@ interface ManyNamesProps {
 }
 
 export function ManyNames({ values, onChange, preview }: ManyNamesProps) {
-  const { source, pattern, list } = values;
+  const { source } = values;
+  const control = controlOf(values, onChange);
   return (
     <>
       <Segments
-        value={source}
+        {...control('source')}
         label={t('create.source')}
-        onChange={(next) => onChange({ source: next })}
         options={optionsOf(['pattern', 'list'], (of) => t(`create.${of}`))}
       />
       {source === 'pattern' ? (
         <Field path="pattern" label={t('create.pattern')} hint={t('create.pattern.hint')}>
-          <Input value={pattern} onInput={(text) => onChange({ pattern: text })} autoFocus />
+          <Input {...control('pattern')} autoFocus />
         </Field>
       ) : (
         <>
           <Field label={t('create.list')} hint={t('create.list.hint')}>
             <Area
-              value={list}
-              onInput={(text) => onChange({ list: text })}
+              {...control('list')}
               rows={6}
               mono
               placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}

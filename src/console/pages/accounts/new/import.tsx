@@ -124,11 +124,11 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         </span>
       </label>
       <div class="grid-2">
-        <FormatChoice value={format} onChange={clearingReport(setFormat)} />
+        <FormatChoice value={format} onInput={clearingReport(setFormat)} />
         <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
           <Select
             value={existing}
-            onChange={clearingReport(setExisting)}
+            onInput={clearingReport(setExisting)}
             options={optionsOf(['skip', 'keep', 'replace'], (of) => t(`import.${of}`))}
           />
         </Field>
@@ -138,13 +138,13 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
           label={t('import.zone')}
           hint={t('import.zone.hint')}
           value={zone}
-          onChange={clearingReport(setZone)}
+          onInput={clearingReport(setZone)}
         />
         {format !== 'json' && (
           <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
             <Select
               value={encoding}
-              onChange={clearingReport(setEncoding)}
+              onInput={clearingReport(setEncoding)}
               options={[
                 { value: 'auto', label: t('import.encoding.auto') },
                 ...optionsOf(Object.keys(ENCODINGS) as FileEncoding[], (of) => ENCODINGS[of]),

@@ -125,7 +125,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
           ))}
         </div>
       </fieldset>
-      <ExpiryField value={expiry} onChange={setExpiry} />
+      <ExpiryField value={expiry} onInput={setExpiry} />
     </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
-import { Area, Field, Segments, Select } from '../../../ui/form.js';
+import { Area, Field, SegmentsField, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
 import { WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
@@ -109,7 +109,7 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => ({
 }));
 
 function Common({ draft, saved }: Part) {
-  const { values, set } = draft;
+  const { control } = draft;
   const input = (path: string) => <NoticeInput path={path} draft={draft} saved={saved} />;
   return (
     <section class="card stack">
@@ -118,21 +118,14 @@ function Common({ draft, saved }: Part) {
       <div class="grid-2">
         {input('expiryDays')}
         {input('quotaPercent')}
-        <Field label={t('notices.language')}>
-          <Segments
-            value={values['language'] ?? ''}
-            label={t('notices.language')}
-            onChange={(language) => set({ language })}
-            options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}
-          />
-        </Field>
+        <SegmentsField
+          label={t('notices.language')}
+          {...control('language')}
+          options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}
+        />
         {input('timeZone')}
         <Field path="digestHour" label={t('notices.digestHour')} hint={t('notices.digestHour.hint')}>
-          <Select
-            value={values['digestHour'] ?? ''}
-            onChange={(digestHour) => set({ digestHour })}
-            options={HOURS}
-          />
+          <Select {...control('digestHour')} options={HOURS} />
         </Field>
         {input('perMinute')}
         {input('historyDays')}
