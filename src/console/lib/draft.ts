@@ -9,10 +9,7 @@ export type Control<T> = <K extends keyof T>(
 
 export const controlOf =
   <T extends object>(values: T, set: (patch: Partial<T>) => void): Control<T> =>
-  (name) => ({
-    value: values[name],
-    onInput: (value) => set({ [name]: value } as unknown as Partial<T>),
-  });
+  (name) => ({ value: values[name], onInput: (value) => set({ [name]: value } as unknown as Partial<T>) });
 
 export interface Draft<T> {
   /** The values that the fields show. */

@@ -10,7 +10,6 @@ import { AskButton } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { Permitted, PermittedButton } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
-import { notify } from '../../ui/toast.js';
 import { AccountActivity } from './activity.js';
 import { BulkDialog } from './bulk/bulk-dialog.js';
 import { accountState } from './columns.js';
@@ -123,11 +122,9 @@ function DeleteButton({ account }: { account: Account }) {
       text={t('account.delete')}
       danger
       typed={account.username}
-      act={async () => {
-        await call('deleteAccount', { params: { id: account.id }, etag: account.etag });
-        notify(t('account.deleted', { name: account.username }));
-        go(['accounts']);
-      }}
+      act={() => call('deleteAccount', { params: { id: account.id }, etag: account.etag })}
+      done={t('account.deleted', { name: account.username })}
+      after={() => go(['accounts'])}
     >
       <p>{t('account.delete.goes')}</p>
       <ul>

@@ -58,9 +58,8 @@ function LiveSessions({ account }: { account: Account }) {
             title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
             danger
             act={endAll}
-          >
-            <p>{t('sessions.endText')}</p>
-          </AskButton>
+            question={t('sessions.endText')}
+          />
         )}
       </header>
       <WhenLoaded of={live} rows={2}>

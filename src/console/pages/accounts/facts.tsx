@@ -3,7 +3,7 @@ import type { Account } from '../../api-types.js';
 import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
-import { At, CopyButton, Fact, Pieces } from '../../ui/basics.js';
+import { At, CopyButton, Fact, None, Pieces } from '../../ui/basics.js';
 import { UnconfirmedContacts } from './contacts.js';
 import {
   ACCESS_NAMES,
@@ -32,7 +32,7 @@ export function Facts({ account }: { account: Account }) {
           </Fact>
         )}
         <Fact label={t('contacts.title')} look="break">
-          {contacts.length === 0 ? <span class="faint">—</span> : <Pieces of={contacts} between=" · " />}
+          {contacts.length === 0 ? <None /> : <Pieces of={contacts} between=" · " />}
         </Fact>
         <Fact label={t('account.createdAt')}>
           <At at={account.createdAt} />
@@ -40,7 +40,7 @@ export function Facts({ account }: { account: Account }) {
         <Fact label={t('account.expiresAt')}>
           {account.expiresAt === null ? expiryOf(account) : <At at={account.expiresAt} />}
         </Fact>
-        <Fact label={t('plans.choose')}>{account.plan ?? <span class="faint">—</span>}</Fact>
+        <Fact label={t('plans.choose')}>{account.plan ?? <None />}</Fact>
         <Fact label={t('account.lastLoginAt')}>
           <At at={account.lastLoginAt} />
         </Fact>

@@ -14,10 +14,7 @@ export function AgentSessionList() {
   const list = useLoad(
     'listAgentSessions',
     {
-      query: {
-        ...partsOf(query, 'search', 'cursor'),
-        limit: 100,
-      },
+      query: { ...partsOf(query, 'search', 'cursor'), limit: 100 },
     },
     { topics: ['runs'] },
   );

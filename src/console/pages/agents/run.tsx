@@ -4,7 +4,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
+import { At, CopyButton, Fact, None, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
@@ -47,13 +47,10 @@ export function RunPage({ id }: { id: string }) {
             kind="danger"
             text={t('run.cancel')}
             danger
-            act={async () => {
-              await call('cancelRun', { params: { id } });
-              loaded.reload();
-            }}
-          >
-            <p>{t('run.cancel.text')}</p>
-          </AskButton>
+            act={() => call('cancelRun', { params: { id } })}
+            after={loaded.reload}
+            question={t('run.cancel.text')}
+          />
         )}
         <PermittedButton to="rerunRun" icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
           {t('run.again')}
@@ -104,7 +101,7 @@ function Facts({ run }: { run: RunDetail }) {
       <dl class="facts">
         <Fact label={t('run.session')}>
           {run.session === null ? (
-            <span class="faint">—</span>
+            <None />
           ) : (
             <a href={href(['agents', 'sessions', run.session])}>{run.session}</a>
           )}

@@ -4,7 +4,7 @@ import { count, duration } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
-import { Ago, Client, Tag, Traffic } from '../../ui/basics.js';
+import { AccountLink, Ago, Client, Tag, Traffic } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
@@ -179,9 +179,7 @@ function entryColumns(): readonly Column<HeartbeatEntry>[] {
       <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>
     )),
     column('username', 'account.username', {}, (one) => (
-      <a class="strong" href={href(['accounts', one.accountId])}>
-        {one.username}
-      </a>
+      <AccountLink id={one.accountId} name={one.username} />
     )),
     column('destination', 'sessions.destination', { from: 700 }, (one) => one.destination),
     column('client', 'sessions.client', { width: '152px', from: 900 }, (one) => (

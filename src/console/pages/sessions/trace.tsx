@@ -7,10 +7,10 @@ import { localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
-import { At, Button, Client, State, Traffic } from '../../ui/basics.js';
+import { AccountLink, At, Button, Client, State, Traffic } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
 
@@ -184,18 +184,11 @@ function columns(): readonly Column<TraceItem>[] {
   ): Column<TraceItem> => ({
     key,
     head,
-    cell: (one) => (
-      <div class="two-lines">
-        <span>{cell(one)[0]}</span>
-        <span class="soft">{cell(one)[1]}</span>
-      </div>
-    ),
+    cell: (one) => <Lines of={cell(one)} />,
   });
   return [
     lines('who', t('account.username'), ({ account, client, clientOrigin }) => [
-      <a key="account" class="strong" href={href(['accounts', account.id])}>
-        {account.username}
-      </a>,
+      <AccountLink key="account" id={account.id} name={account.username} />,
       <Client key="client" address={client} origin={clientOrigin} />,
     ]),
     lines('where', t('sessions.destination'), ({ account, destination, outgoing, exit, isLive }) => {

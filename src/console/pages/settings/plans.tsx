@@ -81,29 +81,22 @@ export function PlanSettings() {
   );
 }
 
+const onPhone = (plan: Plan) => (
+  <div class="two-lines">
+    <span class="strong">{plan.name}</span>
+    <span class="soft over-four-lines">
+      {daysWords(plan)} · {planLimitWords(plan.limits)}
+    </span>
+  </div>
+);
+
 function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[] {
   return [
-    {
-      key: 'name',
-      head: t('plans.name'),
-      width: '240px',
-      cell: (plan) => (
-        <div>
-          <span class="strong">{plan.name}</span>
-        </div>
-      ),
-      phone: {
-        width: undefined,
-        cell: (plan) => (
-          <div class="two-lines">
-            <span class="strong">{plan.name}</span>
-            <span class="soft over-four-lines">
-              {daysWords(plan)} · {planLimitWords(plan.limits)}
-            </span>
-          </div>
-        ),
-      },
-    },
+    column('name', 'plans.name', { width: '240px', phone: { width: undefined, cell: onPhone } }, (plan) => (
+      <div>
+        <span class="strong">{plan.name}</span>
+      </div>
+    )),
     column('days', 'plans.lasts', { width: '200px' }, daysWords),
     column('limits', 'limits.title', { from: 640 }, ({ limits }) => (
       <div class="over-two-lines">
@@ -117,9 +110,8 @@ function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[]
         label={t('plans.remove')}
         danger
         act={() => remove(plan)}
-      >
-        <p>{t('plans.remove.text', { name: plan.name })}</p>
-      </AskButton>
+        question={t('plans.remove.text', { name: plan.name })}
+      />
     )),
   ];
 }

@@ -63,10 +63,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const change = readFields(values, plan === '' ? [...COMMON, ...TERMS] : COMMON);
   const common = change && (plan === '' ? change : { ...change, plan });
   const many: NewAccounts | null = common
-    ? {
-        ...common,
-        ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }),
-      }
+    ? { ...common, ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }) }
     : null;
   // One account is previewed only for what it takes of a budget.
   const hasBudget = (useUser()?.budget ?? null) !== null;
@@ -147,9 +144,8 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           action={t('create.past.do')}
           onClose={() => setAsking(false)}
           act={create}
-        >
-          <p>{t('create.past.text', { time: expiry(expiresAt) })}</p>
-        </Confirm>
+          question={t('create.past.text', { time: expiry(expiresAt) })}
+        />
       )}
     </FormDialog>
   );

@@ -69,11 +69,7 @@ const FIELDS: Readonly<Record<string, NoticeField>> = {
   'email.port': { ...whole(65_535), label: 'notices.port' },
   'email.security': { ...given, label: 'notices.security' },
   'email.user': { ...text, label: 'notices.user' },
-  'email.password': {
-    ...secret,
-    label: 'notices.password',
-    isStored: ({ email }) => email.hasPassword,
-  },
+  'email.password': { ...secret, label: 'notices.password', isStored: ({ email }) => email.hasPassword },
   'email.from': { ...given, label: 'notices.from', placeholder: 'gate@example.com' },
   'email.to': { ...text, label: 'notices.mailTo', placeholder: 'me@example.com' },
   'email.operator': operator,
