@@ -135,6 +135,33 @@ interface AccountLinkProps {
   readonly inTabOrder?: boolean;
 }
 
+/** A part of a page in a frame of its own. */
+export function Card({ title, actions, look, children, label }: CardProps) {
+  return (
+    <section class={look ? `card ${look}` : 'card'} aria-label={label}>
+      {actions === undefined ? (
+        <h2>{title}</h2>
+      ) : (
+        <header class="row">
+          <h2 class="grow">{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+interface CardProps {
+  readonly title: ComponentChildren;
+  /** Stand at the end of the line of the title. */
+  readonly actions?: ComponentChildren;
+  /** Further CSS classes. */
+  readonly look?: string;
+  readonly label?: string;
+  readonly children: ComponentChildren;
+}
+
 interface FactProps {
   readonly label: string;
   readonly look?: string;

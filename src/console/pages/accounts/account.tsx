@@ -5,7 +5,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go } from '../../lib/router.js';
-import { Button, State } from '../../ui/basics.js';
+import { Button, Card, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { Permitted, PermittedButton } from '../../ui/permitted.js';
@@ -77,13 +77,12 @@ export function AccountPage({ id }: { id: string }) {
       <AccountActivity account={account} />
       <PlayerLinks account={account} />
       <Permitted to="deleteAccount">
-        <section class="card danger-zone">
-          <h2>{t('account.dangerZone')}</h2>
+        <Card title={t('account.dangerZone')} look="danger-zone">
           <div class="row wrap">
             <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
             <DeleteButton account={account} />
           </div>
-        </section>
+        </Card>
       </Permitted>
       {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
       {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (

@@ -126,7 +126,7 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
     column('expires', 'account.expiresAt', { sort: 'expiresAt', width: '112px' }, (one) => (
       <AccountExpiry account={one} short />
     )),
-    column('sessions', 'account.sessions', { width: '72px', from: 1100, align: 'end' }, (one) => (
+    column('sessions', 'nav.sessions', { width: '72px', from: 1100, align: 'end' }, (one) => (
       <span class="number">
         {one.usage.sessions}
         <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
@@ -152,7 +152,7 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
     ),
     column(
       'data',
-      'account.dataCount',
+      'nav.heartbeats',
       { sort: 'dataCount', largestFirst: true, width: '84px', from: 1300, align: 'end' },
       (one) => <span class="number">{one.dataCount === 0 ? <None /> : count(one.dataCount)}</span>,
     ),

@@ -44,7 +44,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
     // Saving again after the warning is intended, so it sends the ETag of the newest version.
     const { etag } = theirs?.answer ?? opened;
     await call('changeAccount', { params, body: change ?? {}, etag });
-    notify(t('account.saved'));
+    notify(t('settings.saved'));
     onDone();
   };
   const fields = (...names: FieldName[]) => <AccountFields names={names} texts={values} onChange={set} />;
@@ -54,7 +54,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
       wide
       onClose={onClose}
       unsaved={draft.isDirty ? 'typed' : null}
-      action={t(theirs ? 'account.saveAnyway' : 'account.save')}
+      action={t(theirs ? 'account.saveAnyway' : 'settings.save')}
       isReady={draft.isDirty && change !== undefined && !tooManyBytes(values.username)}
       send={save}
       work={saving}

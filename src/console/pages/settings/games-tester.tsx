@@ -31,7 +31,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
     <form class="card stack sticky" onSubmit={submitting(submit)}>
       <h2>{t('games.test')}</h2>
       <p class="soft">{t('games.test.text')}</p>
-      <Field label={t('games.destination')}>
+      <Field label={t('sessions.destination')}>
         <Input value={destination} onInput={setDestination} placeholder="host:port" />
       </Field>
       <Segments

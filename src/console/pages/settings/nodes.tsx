@@ -102,14 +102,14 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
         </span>
       </span>
     )),
-    column('state', 'nodes.state', { width: '180px' }, (one) => <StateOf node={one} />),
+    column('state', 'account.state', { width: '180px' }, (one) => <StateOf node={one} />),
     column(
       'sessions',
-      'nodes.sessions',
+      'nav.sessions',
       { width: '84px', align: 'end', phone: { width: '92px', cell: sessionsOnPhone } },
       (one) => count(one.sessions),
     ),
-    column('rate', 'nodes.rate', { width: '184px', from: 1000, align: 'end' }, (one) => (
+    column('rate', 'sessions.rate', { width: '184px', from: 1000, align: 'end' }, (one) => (
       <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />
     )),
     column('cpu', 'nodes.cpu', { width: '72px', from: 900, align: 'end' }, (one) => (

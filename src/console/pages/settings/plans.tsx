@@ -92,7 +92,7 @@ const onPhone = (plan: Plan) => (
 
 function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[] {
   return [
-    column('name', 'plans.name', { width: '240px', phone: { width: undefined, cell: onPhone } }, (plan) => (
+    column('name', 'tokens.name', { width: '240px', phone: { width: undefined, cell: onPhone } }, (plan) => (
       <div>
         <span class="strong">{plan.name}</span>
       </div>
@@ -106,7 +106,7 @@ function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[]
     column('remove', '', { width: '88px', align: 'end', phone: {} }, (plan) => (
       <AskButton
         kind="link danger"
-        text={t('plans.remove.short')}
+        text={t('operators.remove')}
         label={t('plans.remove')}
         danger
         act={() => remove(plan)}
@@ -167,7 +167,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       send={send}
     >
       <div class="grid-2">
-        <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
+        <Field path="name" label={t('tokens.name')} error={isTaken ? t('plans.taken') : undefined}>
           <Input {...control('name')} maxLength={64} autoFocus />
         </Field>
         <Field

@@ -159,7 +159,7 @@ function ChosenFields({
 function ExtendFields({ control, isWrong }: Controls & { readonly isWrong: boolean }) {
   return (
     <div class="grid-2 short-first">
-      <Field label={t('bulk.days')} error={isWrong ? t('bulk.days.wrong') : undefined}>
+      <Field label={t('plans.daysField')} error={isWrong ? t('bulk.days.wrong') : undefined}>
         <Input {...control('days')} autoFocus />
       </Field>
       <SegmentsField

@@ -192,7 +192,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     isWhole: true,
     Input: ({ value, onInput }) => (
       <Checkbox checked={value === 'true'} onChange={(on) => onInput(String(on))}>
-        {t('create.enabled')}
+        {t('account.state.enabled')}
       </Checkbox>
     ),
     words: (isEnabled) => t(isEnabled ? 'account.state.enabled' : 'account.state.disabled'),

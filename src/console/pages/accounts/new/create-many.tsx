@@ -6,6 +6,7 @@ import { type TextKey, t } from '../../../lib/i18n.js';
 import { type Preview, usePreview } from '../../../lib/preview.js';
 import { ScrollBox } from '../../../ui/basics.js';
 import { Area, Checkbox, Field, Input, optionsOf, Segments } from '../../../ui/form.js';
+import { SmallTable } from '../../../ui/small-table.js';
 import { Failure } from '../../../ui/states.js';
 import { Skipped } from '../bulk/bulk-preview.js';
 import { fieldLabel } from '../fields/field-words.js';
@@ -163,30 +164,17 @@ function HowRead({ values, onChange, skipped }: HowReadProps) {
         </div>
       )}
       <ScrollBox label={t('create.read')}>
-        <table class="small">
-          <thead>
-            <tr>
-              {names.map((name) => (
-                <th key={name} scope="col">
-                  {fieldLabel(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {pasted.lines.slice(0, SHOWN_READ).map((each) => (
-              <tr key={each.line} class={reasonOf(each) === undefined ? '' : 'refused'}>
-                {names.map((name) => (
-                  <td key={name} class={name === 'remarks' ? '' : 'whole'}>
-                    {each[name] || (
-                      <span class="faint">{name === 'password' ? t('create.random') : '—'}</span>
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={pasted.lines.slice(0, SHOWN_READ)}
+          id={({ line }) => line}
+          rowLook={(line) => (reasonOf(line) === undefined ? '' : 'refused')}
+          columns={names.map((name) => ({
+            head: fieldLabel(name),
+            cellLook: name === 'remarks' ? '' : 'whole',
+            cell: (line: PastedLine) =>
+              line[name] || <span class="faint">{name === 'password' ? t('create.random') : '—'}</span>,
+          }))}
+        />
       </ScrollBox>
     </>
   );

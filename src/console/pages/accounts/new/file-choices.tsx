@@ -14,7 +14,7 @@ export function FormatChoice({
     <SegmentsField
       value={value}
       onInput={onInput}
-      label={t('file.format')}
+      label={t('formats.label')}
       options={[
         { value: 'csv', label: 'CSV' },
         { value: 'json', label: 'JSON' },

@@ -84,19 +84,19 @@ export function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogPro
   };
   return (
     <FormDialog
-      title={operator ? t('operators.edit', { name: operator.name }) : t('operators.new')}
+      title={operator ? t('account.editTitle', { name: operator.name }) : t('operators.new')}
       onClose={onClose}
       unsaved={Object.keys(changes).length > 0 ? 'typed' : null}
-      action={t(operator ? 'settings.save' : 'operators.create')}
+      action={t(operator ? 'settings.save' : 'create.submit')}
       isReady={isReady}
       send={save}
     >
-      <Field path="name" label={t('operators.name')}>
+      <Field path="name" label={t('tokens.name')}>
         <Input {...control('name')} autoFocus={!operator} />
       </Field>
       <Field
         path="password"
-        label={t(operator ? 'operators.newPassword' : 'operators.password')}
+        label={t(operator ? 'admin.next' : 'account.password')}
         hint={operator ? t('operators.newPassword.hint') : undefined}
       >
         <Input type="password" autocomplete="new-password" {...control('password')} />

@@ -20,7 +20,7 @@ export function OperatorSettings() {
   const close = () => setOpen(null);
   const saved = () => {
     close();
-    notify(t('operators.saved'));
+    notify(t('settings.saved'));
     reload();
   };
   return (
@@ -72,18 +72,18 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
     return <Lines of={[name(one), ...lines]} />;
   };
   return [
-    column('name', 'operators.name', { phone: { cell: onPhone } }, (one) => <div>{name(one)}</div>),
+    column('name', 'tokens.name', { phone: { cell: onPhone } }, (one) => <div>{name(one)}</div>),
     column('role', 'operators.role', { width: '104px', phone: { width: '72px' } }, (one) =>
-      one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
+      one.isEnabled ? roleText(one.role) : <State tone="none">{t('account.state.disabled')}</State>,
     ),
     budget('accounts', 800),
     budget('days', 1000),
     budget('bytes', 1200),
-    column('factor', 'operators.factor', { width: '120px', from: 560, phone: { from: 560 } }, (one) =>
+    column('factor', 'totp.title', { width: '120px', from: 560, phone: { from: 560 } }, (one) =>
       one.totpEnabled ? (
         <AskButton
           kind="link"
-          text={t('operators.factor.on')}
+          text={t('totp.on')}
           label={t('operators.factor.reset')}
           danger
           act={() => call('resetOperatorTotp', { params: { id: one.id } })}
@@ -92,7 +92,7 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
           question={t('operators.factor.reset.text', { name: one.name })}
         />
       ) : (
-        <span class="soft">{t('operators.factor.off')}</span>
+        <span class="soft">{t('totp.off')}</span>
       ),
     ),
     column('remove', '', { width: '80px', align: 'end', phone: {} }, (one) => (

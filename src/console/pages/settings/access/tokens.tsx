@@ -100,7 +100,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       title={t('tokens.new')}
       onClose={onClose}
       unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
-      action={t('tokens.create')}
+      action={t('create.submit')}
       isReady={ready}
       send={create}
     >

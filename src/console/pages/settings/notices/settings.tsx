@@ -1,10 +1,12 @@
 // The settings of notices: when, by which channels, and the texts to players.
+
 import { useState } from 'preact/hooks';
 import type { NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
 import { call, callWithEtag } from '../../../lib/api.js';
 import { useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
+import { Card } from '../../../ui/basics.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
 import { Area, Field, SegmentsField, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
@@ -70,7 +72,7 @@ function NoticesForm({
       {asked && (
         <Confirm
           title={t('notices.save.title')}
-          action={t('notices.save')}
+          action={t('settings.save')}
           act={() => send(asked)}
           onClose={() => setAsked(null)}
         >
@@ -112,8 +114,7 @@ function Common({ draft, saved }: Part) {
   const { control } = draft;
   const input = (path: string) => <NoticeInput path={path} draft={draft} saved={saved} />;
   return (
-    <section class="card stack">
-      <h2>{t('notices.when')}</h2>
+    <Card title={t('notices.when')} look="stack">
       <p class="soft">{t('notices.text')}</p>
       <div class="grid-2">
         {input('expiryDays')}
@@ -131,14 +132,13 @@ function Common({ draft, saved }: Part) {
         {input('historyDays')}
       </div>
       <NoticeFlag path="trustSellers" draft={draft} />
-    </section>
+    </Card>
   );
 }
 
 function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
   return (
-    <section class="card stack">
-      <h2>{t('notices.templates')}</h2>
+    <Card title={t('notices.templates')} look="stack">
       <p class="soft">
         {t('notices.templates.text', { allowed: '{username} {expires} {left} {used} {traffic}' })}
       </p>
@@ -165,6 +165,6 @@ function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
           })}
         </div>
       ))}
-    </section>
+    </Card>
   );
 }
