@@ -8,7 +8,7 @@ import { guard, unguard } from './formula-guard.js';
 import { fieldNamed } from './headings.js';
 import { because } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
-import { FILE_FIELDS, type FileView, toRow } from './row.js';
+import { FILE_FIELDS, type FileView, HASHES, toRow } from './row.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 const MAX_SHOWN_HEADINGS = 10;
@@ -102,7 +102,7 @@ async function withDelimiter(
  * spreadsheet could evaluate as a formula; `readCsv` removes it.
  */
 export function writeCsv(views: Iterable<FileView>, { withHashes }: { withHashes: boolean }): Readable {
-  const columns = FILE_FIELDS.filter((field) => withHashes || field !== 'passwordHash');
+  const columns = FILE_FIELDS.filter((field) => withHashes || !HASHES.includes(field));
   const rows = function* () {
     for (const view of views) {
       const row = toRow(view);

@@ -124,9 +124,10 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
   return (record) => {
     const { line } = record;
     if ('fault' in record) return settled(line, record.username, 'failed', record.fault);
-    const from = record.account;
-    const { username } = from;
+    const { username, linkHash: hash } = record.account;
     const existing = deps.accounts.getByUsername(username)?.account ?? null;
+    const isNewLink = hash !== undefined && hash !== existing?.link?.hash;
+    const from = { ...record.account, link: isNewLink ? { hash, createdAt: deps.now() } : undefined };
     const refused = refusal(from, existing);
     if (refused) return settled(line, username, 'failed', refused);
     if (!existing) return planAddition(line, from);

@@ -112,8 +112,8 @@ export function writeJson(views: Iterable<FileView>, { withHashes }: { withHashe
   const texts = function* () {
     let before = '[\n';
     for (const view of views) {
-      const { passwordHash, ...row } = toRow(view);
-      yield before + JSON.stringify(withHashes ? { ...row, passwordHash } : row);
+      const { passwordHash, linkHash, ...row } = toRow(view);
+      yield before + JSON.stringify(withHashes ? { ...row, passwordHash, linkHash } : row);
       before = ',\n';
     }
     yield before === '[\n' ? '[]\n' : '\n]\n';

@@ -8,6 +8,7 @@ export const REASON_TEXTS = {
   username: 'the user name must be 1 to 255 bytes without control characters',
   password: 'the password must be a text of 1 to 255 bytes',
   'password-hash': 'passwordHash is neither sha256$salt$digest nor 64 hexadecimal digits',
+  'link-hash': 'linkHash is not sha256$salt$digest',
   'two-passwords': 'give either password or passwordHash, not both',
   'no-password': 'a new account needs a password or a passwordHash',
   'is-enabled': 'isEnabled is neither true nor false',

@@ -1,7 +1,7 @@
 // One account of a file, and the parser of its fields. Field names ignore case, so that files made from responses of the
 // account API (Username, IsEnabled) work too.
 
-import { isPasswordHash } from '../core/accounts/access/password.js';
+import { isPasswordHash, isSalted } from '../core/accounts/access/password.js';
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import type { AccountChange } from '../core/accounts/account-input.js';
 import { type AccountFields, FIELDS, storedFields } from '../core/accounts/fields/account-fields.js';
@@ -30,6 +30,8 @@ export interface FileAccount extends AccountChange {
   readonly username: string;
   readonly id?: string | undefined;
   readonly createdAt?: number | undefined;
+  /** Of the account's link, which goes on working on this server. */
+  readonly linkHash?: string | undefined;
   /** Those that the file contains; null for an empty field. */
   readonly contacts: Partial<Contacts>;
   /** The limits that the file contains. */
@@ -69,6 +71,8 @@ export function readRecord(
   if (!isValidUsername(username)) return fault('username');
   const secret = readPassword(field);
   if (typeof secret === 'string') return fault(secret);
+  const linkHash = readText(field('linkHash'), isSalted);
+  if (linkHash === null) return fault('link-hash');
   const given = readFields(field, (name) => named.has(fieldNamed(name)));
   if ('code' in given) return { line, username, fault: given };
   const contacts = readContacts(field, (name) => named.has(name));
@@ -93,6 +97,7 @@ export function readRecord(
       usage,
       id: guid,
       ...secret,
+      linkHash,
       ...given,
       contacts,
       ...planned,

@@ -12,7 +12,16 @@ export interface FileView {
   readonly usage: CountedTraffic;
 }
 
-const FIRST = ['username', 'passwordHash', 'isEnabled', 'remarks', 'createdAt', 'expiresAt', 'id'];
+const FIRST = [
+  'username',
+  'passwordHash',
+  'linkHash',
+  'isEnabled',
+  'remarks',
+  'createdAt',
+  'expiresAt',
+  'id',
+];
 /** The fields after the usage. No file names the owner, or says that the account is suspended. */
 const LATER = FIELDS.filter(
   ([name]) => !FIRST.includes(name) && !['owner', 'suspendedUntil', 'suspendReason'].includes(name),
@@ -28,7 +37,13 @@ export const FILE_FIELDS: readonly string[] = [
   ...Object.keys(NO_CONTACTS),
 ];
 
-export type Row = Readonly<Record<string, Cell>> & { readonly passwordHash: string };
+/** The fields that a file without hashes leaves out. */
+export const HASHES: readonly string[] = ['passwordHash', 'linkHash'];
+
+export type Row = Readonly<Record<string, Cell>> & {
+  readonly passwordHash: string;
+  readonly linkHash: string | null;
+};
 
 /** An account as a row of a file; dates in the format of the account API. */
 export function toRow({ view, usage }: FileView): Row {
@@ -37,6 +52,7 @@ export function toRow({ view, usage }: FileView): Row {
   return {
     username: account.username,
     passwordHash: account.passwordHash,
+    linkHash: account.link?.hash ?? null,
     isEnabled: account.isEnabled,
     remarks: account.remarks,
     createdAt: date(account.createdAt),

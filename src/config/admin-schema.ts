@@ -47,6 +47,13 @@ const playerPage = section({
   )
     .nullable()
     .default(null),
+  title: text(
+    'a name of 1 to 64 characters, without commas and control characters',
+    /^[^\p{Cc},]{1,64}$/u,
+  ).default('Pulsegate'),
+  contact: text('null, or a text of 1 to 500 characters', /^.{1,500}$/su)
+    .nullable()
+    .default(null),
   mayChange: z
     .array(oneOf('password', 'authorizedAddresses'))
     .register(about, { allowed: PLAYER_CHANGES })

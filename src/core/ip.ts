@@ -193,6 +193,13 @@ export function withoutMapping(text: string): string {
   return text.includes('%') ? text : normalizeAddress(text);
 }
 
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
+
+export function isLoopback(address: string): boolean {
+  const ip = parseIp(address);
+  return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
+}
+
 /** `host:port` for logs, entries and messages, with IPv6 addresses in brackets (RFC 3986 §3.2.2). */
 export function formatHostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

@@ -103,6 +103,8 @@ export interface AdminState {
   caller: Caller | undefined;
   /** Id of the account whose secret address the request uses. */
   player?: string;
+  /** The link of the request, and the password that it makes; null: an address of an earlier version. */
+  subscription?: { readonly token: string; readonly password: string } | null;
 }
 
 /**

@@ -3,10 +3,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { readWay } from '../core/exits/exit.js';
+import { isLoopback } from '../core/ip.js';
 import type { AdminState } from './caller.js';
 import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';
-import { isLoopback } from './guards/client.js';
 
 /** The current measurements. Totals count from the start of the daemon. */
 export interface Measured {

@@ -6,7 +6,8 @@ import type { AccountView } from '../core/accounts/account-views.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import type { Change } from '../core/accounts/plans/budget.js';
 import type { PlansSetting } from '../core/accounts/plans/plans.js';
-import type { PacListeners, PacSetting } from '../core/accounts/player/pac.js';
+import type { PlayerListener } from '../core/accounts/player/entries.js';
+import type { PacSetting } from '../core/accounts/player/pac.js';
 import type { PlayerLinks } from '../core/accounts/player/player-links.js';
 import type { PublicAddress, PublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import type { AccountUsage } from '../core/accounts/usage/account-usage.js';
@@ -86,7 +87,13 @@ export interface Services {
 
   readonly playerLinks: PlayerLinks;
   readonly playerPage: PlayerPageSettings;
-  readonly pacListeners: PacListeners;
+  /** How players reach the daemon: by its listeners, and by the exits that clients may choose. */
+  readonly reach: {
+    readonly listeners: () => readonly PlayerListener[];
+    readonly exitSuffix: readonly string[];
+  };
+  /** Returns the id of the account whose link has this hash; null: none. Reads the database. */
+  readonly findByLink: (hash: string) => Promise<string | null>;
 
   readonly logins: Pick<LoginStore, 'list' | 'count'>;
   readonly sessionRecords: Pick<SessionRecordStore, 'search' | 'unmatched' | 'oldest'>;

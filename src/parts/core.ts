@@ -87,7 +87,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     now: Date.now,
     newId: randomUUID,
   });
-  const playerLinks = createPlayerLinks({ store: store.playerLinks, now: Date.now });
+  const playerLinks = createPlayerLinks(store.playerLinks);
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const pac = await settings.open(createPacSetting(store.settings));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));

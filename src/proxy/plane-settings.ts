@@ -1,5 +1,6 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 import type { Refusable } from '../core/accounts/access/login.js';
+import type { AccountLink } from '../core/accounts/account.js';
 import type { ClassGuard, GuardLimits, Suspension } from '../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { PortRange } from '../core/endpoints.js';
@@ -108,6 +109,7 @@ export interface AccountRecord extends Refusable {
   readonly passwordHash: string;
   /** Changes with the password. The hash can also change without it. */
   readonly passwordVersion: number;
+  readonly link: AccountLink | null;
   readonly limits: AccountLimits;
   /** The name of its exit; null: the default one, or none. */
   readonly exit: string | null;

@@ -76,6 +76,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
       id: randomUUID(),
       passwordHash: hash,
       passwordVersion: 0,
+      link: { hash: hashPassword('link'), createdAt: 0 },
       limits: NO_LIMITS,
       quotaReset: null,
     },
@@ -121,7 +122,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
             back,
             views.map(({ view: { account }, usage }) => {
               const { owner: _, suspendedUntil: __, suspendReason: ___, ...fields } = fieldsOf(account);
-              const { username, limits, contacts, id, passwordHash, createdAt } = account;
+              const { username, limits, contacts, id, passwordHash, link, createdAt } = account;
               return {
                 ...fields,
                 username,
@@ -131,6 +132,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                 id,
                 password: undefined,
                 passwordHash,
+                linkHash: link?.hash,
                 plan: fields.plan ?? undefined,
                 daysFromFirstLogin: fields.daysFromFirstLogin ?? undefined,
                 createdAt,
@@ -145,7 +147,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
     it('contain password hashes only if they are requested', async () => {
       const [view] = fc.sample(viewOf, 1);
       assert.ok(view);
-      assert.doesNotMatch(await text(write([view], { withHashes: false })), /sha256|passwordHash/);
+      assert.doesNotMatch(await text(write([view], { withHashes: false })), /sha256|Hash/);
     });
 
     it('report the error when writing or reading fails', async () => {

@@ -44,12 +44,11 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['account limits reset-usage ann --yes'],
   ['account link ann --password-stdin', undefined, 'secret'],
   ['account link ann --password-stdin', undefined, 'wrong'],
-  ['account player-link show ann --json', ['getPlayerLink']],
-  ['account player-link create ann --json', ['createPlayerLink']],
-  ['account player-link show ann'],
-  ['account player-link revoke ann --yes'],
-  ['account player-link revoke ann --yes'],
-  ['account player-link create ann --pac'],
+  ['account subscription show ann --json', ['getSubscription']],
+  ['account subscription create ann --json', ['createSubscription']],
+  ['account subscription show ann'],
+  ['account subscription revoke ann --yes'],
+  ['account subscription revoke ann --yes'],
   ['plan set month --days 30 --quota 50GiB'],
   ['plan set month --max-sessions 2'],
   ['plan list'],
@@ -155,7 +154,7 @@ function comparable({ code, stdout, stderr }: Result) {
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:[\d.]+Z?| UTC)/g, 'TIME')
       .replace(/pg_[\w-]+/g, 'SECRET')
-      .replace(/player\/[\w-]{20,}/g, 'player/SECRET')
+      .replace(/sub\/[\w-]{20,}/g, 'sub/SECRET')
       .replace(/[0-9a-f]{32}/g, 'ETAG')
       .replace(/(:|"port": |server .*:)\d{4,5}\b/g, '$1PORT');
   return { code, stdout: plain(stdout), stderr: plain(stderr) };

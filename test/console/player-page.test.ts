@@ -46,11 +46,10 @@ before(async () => {
   await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits, authorizedAddresses: ['127.0.0.1'] });
   const rules = { rules: [{ match: '*.game.test', via: 'proxy' }], otherwise: 'direct' };
   await daemon.api('PUT', '/api/v1/settings/pac', rules);
-  const createUrl = async (kind: string): Promise<string> =>
-    ((await daemon.api('POST', `/api/v1/accounts/${id}/${kind}`)).json as { url: string }).url;
-  playerUrl = await createUrl('player-link');
+  const made = await daemon.api('POST', `/api/v1/accounts/${id}/subscription`);
+  playerUrl = (made.json as { url: string }).url;
   browser = await launchBrowser(undefined, [
-    `--proxy-pac-url=${await createUrl('pac-link')}`,
+    `--proxy-pac-url=${playerUrl}?format=pac`,
     '--host-resolver-rules=MAP direct.test 127.0.0.1, MAP through.game.test ~NOTFOUND',
   ]);
   scope.after(() => browser.close());
@@ -103,7 +102,7 @@ test(
     const password = (await page.textContent('[data-password]')) ?? '';
     assert.match((await page.textContent('[data-format=link]')) ?? '', new RegExp(`player01:${password}@`));
     await page.selectOption('.client-formats select', 'clash');
-    assert.match((await page.textContent('[data-format=clash]')) ?? '', /type: socks5/);
+    assert.match((await page.textContent('[data-format=clash]')) ?? '', /"type":"socks5"/);
     const reconnected = await connectThrough(
       { port: daemon.socks.port, username: 'player01', password },
       '127.0.0.1',
@@ -152,7 +151,7 @@ test('the player page fits a phone and a desktop, in both languages and both the
 });
 
 test('a page with a revoked URL says so, and shows no data', skip, async () => {
-  await daemon.api('DELETE', `/api/v1/accounts/${id}/player-link`);
+  await daemon.api('DELETE', `/api/v1/accounts/${id}/subscription`);
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
   await page.waitForSelector('text=这个地址已失效');
   assert.equal(await page.locator('.card').count(), 0);

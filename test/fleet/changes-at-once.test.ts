@@ -222,7 +222,7 @@ describe('two nodes', async () => {
   test('two addresses that a player adds are both authorized', async () => {
     const id = await one.addAccount('eve', 'word');
     await eventually(() => two.account('eve'));
-    const made = await one.api('POST', `/api/v1/accounts/${id}/player-link`);
+    const made = await one.api('POST', `/api/v1/accounts/${id}/subscription`);
     const page = new URL(String((made.json as Json)['url'])).pathname;
     const added = ['203.0.113.1', '203.0.113.2'];
     const [first, second] = [one, two].map((node, index) => async () => {

@@ -12,6 +12,7 @@ export function account(fields: Partial<Account> = {}): Account {
     username: `player-${id.slice(0, 8)}`,
     passwordHash: 'a'.repeat(64),
     passwordVersion: 0,
+    link: null,
     ...INITIAL_FIELDS,
     createdAt: 1_700_000_000_000,
     lastLoginAt: null,

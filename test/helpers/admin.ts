@@ -150,14 +150,14 @@ export async function startTestAdmin(
   const log = logInto(lines);
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const playerLinks = createPlayerLinks({ store: store.playerLinks, now });
+  const playerLinks = createPlayerLinks(store.playerLinks);
   const pac = await settings.open(createPacSetting(store.settings));
   const core = {
     ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac, exits },
     ...{ whitelist, passwords, credentials, settings },
   };
   const plane = { engines: { native: 0, node: 1 }, isListening: true };
-  const listeners = { addresses: [] as string[] };
+  const listeners = { addresses: [] as string[], listeners: [] };
   const common = {
     config: {
       ...config,

@@ -78,6 +78,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         command,
         clientProtocol: 'socks5',
         isByAddress: false,
+        linkHash: null,
         account: ACCOUNT,
         client,
         destination,

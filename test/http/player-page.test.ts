@@ -27,15 +27,17 @@ interface Status {
   readonly usage: unknown;
 }
 
+/** Browsers get the page. */
+const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36' };
 /** Sets the player's address, as the trusted proxy does. */
-const from = (address: string) => ({ 'x-forwarded-for': address });
+const from = (address: string) => ({ 'x-forwarded-for': address, ...BROWSER });
 /** An address outside the whitelist. */
 const PLAYER = from('203.0.113.7');
 /** Why the page itself cannot be tested; false when it can. */
 const notBuilt = existsSync(fileURLToPath(new URL('../../player/index.html', import.meta.url)))
   ? false
   : 'the page of players is not built (npm run build)';
-const UNKNOWN = '/player/AAAAAAAAAAAAAAAAAAAAAAAA';
+const UNKNOWN = '/sub/AAAAAAAAAAAAAAAAAAAAAAAA';
 
 describe("a player's page", () => {
   const scope = suiteScope();
@@ -76,10 +78,10 @@ describe("a player's page", () => {
 
   /** Makes a new page address for an account. */
   async function renewLink(name: string): Promise<string> {
-    const made = await daemon.api('POST', `/api/v1/accounts/${ids.get(name)}/player-link`);
+    const made = await daemon.api('POST', `/api/v1/accounts/${ids.get(name)}/subscription`);
     assert.equal(made.status, 201, made.text);
     const { url, guess } = made.json as { url: string; guess: string | null };
-    assert.match(url, /^https:\/\/play\.example\/player\/[\w-]{24}$/);
+    assert.match(url, /^https:\/\/play\.example\/sub\/[\w-]{24}$/);
     assert.equal(guess, null);
     return url.slice('https://play.example'.length);
   }
@@ -143,27 +145,27 @@ describe("a player's page", () => {
     pages.set('one', await renewLink('one'));
     assert.equal((await ask('GET', old)).status, 404);
     await status('one');
-    const path = `/api/v1/accounts/${ids.get('one')}/player-link`;
+    const path = `/api/v1/accounts/${ids.get('one')}/subscription`;
     assert.equal((await daemon.api('DELETE', path)).status, 204);
     assert.equal((await ask('GET', pages.get('one') ?? '')).status, 404);
     assert.equal((await daemon.api('DELETE', path)).status, 404);
     const { json } = await daemon.api('GET', path);
-    assert.deepEqual(json, { isServed: true, createdAt: null, url: null });
+    assert.deepEqual(json, { isServed: true, createdAt: null, hasFormerAddress: false });
     pages.set('one', await renewLink('one'));
     const { items } = (await daemon.api('GET', `/api/v1/audit?objectId=${ids.get('one')}`)).json as {
       items: { action: string }[];
     };
     const actions = items.map(({ action }) => action);
-    assert.equal(actions.filter((action) => action === 'account.player-link').length, 3);
-    assert.equal(actions.filter((action) => action === 'account.player-link-revoke').length, 1);
+    assert.equal(actions.filter((action) => action === 'account.subscription').length, 3);
+    assert.equal(actions.filter((action) => action === 'account.subscription-revoke').length, 1);
     const shown = JSON.stringify(daemon.lines) + (await daemon.api('GET', '/api/v1/audit')).text;
-    assert.ok(![old, ...pages.values()].some((secret) => shown.includes(secret.slice('/player/'.length))));
+    assert.ok(![old, ...pages.values()].some((secret) => shown.includes(secret.slice('/sub/'.length))));
   });
 
   it('answers an unknown token like an unknown path', async () => {
     const answers = await Promise.all(
-      [UNKNOWN, `${UNKNOWN}/status`, '/player', '/player/x', `${pages.get('two')}/nothing`].map((path) =>
-        ask('GET', path, undefined, from('203.0.113.40')),
+      [UNKNOWN, `${UNKNOWN}/status`, '/sub', '/sub/x', '/player/x', `${pages.get('two')}/nothing`].map(
+        (path) => ask('GET', path, undefined, from('203.0.113.40')),
       ),
     );
     const [first, ...others] = answers.map(({ status: code, text, headers }) => ({
@@ -183,7 +185,7 @@ describe("a player's page", () => {
 
   it('refuses too many guesses without locking out others at the same address', async () => {
     // The proxy itself, which is the address of the administrator too.
-    const guesser = {} as typeof PLAYER;
+    const guesser = BROWSER as typeof PLAYER;
     const guesses = await Promise.all(
       Array.from({ length: 20 }, () => ask('GET', UNKNOWN, undefined, guesser)),
     );
@@ -239,19 +241,22 @@ describe("a player's page", () => {
     assert.ok((await auditOf('one')).some(({ action }) => action === 'account.password'));
   });
 
-  it('outlives a reset of the password, unless the reset revokes it', async () => {
+  it('outlives a reset of the password, unless the reset replaces it', async () => {
     const id = await daemon.addAccount('leaked', 'first');
-    const made = await daemon.api('POST', `/api/v1/accounts/${id}/player-link`);
+    const reset = async (body: object) => {
+      const answer = await daemon.api('POST', `/api/v1/accounts/${id}/password`, body);
+      assert.equal(answer.status, 200, answer.text);
+      return (answer.json as { subscription: { url: string } | null }).subscription;
+    };
+    assert.equal(await reset({ replaceSubscription: true }), null, 'there is no link');
+    const made = await daemon.api('POST', `/api/v1/accounts/${id}/subscription`);
     const page = new URL((made.json as { url: string }).url).pathname;
-    const reset = (body: object) => daemon.api('POST', `/api/v1/accounts/${id}/password`, body);
-    const statusOf = async () => (await fetchFrom(daemon, 'GET', `${page}/status`, PLAYER)).status;
-    assert.equal((await reset({})).status, 200);
-    assert.equal(await statusOf(), 200);
-    assert.equal((await reset({ password: 'second', revokePlayerLink: true })).status, 200);
-    assert.equal(await statusOf(), 404);
-    assert.equal((await reset({ revokePlayerLink: true })).status, 200, 'no address is left');
-    const audit = await daemon.api('GET', `/api/v1/audit?objectId=${id}`);
-    assert.match(audit.text, /account\.player-link-revoke/);
+    const statusOf = async (path: string) => (await ask('GET', `${path}/status`)).status;
+    assert.equal(await reset({}), null);
+    assert.equal(await statusOf(page), 200);
+    const replaced = await reset({ password: 'second', replaceSubscription: true });
+    assert.equal(await statusOf(page), 404);
+    assert.equal(await statusOf(new URL(replaced?.url ?? '').pathname), 200);
   });
 
   it("authorizes the player's own address, as a trusted proxy reports it", async () => {
@@ -271,7 +276,7 @@ describe("a player's page", () => {
     const removed = await post('one', 'addresses/remove', { address: '203.0.113.7' });
     assert.deepEqual((removed.json as Status).authorizedAddresses, ['2001:db8:1:2::/64']);
     // Without the header, the address would be the proxy's own, and every player would log in as this account.
-    const own = await ask('POST', `${pages.get('one')}/addresses`, {}, {} as typeof PLAYER);
+    const own = await ask('POST', `${pages.get('one')}/addresses`, {}, BROWSER as typeof PLAYER);
     assert.equal(own.status, 409);
   });
 
@@ -283,7 +288,7 @@ describe("a player's page", () => {
     };
     await daemon.api('PATCH', `/api/v1/accounts/${otherId}`, { authorizedAddresses: ['198.51.100.9'] });
     const before = await status('two');
-    const token = (pages.get('two') ?? '').slice('/player/'.length);
+    const token = (pages.get('two') ?? '').slice('/sub/'.length);
     // The requests name the other account in every part that could contain a name. Each must be ignored.
     const tries = [otherId, 'two', items[0]?.id ?? '', token].flatMap((name) => {
       const query = `?id=${name}&accountId=${name}&username=${name}&token=${name}`;
@@ -325,18 +330,10 @@ describe("a player's page", () => {
     await status('busy');
   });
 
-  it("has a PAC file at a separate address, made from the operator's rules", async () => {
-    const path = `/api/v1/accounts/${ids.get('two')}/pac-link`;
-    const made = (await daemon.api('POST', path)).json as { url: string };
-    assert.match(made.url, /^https:\/\/play\.example\/pac\/[\w-]{24}\.pac$/);
-    assert.equal(
-      ((await daemon.api('GET', path)).json as { url: string }).url,
-      made.url,
-      'the same address is shown again',
-    );
-    assert.equal((await status('two')).pac, made.url);
-    assert.equal((await status('one')).pac, null);
-    const file = made.url.slice('https://play.example'.length);
+  it("has a PAC file as one of its formats, made from the operator's rules", async () => {
+    const { pac } = await status('two');
+    assert.equal(pac, `https://play.example${pages.get('two')}?format=pac`);
+    const file = pac?.slice('https://play.example'.length) ?? '';
 
     const rules = { rules: [{ match: '*.game.example', via: 'proxy' }], otherwise: 'direct' };
     assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', rules)).status, 200);
@@ -373,36 +370,11 @@ describe("a player's page", () => {
     });
     assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', many(1_001))).status, 400);
     assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', many(1_000))).status, 200);
-
-    // A page address is no PAC address and vice versa, and revoking one leaves the other valid.
-    const token = file.slice('/pac/'.length, -'.pac'.length);
-    const crossed = await Promise.all([
-      ask('GET', `/player/${token}/status`),
-      ask('GET', `/pac/${(pages.get('two') ?? '').slice('/player/'.length)}.pac`),
-      ask('GET', `/pac/${token}`),
-    ]);
-    assert.deepEqual(
-      crossed.map(({ status: code }) => code),
-      [404, 404, 404],
-    );
-    const renewed = (await post('two', 'pac', {})).json as Status;
-    assert.notEqual(renewed.pac, made.url);
-    assert.equal((await ask('GET', file)).status, 404);
-    const cli = await runCommand(dirname(daemon.configFile), [
-      'account',
-      'player-link',
-      'revoke',
-      'two',
-      '--pac',
-      '--yes',
-    ]);
-    assert.equal(cli.code, 0, cli.stderr);
-    assert.equal((await status('two')).pac, null, 'the page has no PAC address, and is still served');
   });
 
   it('is removed with its account, and can be managed on the command line', async () => {
     const cli = (...args: string[]) =>
-      runCommand(dirname(daemon.configFile), ['account', 'player-link', ...args]);
+      runCommand(dirname(daemon.configFile), ['account', 'subscription', ...args]);
     const made = await cli('create', 'busy', '--yes');
     assert.equal(made.code, 0, made.stderr);
     const page = made.stdout.trim().slice('https://play.example'.length);
@@ -412,7 +384,7 @@ describe("a player's page", () => {
       404,
       'the new address replaces the old one',
     );
-    assert.match((await cli('show', 'busy')).stdout, /^Address created 20/);
+    assert.match((await cli('show', 'busy')).stdout, /^Link created 20/);
     assert.equal((await cli('revoke', 'busy', '--yes')).code, 0);
     assert.equal((await ask('GET', page)).status, 404);
     pages.set('busy', await renewLink('busy'));
@@ -427,7 +399,7 @@ describe('the configuration of the player page', () => {
   it('is off by default, and behind the whitelist when enabled', async () => {
     const off = await startTestDaemon(scope);
     const id = await off.addAccount('one', 'secret');
-    const refused = await off.api('POST', `/api/v1/accounts/${id}/player-link`);
+    const refused = await off.api('POST', `/api/v1/accounts/${id}/subscription`);
     assert.equal(refused.status, 409);
     assert.equal((await off.api('GET', UNKNOWN)).status, 404);
 
@@ -440,13 +412,16 @@ describe('the configuration of the player page', () => {
       },
     });
     await on.api('PUT', '/api/v1/settings/whitelist', { whitelist: '127.0.0.1' });
-    const made = await on.api('POST', `/api/v1/accounts/${await on.addAccount('one', 'secret')}/player-link`);
+    const made = await on.api(
+      'POST',
+      `/api/v1/accounts/${await on.addAccount('one', 'secret')}/subscription`,
+    );
     const { url, guess } = made.json as { url: string; guess: string };
-    assert.ok(url.startsWith(`${on.adminUrl}/player/`), url);
+    assert.ok(url.startsWith(`${on.adminUrl}/sub/`), url);
     assert.equal(guess, 'browser');
     const path = url.slice(on.adminUrl.length);
     assert.equal((await fetchFrom(on, 'GET', path, PLAYER)).status, 403);
-    assert.equal((await fetchFrom(on, 'GET', path, {})).status, 200);
+    assert.equal((await fetchFrom(on, 'GET', path, BROWSER)).status, 200);
     for (const action of ['password', 'addresses'])
       assert.equal((await fetchFrom(on, 'POST', `${path}/${action}`, {}, {})).status, 403);
     assert.equal((await fetchFrom(on, 'GET', `${path}/status`, {})).status, 200);

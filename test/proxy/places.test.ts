@@ -185,6 +185,7 @@ function setUpWorker(limits: { readonly perSource?: number } = {}) {
       command,
       client,
       isByAddress: false,
+      linkHash: null,
       destination: { host: '127.0.0.1', address: '127.0.0.1', port: 1 },
       bytes: 0,
       idleMs: () => idle.get(session) ?? 0,

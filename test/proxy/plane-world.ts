@@ -94,6 +94,7 @@ export function accountRecord(username: string): AccountRecord {
     id: randomUUID(),
     username,
     passwordHash: hashPassword(Buffer.from(PASSWORD)),
+    link: null,
     passwordVersion: 0,
     ...INITIAL_FIELDS,
     quotaLeft: null,

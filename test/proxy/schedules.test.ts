@@ -22,6 +22,7 @@ function setUp() {
       command: 'connect',
       client: { address: '127.0.0.1', port: 1 },
       isByAddress: false,
+      linkHash: null,
       destination: { host: '127.0.0.1', address: '127.0.0.1', port: 1 },
       idleMs: () => 0,
       bytes: 0,

@@ -36,6 +36,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
     command: 'connect',
     clientProtocol: 'socks5',
     isByAddress: false,
+    linkHash: null,
     account: {
       record: { id: 'a', username: 'player' },
       rates: null,

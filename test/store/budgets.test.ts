@@ -156,9 +156,15 @@ onEachDatabase(
     const operatorId = await add('operator', true);
     const kept = account();
     assert.equal(await addAccount(accounts, kept, actor(operatorId)), 'added');
-    const link = { accountId: kept.id, kind: 'page', hash: 'h', token: null, createdAt: 1 } as const;
+    const link = { hash: 'sha256$l', createdAt: 1 };
     const linkAudit = (former: string) =>
-      ({ by: actor(former), action: 'account.player-link', object, before: null, after: null }) as const;
+      ({
+        by: actor(former),
+        action: 'account.player-link-revoke',
+        object,
+        before: null,
+        after: null,
+      }) as const;
     for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
       const by = actor(former);
       await assert.rejects(addAccount(accounts, account(), by), {
@@ -167,8 +173,8 @@ onEachDatabase(
       });
       await assert.rejects(changeAccount(accounts, kept.id, { remarks: 'late' }, by), RightsLost);
       await assert.rejects(accounts.remove(kept.id, by), RightsLost);
-      await assert.rejects(playerLinks.put(link, linkAudit(former)), RightsLost);
-      await assert.rejects(playerLinks.remove(kept.id, 'page', linkAudit(former)), RightsLost);
+      await assert.rejects(changeAccount(accounts, kept.id, { link }, by), RightsLost);
+      await assert.rejects(playerLinks.remove(kept.id, linkAudit(former)), RightsLost);
     }
     const seller = await add('seller', true);
     await assert.rejects(
@@ -181,17 +187,16 @@ onEachDatabase(
     });
     await assert.rejects(changeAccount(accounts, kept.id, { owner: randomUUID() }, DAEMON), RightsLost);
     assert.deepEqual(await accounts.all(), [kept], 'refused changes were not made');
-    assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
+    assert.equal(await accounts.findByLink(link.hash), null);
 
-    await changeAccount(accounts, kept.id, { owner: seller });
-    assert.equal(await playerLinks.put(link, linkAudit(seller)), true);
+    await changeAccount(accounts, kept.id, { owner: seller, link }, DAEMON);
+    assert.equal(await accounts.findByLink(link.hash), kept.id);
     await changeAccount(accounts, kept.id, { owner: await add('seller', true) });
+    assert.equal(await playerLinks.remove(kept.id, linkAudit(seller)), false);
     assert.equal(
-      await playerLinks.put(link, linkAudit(seller)),
-      false,
-      'the account has another seller meanwhile',
+      await changeAccount(accounts, kept.id, { link: null }, actor(seller)),
+      null,
+      'another seller',
     );
-    assert.equal(await playerLinks.remove(kept.id, 'page', linkAudit(seller)), false);
-    assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
   },
 );

@@ -8,8 +8,8 @@ import { addLimitCommands } from './limits.js';
 import { addLink } from './link.js';
 import { ACCOUNT, wordedAccount } from './options.js';
 import { addRenewAndUpgrade } from './plan.js';
-import { addPlayerLinkCommands } from './player-link.js';
 import { addList, addShow } from './show.js';
+import { addSubscriptionCommands } from './subscription.js';
 import { addUpdate } from './update.js';
 
 export const addAccountCommands: AddCommands = (program) => {
@@ -40,7 +40,7 @@ export const addAccountCommands: AddCommands = (program) => {
 
   addRenewAndUpgrade(account);
   addLink(account);
-  addPlayerLinkCommands(account);
+  addSubscriptionCommands(account);
 
   account
     .command('remove', 'remove accounts and their heartbeat data permanently', {

@@ -5,7 +5,7 @@ import { get as getOverTls } from 'node:https';
 import { createServer } from 'node:net';
 import type { Config } from '../../config.js';
 import { StartError } from '../../core/errors.js';
-import { isLoopback as isLoopbackAddress } from '../../http/guards/client.js';
+import { isLoopback as isLoopbackAddress } from '../../core/ip.js';
 import { hasGlobalIpv6 } from '../../parts/geo.js';
 import { listenOn, openServer } from '../../parts/listen.js';
 import { daemonApi } from '../shared/api.js';

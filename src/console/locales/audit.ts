@@ -20,6 +20,8 @@ export const audit = {
   'audit.account.password': ['Reset password', '重置密码'],
   'audit.account.limits': ['Changed limits', '修改限制'],
   'audit.account.reset-usage': ['Reset usage', '重置用量'],
+  'audit.account.subscription': ['Made a subscription link', '生成订阅链接'],
+  'audit.account.subscription-revoke': ['Revoked a subscription link', '吊销订阅链接'],
   'audit.account.player-link': ['Made a player’s secret address', '生成玩家私密地址'],
   'audit.account.player-link-revoke': ['Revoked a player’s secret address', '吊销玩家私密地址'],
   'audit.account.import': ['Imported accounts', '导入账号'],

@@ -84,14 +84,21 @@ const player = {
     'Require the password again from {address}?',
     '来自 {address} 的连接重新要求密码？',
   ],
-  'player.pac': ['Automatic proxy (PAC)', '自动代理（PAC）'],
-  'player.pac.text': [
-    'Enter this address in the network settings as automatic proxy configuration. Only the sites that need it go through the proxy.',
-    '在网络设置的“自动代理配置”中填入此地址，需要的网站会自动走代理。',
+  'player.import': ['Set up an app', '一键导入'],
+  'player.import.text': [
+    'Tap an installed app: it takes everything from this link, and keeps it up to date.',
+    '点击已安装的应用，它会从此链接读取全部设置并自动更新。',
   ],
-  'player.pac.make': ['Make the address', '生成地址'],
-  'player.pac.renew': ['Make new address', '重新生成'],
-  'player.pac.sure': ['The current address stops working.', '现有地址将失效。'],
+  'player.import.others': [
+    'Other apps, such as v2rayN: copy the link and add it as a subscription. Keep it secret: it is the key to the account.',
+    'v2rayN 等其他应用：复制链接并添加为订阅。请勿外传，链接就是账号的钥匙。',
+  ],
+  'player.import.udp': [
+    'Entries named TLS encrypt the password. Except in Clash they are HTTPS proxies, through which UDP (voice, many games) does not go: for these choose an entry without TLS.',
+    '名称带 TLS 的节点会加密密码。除 Clash 外，它们是 HTTPS 代理，UDP（语音和许多游戏）无法通过：请改选不带 TLS 的节点。',
+  ],
+  'player.import.pac': ['Copy PAC address', '复制 PAC 地址'],
+  'player.import.qr': ['QR code of the subscription link', '订阅链接的二维码'],
   'player.wrong.addressTaken': [
     'This address already belongs to another account.',
     '这个地址已属于另一个账号。',

@@ -1,6 +1,6 @@
 // How to connect: the server's address, and a link without the password, because the daemon stores only a hash of it.
 import { t } from '../lib/i18n.js';
-import { Card, CopyButton } from '../ui/basics.js';
+import { CopyButton } from '../ui/basics.js';
 import { QrCode } from '../ui/qr.js';
 import type { Status } from './api.js';
 
@@ -11,7 +11,8 @@ export function Connect({ status }: { status: Status }) {
     [t('player.username'), status.username],
   ] as const;
   return (
-    <Card title={t('player.connect')}>
+    <section class="card">
+      <h2>{t('player.connect')}</h2>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div class="contents" key={name}>
@@ -32,6 +33,6 @@ export function Connect({ status }: { status: Status }) {
           </div>
         </div>
       </div>
-    </Card>
+    </section>
   );
 }

@@ -9,8 +9,8 @@ import { Addresses } from './addresses.js';
 import type { Status } from './api.js';
 import { Connect } from './connect.js';
 import { Devices } from './devices.js';
+import { Import } from './import.js';
 import { Left } from './left.js';
-import { Pac } from './pac.js';
 import { NewPassword } from './password.js';
 import { useStatus } from './use-status.js';
 
@@ -36,10 +36,11 @@ export function PlayerPage() {
           <p>
             <Standing status={status} />
           </p>
+          {status.contact !== null && <p class="break">{status.contact}</p>}
           <Left status={status} />
+          <Import status={status} />
           <Devices status={status} onStatus={setStatus} />
           <Connect status={status} />
-          {status.mayMakePac && <Pac status={status} onStatus={setStatus} />}
           {status.isEnabled && status.mayChange.includes('password') && (
             <NewPassword min={status.minCharacters} />
           )}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
-import { Button, Card, CopyButton, Fact } from '../ui/basics.js';
+import { Button, CopyButton, Fact } from '../ui/basics.js';
 import { Field, Input, submitting } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
@@ -26,7 +26,8 @@ export function NewPassword({ min }: { min: number }) {
     });
   if (made)
     return (
-      <Card title={t('player.password.made')}>
+      <section class="card">
+        <h2>{t('player.password.made')}</h2>
         <p class="warn-text">{t('player.password.once')}</p>
         <dl class="facts">
           <Fact label={t('player.password')}>
@@ -42,10 +43,11 @@ export function NewPassword({ min }: { min: number }) {
             {t('player.password.kept')}
           </Button>
         </div>
-      </Card>
+      </section>
     );
   return (
-    <Card title={t('player.password.new')}>
+    <section class="card">
+      <h2>{t('player.password.new')}</h2>
       <p class="soft">{t('player.password.text')}</p>
       {isChoosing && (
         <form
@@ -97,6 +99,6 @@ export function NewPassword({ min }: { min: number }) {
           </Button>
         </div>
       )}
-    </Card>
+    </section>
   );
 }

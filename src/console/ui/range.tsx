@@ -16,7 +16,7 @@ export function RangeChoice({ value }: { value: Range }) {
       value={value}
       options={options}
       label={t('range.label')}
-      onInput={(range) => patchQuery({ range }, 'push')}
+      onChange={(range) => patchQuery({ range }, 'push')}
     />
   );
 }

@@ -139,7 +139,7 @@ function explain(error: unknown): { title: string; next: string; detail: string 
       : [];
   const detail =
     fields.length > 0
-      ? fields.join(t('schedule.entries'))
+      ? fields.join(t('error.between'))
       : error instanceof ApiError
         ? detailText(error)
         : String(error);

@@ -53,7 +53,17 @@ export function changeAudit(by: Actor, before: Account, after: Account): (AuditR
     accountAudit(by, before, after),
     limitsAudit(by, before.limits, after),
     after.quotaReset === before.quotaReset ? null : reset,
+    linkAudit(by, before, after),
   ];
+}
+
+/** Null also when the link went with the owner. */
+function linkAudit(by: Actor, before: Account, after: Account): AuditRecord | null {
+  if (after.link?.hash === before.link?.hash || (after.link === null && after.owner !== before.owner))
+    return null;
+  const object = { type: 'account', id: after.id, name: after.username } as const;
+  const action = after.link ? 'account.subscription' : 'account.subscription-revoke';
+  return { by, action, object, before: null, after: null };
 }
 
 function shown(account: Account): Record<string, unknown> {

@@ -1,6 +1,6 @@
 // A change that a caller asks of an account: its check before the database is accessed, and the account that it makes.
 import { hashPassword } from './access/password.js';
-import { type Account, isValidPassword, isValidUsername } from './account.js';
+import { type Account, type AccountLink, isValidPassword, isValidUsername } from './account.js';
 import {
   type FieldReason,
   fieldReason,
@@ -18,6 +18,8 @@ export interface AccountChange extends GivenFields {
   readonly password?: string | undefined;
   /** From an import, instead of a password. */
   readonly passwordHash?: string | undefined;
+  /** null: clients no longer get in by the link. */
+  readonly link?: AccountLink | null | undefined;
   /** The limits that change. */
   readonly limits?: Partial<AccountLimits> | undefined;
   /** The parts that change. */
@@ -94,6 +96,7 @@ export function newAccount(
     username: input.username,
     passwordHash: '',
     passwordVersion: -1,
+    link: null,
     createdAt,
     lastLoginAt: null,
     ...INITIAL_FIELDS,
@@ -115,12 +118,19 @@ export function changed(account: Account, change: AccountChange): Account {
     passwordHash,
     // Another hash of the same password does not reach this function.
     passwordVersion: account.passwordVersion + (passwordHash === account.passwordHash ? 0 : 1),
+    link: linkAfter(account, change),
     ...storedFields(change),
     ...expiryOrWait(change),
     ...(change.suspendedUntil === null ? { suspendReason: null } : {}),
     limits: limits ? { ...account.limits, ...limits } : account.limits,
     contacts: changedContacts(account.contacts, contacts),
   };
+}
+
+/** The former owner of an account knows its link. */
+function linkAfter({ link, owner }: Account, change: AccountChange): AccountLink | null {
+  const isTransferred = owner !== (change.owner === undefined ? owner : change.owner);
+  return change.link === undefined ? (isTransferred ? null : link) : change.link;
 }
 
 /** An account either waits for its first login or has an expiry: setting one clears the other. */

@@ -42,6 +42,8 @@ export interface AccountStore {
   all(): Promise<Account[]>;
   /** The existing accounts among `ids`, in no particular order. */
   getMany(ids: readonly string[]): Promise<Account[]>;
+  /** Returns the id of the account whose link has this hash; null: none. Of copies of an account, the oldest. */
+  findByLink(hash: string): Promise<string | null>;
   /**
    * Adds accounts in one transaction, with their usage on another server. Returns the ids of the added accounts; the names of the
    * others are taken.

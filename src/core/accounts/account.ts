@@ -3,6 +3,13 @@ import { hasControl } from '../text.js';
 import type { Contacts } from './fields/contacts.js';
 import type { AccountLimits, QuotaReset } from './usage/limits.js';
 
+/** What the server keeps of the secret link of an account's subscription (player/subscription.ts). */
+export interface AccountLink {
+  /** Hash of the password that the link's secret makes. The secret makes its salt too, so that the hash finds the account. */
+  readonly hash: string;
+  readonly createdAt: number;
+}
+
 /** A proxy account. All times are milliseconds since the Unix epoch, UTC. */
 export interface Account {
   /** GUID, 8-4-4-4-12 lower-case hexadecimal. */
@@ -13,6 +20,8 @@ export interface Account {
   readonly passwordHash: string;
   /** How often the password was changed; another hash of the same password does not count. */
   readonly passwordVersion: number;
+  /** Clients may log in by the password of the link too. null: there is no link. */
+  readonly link: AccountLink | null;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
   /** Sorted, without duplicates (see fields/tags.ts). */
@@ -53,6 +62,7 @@ export function withLastLogin(account: Account, at: number): Account {
     username: account.username,
     passwordHash: account.passwordHash,
     passwordVersion: account.passwordVersion,
+    link: account.link,
     isEnabled: account.isEnabled,
     remarks: account.remarks,
     tags: account.tags,

@@ -42,6 +42,8 @@ export const AUDIT_ACTIONS = [
   'account.password',
   'account.limits',
   'account.reset-usage',
+  'account.subscription',
+  'account.subscription-revoke',
   'account.player-link',
   'account.player-link-revoke',
   'account.import',

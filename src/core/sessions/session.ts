@@ -22,6 +22,7 @@ export type SessionEnd =
   | 'account-expired'
   | 'password-changed'
   | 'address-removed'
+  | 'link-revoked'
   | 'client-not-allowed'
   | 'outside-schedule'
   | 'ended-by-operator'

@@ -34,7 +34,7 @@ export const REASON_TEXTS = {
   'no-token': 'there is no such token',
   'no-operator': 'there is no such operator',
   'no-node': 'there is no such node',
-  'no-player-link': 'the account has no such secret address',
+  'no-subscription': 'the account has no link',
   'fixed-session-key': 'the agent has a fixed session key, which differs from this one',
   stopping: 'the daemon is shutting down',
   hashes: 'only the administrator may export password hashes',
@@ -61,8 +61,7 @@ export const REASON_TEXTS = {
   'import-type': 'send text/csv, application/json or text/plain',
   importing: 'another import of yours is in progress: wait until it ends',
   'too-many-streams': 'the maximum number of event streams is open',
-  'no-player-page': 'the daemon does not serve player pages; set admin.playerPage.enabled',
-  'no-pac': 'the daemon does not serve PAC files; set admin.playerPage.pac',
+  'no-player-page': 'the daemon serves no links for players; set admin.playerPage.enabled',
   'too-many-attempts': 'too many failed login attempts from this address (admin.attempts)',
   'password-checks-busy':
     'too many passwords wait for their check (admin.signInChecks); try again in a few seconds',

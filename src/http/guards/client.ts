@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
 import proxyAddr from 'proxy-addr';
 import { StartError } from '../../core/errors.js';
-import { inCidr, normalizeAddress, parseCidr, parseIp } from '../../core/ip.js';
+import { isLoopback, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { refuse } from '../answer.js';
 import { because } from '../api/problem-reasons.js';
@@ -47,8 +47,6 @@ export interface ClientReader {
   isTrusted(peer: string): boolean;
 }
 
-const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
-
 /** Headers in which proxies name the client. */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 const NO_HOSTS: readonly string[] = [];
@@ -83,11 +81,6 @@ export function isSecure(req: IncomingMessage): boolean {
 function unlessForwarded(peer: string, { headers }: IncomingMessage, hosts: readonly string[]): Client {
   const forwardedBy = FORWARDING_HEADERS.find((name) => headers[name] !== undefined) ?? null;
   return { address: forwardedBy !== null && isLoopback(peer) ? UNKNOWN_CLIENT : peer, forwardedBy, hosts };
-}
-
-export function isLoopback(address: string): boolean {
-  const ip = parseIp(address);
-  return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
 }
 
 /** `Host`, and the host of a request target in absolute form, which takes precedence (RFC 9112 §3.2.2). */

@@ -1,18 +1,21 @@
 // The configuration of player pages and PAC files, and their addresses.
 import type { ParameterizedContext } from 'koa';
 import type { Account } from '../../core/accounts/account.js';
-import { type PlayerLinkKind, playerPath } from '../../core/accounts/player/player-links.js';
 import type { AdminState } from '../caller.js';
 import { isSecure } from '../guards/client.js';
 
 /** `admin.playerPage` of the configuration. */
 export interface PlayerPageSettings {
   readonly enabled: boolean;
-  /** Whether PAC files are served. */
+  /** Whether links answer with PAC files too. */
   readonly pac: boolean;
   readonly outsideWhitelist: boolean;
   /** The start of players' addresses; null: the host name in the operator's request. */
   readonly url: string | null;
+  /** What programs call the service. */
+  readonly title: string;
+  /** Whom a player asks, and how; null: not told. Its first address (https:, mailto: or tg:) is given to programs. */
+  readonly contact: string | null;
   readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
   /** Fewest characters of a password that a player chooses. */
   readonly minCharacters: number;
@@ -27,17 +30,9 @@ export const changeableOf = (
 ): PlayerPageSettings['mayChange'] =>
   owner === null ? mayChange : mayChange.filter((what) => what !== 'authorizedAddresses');
 
-/** @param ctx the request, whose host names this server when `admin.playerPage.url` is not set */
-export function playerUrl(
-  { url }: PlayerPageSettings,
-  ctx: ParameterizedContext<AdminState>,
-  kind: PlayerLinkKind,
-  token: string,
-): string {
-  const origin = url ?? `${isSecure(ctx.req) ? 'https' : 'http'}://${ctx.host}`;
-  return origin + playerPath(kind, token);
-}
+/** Returns the start of players' addresses. @param ctx the request, whose host names this server when `admin.playerPage.url` is not set */
+export const playerOrigin = ({ url }: PlayerPageSettings, ctx: ParameterizedContext<AdminState>): string =>
+  url ?? `${isSecure(ctx.req) ? 'https' : 'http'}://${ctx.host}`;
 
-/** Returns whether the daemon answers addresses of this kind. */
-export const isServed = ({ enabled, pac }: PlayerPageSettings, kind: PlayerLinkKind): boolean =>
-  kind === 'page' ? enabled : pac;
+/** The address of a subscription. */
+export const subscriptionUrl = (origin: string, token: string): string => `${origin}/sub/${token}`;

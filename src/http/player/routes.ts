@@ -13,7 +13,7 @@ import { changeableOf, type PlayerPageSettings } from './page-settings.js';
 import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, shown } from './status.js';
 
 const { route } = routesOf<PlayerServices>('Player');
-const path = '/player/{token}';
+const path = '/sub/{token}';
 const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
 
 export const playerRoutes = [
@@ -77,18 +77,6 @@ export const playerRoutes = [
       if ('problem' in account) return account;
       const without = (stored: Addresses) => stored.filter((each) => each !== body.address);
       return changeAddresses(ctx, account, without, deps);
-    },
-  }),
-  route(`POST ${path}/pac`, 'playerMakePac', 'public', {
-    summary: 'Makes a new address of the PAC file; the previous one stops working.',
-    request: { body: z.object({}) },
-    responses,
-    async handle({ ctx }, deps) {
-      const account = mayChange(ctx, deps);
-      if ('problem' in account) return account;
-      if (!deps.playerPage.pac) return GONE;
-      await deps.playerLinks.create(account, 'pac', actorOf(ctx, account));
-      return shown(ctx, account, deps);
     },
   }),
 ];

@@ -1,13 +1,13 @@
-// Serves the player page at `/player/<token>`, and PAC files at `/pac/<token>.pac`. The token is the only credential. This module
-// refuses too frequent requests and wrong tokens before any route runs.
+// Serves subscriptions at `/sub/<token>`, for client programs and as the player's page, and addresses of earlier versions: pages at
+// `/player/<token>`, PAC files at `/pac/<token>.pac`. The token is the only credential. This module refuses too frequent requests and
+// wrong tokens before any route runs.
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
-import { PLAYER_TOKEN, type PlayerLinkKind } from '../../core/accounts/player/player-links.js';
+import { PLAYER_TOKEN } from '../../core/accounts/player/player-links.js';
+import { type SubscriptionSecrets, secretsOf } from '../../core/accounts/player/subscription.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import { refuse, TOO_MANY_ATTEMPTS } from '../answer.js';
-import { etagOf } from '../api/etag.js';
 import { sendProblem } from '../api/problem.js';
 import { serveRoutes } from '../api/serve.js';
 import { listAssets, sendAsset } from '../assets.js';
@@ -16,9 +16,9 @@ import type { AdminState } from '../caller.js';
 import { hangUp } from '../guards/authenticate.js';
 import { otherMethods } from '../guards/failures.js';
 import type { Services } from '../services.js';
-import { linkAddressFor } from '../v1/settings/public-address.js';
 import type { PlayerPageSettings } from './page-settings.js';
 import { playerRoutes } from './routes.js';
+import { sendPac, sendToProgram } from './subscription.js';
 
 export interface PlayerOptions {
   /** Folder of the built player page. */
@@ -30,16 +30,37 @@ export interface PlayerOptions {
   readonly monotonicNow: Clock;
 }
 
-const PAGE = new RegExp(`^/player/(${PLAYER_TOKEN})(/.*)?$`);
-const PAC = new RegExp(`^/pac/(${PLAYER_TOKEN})\\.pac$`);
+const SUBSCRIPTION = new RegExp(`^/sub/(${PLAYER_TOKEN})(/.*)?$`);
+const FORMER_PAGE = new RegExp(`^/player/(${PLAYER_TOKEN})(/.*)?$`);
+const FORMER_PAC = new RegExp(`^/pac/(${PLAYER_TOKEN})\\.pac$`);
 const ASSETS = '/player/assets/';
 
 /** Returns whether these routes answer a path. */
 export function isPlayerPath({ enabled, pac }: PlayerPageSettings, path: string): boolean {
-  return (enabled && /^\/player(\/|$)/.test(path)) || (pac && /^\/pac(\/|$)/.test(path));
+  return (enabled && /^\/(sub|player)(\/|$)/.test(path)) || (pac && /^\/pac(\/|$)/.test(path));
 }
 
-/** Answers every path below /player and /pac. Other paths go on. */
+/** What a path gives access to. `rest`: the path below it. */
+interface Addressed {
+  readonly kind: 'subscription' | 'page' | 'pac';
+  readonly token: string;
+  readonly rest: string;
+}
+
+function addressedBy(path: string): Addressed | null {
+  const patterns = [
+    ['subscription', SUBSCRIPTION],
+    ['page', FORMER_PAGE],
+    ['pac', FORMER_PAC],
+  ] as const;
+  for (const [kind, pattern] of patterns) {
+    const [, token, rest = ''] = pattern.exec(path) ?? [];
+    if (token !== undefined) return { kind, token, rest };
+  }
+  return null;
+}
+
+/** Answers every path below /sub, /player and /pac. Other paths go on. */
 export function servePlayers(services: Services, options: PlayerOptions): Middleware<AdminState> {
   const { playerAttempts: attempts, playerLinks, accounts, playerPage, log } = services;
   const { maxSources, isTrustedProxy, readJsonObject, monotonicNow: now } = options;
@@ -58,7 +79,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
     now,
   });
   const router = new Router<AdminState>();
-  router.get('/player/:token', (ctx) => {
+  router.get('/sub/:token', (ctx) => {
     if (!page) return refuse(ctx, 'server-error', 'the page is not built: npm run build');
     sendAsset(ctx, page);
     ctx.set('Cache-Control', 'no-store');
@@ -76,6 +97,9 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
   const routed = router.routes();
   const otherwise = otherMethods();
 
+  const ownerOf = (kind: Addressed['kind'], token: string, secrets: SubscriptionSecrets | null) =>
+    secrets ? services.findByLink(secrets.hash) : playerLinks.find(kind === 'pac' ? 'pac' : 'page', token);
+
   return (ctx, next) => (isPlayerPath(playerPage, ctx.path) ? answer(ctx) : next());
 
   async function answer(ctx: ParameterizedContext<AdminState>): Promise<unknown> {
@@ -86,44 +110,32 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
     // Assets are the same for every account and contain no secret.
     const asset = ctx.path.startsWith(ASSETS) ? files.get(ctx.path.slice('/player'.length)) : undefined;
     if (asset && (ctx.method === 'GET' || ctx.method === 'HEAD')) return sendAsset(ctx, asset);
-    const kind = ctx.path.startsWith('/pac/') ? 'pac' : 'page';
-    const [, token] = (kind === 'pac' ? PAC : PAGE).exec(ctx.path) ?? [];
-    return token === undefined ? refuseUnknown(ctx) : answerTo(ctx, kind, token);
+    const addressed = addressedBy(ctx.path);
+    return addressed === null ? refuseUnknown(ctx) : answerTo(ctx, addressed);
   }
 
-  async function answerTo(
-    ctx: ParameterizedContext<AdminState>,
-    kind: PlayerLinkKind,
-    token: string,
-  ): Promise<unknown> {
+  async function answerTo(ctx: ParameterizedContext<AdminState>, addressed: Addressed): Promise<unknown> {
     const { client } = ctx.state;
+    const { kind, token, rest } = addressed;
+    const secrets = kind === 'subscription' ? secretsOf(token) : null;
     // First the token, then the limit: many players of one network share an address, and no number of guesses finds 144 bits.
-    const id = await ownerOf(kind, token);
-    if (id === null) {
+    const id = await ownerOf(kind, token, secrets);
+    const account = id === null ? undefined : accounts.get(id)?.account;
+    if (!account) {
       const waitS = attempts.begin(client);
       if (waitS !== null) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS: waitS });
       log.warn({ client }, 'player link refused');
       return refuseUnknown(ctx);
     }
-    ctx.state.player = id;
-    if (kind === 'pac') return sendPac(ctx);
+    ctx.state.player = account.id;
+    if (kind === 'pac') return sendPac(ctx, services);
+    const link = secrets && { token, password: secrets.password };
+    ctx.state.subscription = link;
+    const isForAll = rest === '' && (ctx.method === 'GET' || ctx.method === 'HEAD');
+    if (link && isForAll && sendToProgram(ctx, services, account, link)) return;
+    // The routes are those of subscriptions.
+    ctx.path = `/sub/${token}${rest}`;
     await routed(ctx as Parameters<typeof routed>[0], () => otherwise(ctx, async () => refuseUnknown(ctx)));
-  }
-
-  async function ownerOf(kind: PlayerLinkKind, token: string): Promise<string | null> {
-    const id = await playerLinks.find(kind, token);
-    return id !== null && accounts.get(id) ? id : null;
-  }
-
-  function sendPac(ctx: ParameterizedContext<AdminState>): void {
-    const link = linkAddressFor(services, ctx.hostname);
-    const file = pacFile(services.pac.current(), pacProxies(link, services.pacListeners), link.host);
-    // `no-cache` lets the browser store the file and revalidate it each time.
-    ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });
-    ctx.status = 200;
-    ctx.set('Content-Type', 'application/x-ns-proxy-autoconfig');
-    ctx.body = file;
-    if (ctx.fresh) ctx.status = 304;
   }
 
   /** Answers any unknown path and wrong token, after a random delay that reveals nothing. */

@@ -5,17 +5,17 @@ import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { iso, isoOrNull } from '../../core/clock.js';
-import { parseIp } from '../../core/ip.js';
+import { isLoopback, parseIp } from '../../core/ip.js';
 import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
 import type { Answered } from '../api/route.js';
 import { Bytes, Count, Time } from '../api/schemas.js';
 import type { AdminState } from '../caller.js';
-import { isLoopback } from '../guards/client.js';
 import type { Services } from '../services.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
 import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
 import { linkAddressFor } from '../v1/settings/public-address.js';
-import { changeableOf, playerUrl } from './page-settings.js';
+import { changeableOf, playerOrigin, subscriptionUrl } from './page-settings.js';
+import { entriesFor } from './subscription.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 
@@ -69,10 +69,14 @@ export const PlayerStatus = z.object({
   maxAuthorizedAddresses: Count,
   /** The network that `POST addresses` would add; null: it is unknown, or already in the list. */
   ownAddress: z.string().nullable(),
-  /** The address of the account's PAC file; null: the account has none. */
+  /** The link for client programs, which is the address of this page; null: the page has an address of an earlier version. */
+  subscription: z.string().nullable(),
+  /** The address of the PAC file, a format of the link; null: there is none. */
   pac: z.string().nullable(),
-  /** Whether the player may make a PAC address. */
-  mayMakePac: z.boolean(),
+  /** Some programs connect to it by HTTPS: there is a listener with a certificate. */
+  hasTls: z.boolean(),
+  /** The operator's text for players who need help; null: none. */
+  contact: z.string().nullable(),
   now: Time,
 });
 
@@ -83,7 +87,9 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
   const { egressClass: _, ...limits } = account.limits;
   const { host, port } = linkAddressFor(deps, ctx.hostname);
   const { playerPage, maxAuthorizedAddresses } = deps;
-  const pac = playerPage.pac ? await deps.playerLinks.get(id, 'pac') : null;
+  const token = ctx.state.subscription?.token;
+  const subscription = token === undefined ? null : subscriptionUrl(playerOrigin(playerPage, ctx), token);
+  const entries = entriesFor(deps, ctx, { username, password: '', owner: account.owner });
   const now = deps.now();
   const body = {
     username,
@@ -106,8 +112,10 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     mayChange: changeableOf(playerPage, account),
     minCharacters: playerPage.minCharacters,
     ownAddress: includesAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, deps),
-    pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,
-    mayMakePac: playerPage.pac,
+    subscription,
+    pac: playerPage.pac && subscription !== null ? `${subscription}?format=pac` : null,
+    hasTls: entries.some(({ isTls }) => isTls),
+    contact: playerPage.contact,
     now: iso(now),
   };
   return { body };

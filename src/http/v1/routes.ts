@@ -10,7 +10,7 @@ import { credentialRoutes } from './accounts/credentials.js';
 import { accountExportRoutes } from './accounts/export.js';
 import { accountImportRoutes } from './accounts/import.js';
 import { limitRoutes } from './accounts/limits.js';
-import { playerLinkRoutes } from './accounts/player-link.js';
+import { subscriptionRoutes } from './accounts/subscription.js';
 import { accountTagRoutes } from './accounts/tags.js';
 import { heartbeatRoutes } from './activity/heartbeats.js';
 import { loginRoutes } from './activity/logins.js';
@@ -59,7 +59,7 @@ export const routes: readonly Route[] = [
   ...accountRoutes,
   ...credentialRoutes,
   ...limitRoutes,
-  ...playerLinkRoutes,
+  ...subscriptionRoutes,
   ...contactRoutes,
   ...liveSessionRoutes,
   ...loginRoutes,

@@ -30,7 +30,7 @@ const GROUPS = {
     ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
     ...(await import('../../http/v1/accounts/credentials.js')).credentialRoutes,
     ...(await import('../../http/v1/accounts/limits.js')).limitRoutes,
-    ...(await import('../../http/v1/accounts/player-link.js')).playerLinkRoutes,
+    ...(await import('../../http/v1/accounts/subscription.js')).subscriptionRoutes,
   ],
   '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
@@ -116,6 +116,8 @@ async function openServices(core: Core, config: Config) {
     schedules: createSchedules(config.timeZone),
     geo: NO_GEO,
     socks: () => [listener],
+    findByLink: store.accounts.findByLink,
+    reach: { listeners: () => [], exitSuffix: [] },
     node: { nodeName: nodeNameOf(config), key: '', reload: async () => undefined },
     agents: only<Services['agents']>({
       control: await openAgents(core, config),

@@ -5,6 +5,7 @@ import { importAccounts } from '../../account-files/import.js';
 import { spooled } from '../../account-files/spool.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
+import type { PlayerListener } from '../../core/accounts/player/entries.js';
 import type { Penalties } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
 import type { RecentLog } from '../../core/recent-log.js';
@@ -56,7 +57,10 @@ export interface ServiceParts {
   readonly log: Log;
   readonly recentLog: RecentLog;
   /** The players' listeners. */
-  readonly listeners: { readonly addresses: readonly string[] };
+  readonly listeners: {
+    readonly addresses: readonly string[];
+    readonly listeners: readonly PlayerListener[];
+  };
   readonly startedAt: number;
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -103,7 +107,8 @@ export function createServices(parts: ServiceParts): Services {
     confirmations: notices.confirmations,
     playerLinks: core.playerLinks,
     playerPage: admin.playerPage,
-    pacListeners: pacListeners(config),
+    findByLink: store.accounts.findByLink,
+    reach: { listeners: () => parts.listeners.listeners, exitSuffix: config.socks.exitSuffix },
     logins: store.logins,
     sessionRecords: store.sessionRecords,
     flushRecords: parts.heartbeats.flush,
@@ -178,13 +183,4 @@ export function createServices(parts: ServiceParts): Services {
     recentLog: parts.recentLog,
     now,
   };
-}
-
-/** The protocols and ports of the players' listeners, for PAC files. Omits listeners on a free port (0), which a file cannot name. */
-function pacListeners({ socks: { protocols, listeners } }: Config) {
-  const httpsPorts = listeners.flatMap((listener) => {
-    const isHttps = listener.tls !== undefined && (listener.protocols ?? protocols).includes('http');
-    return isHttps && listener.port ? [listener.port] : [];
-  });
-  return { protocols, httpsPorts };
 }

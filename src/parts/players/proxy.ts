@@ -82,6 +82,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     username: account.username,
     passwordHash: account.passwordHash,
     passwordVersion: account.passwordVersion,
+    link: account.link,
     limits: account.limits,
     exit: account.exit,
     owner: account.owner,

@@ -1,6 +1,7 @@
 // The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
 import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../../config.js';
+import type { PlayerListener } from '../../core/accounts/player/entries.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../../proxy/io/native/listen.js';
@@ -18,7 +19,10 @@ const DEFAULT_MODE = '0660';
 /** The mode of the Unix sockets between threads of this process. */
 const PRIVATE_MODE = 0o600;
 
-type SocksConfig = Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols'>;
+type SocksConfig = Pick<
+  Config['socks'],
+  'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols' | 'udp'
+>;
 type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
 
 export interface SocksListenersOptions {
@@ -34,16 +38,21 @@ export interface SocksListenersOptions {
 export interface SocksListenersPart extends Part {
   /** As `Listening.addresses`; empty before `start`. */
   readonly addresses: readonly string[];
+  /** Those on TCP without a PROXY header, and the main one. */
+  readonly listeners: readonly PlayerListener[];
 }
 
 /** `start` opens all listeners or none: on failure it closes the open ones and throws StartError. */
 export function createSocksListenersPart(options: SocksListenersOptions): SocksListenersPart {
-  let listening: Listening | null = null;
+  let listening: OpenedAll | null = null;
   const close = (): void => listening?.close();
   return {
     name: 'socks listeners',
     get addresses() {
       return listening?.addresses ?? [];
+    },
+    get listeners() {
+      return listening?.listeners ?? [];
     },
     async start() {
       listening = await openAll(options);
@@ -64,11 +73,15 @@ interface ConfiguredListener extends Partial<SocksConfig['listeners'][number]> {
   readonly index: number;
 }
 
-async function openAll(options: SocksListenersOptions): Promise<Listening> {
+interface OpenedAll extends Listening {
+  readonly listeners: readonly PlayerListener[];
+}
+
+async function openAll(options: SocksListenersOptions): Promise<OpenedAll> {
   const { plane, libc, sockets } = options;
   const { socks } = options.config;
   const given = sockets.filter(({ use }) => use === 'socks');
-  const opened: Listening[] = [];
+  const opened: (Listening & { readonly of: ConfiguredListener })[] = [];
   // Close each only once: the system reuses the number of a closed descriptor.
   const close = (): void => {
     for (const listening of opened.splice(0)) listening.close();
@@ -78,9 +91,10 @@ async function openAll(options: SocksListenersOptions): Promise<Listening> {
     (listener, index): ConfiguredListener => ({ ...listener, name: `socks.listeners[${index}]`, index }),
   );
   try {
-    for (const { fd } of given) opened.push(await adoptGiven(plane, libc, fd, serviceOf(socks, {})));
+    for (const { fd } of given)
+      opened.push({ ...(await adoptGiven(plane, libc, fd, serviceOf(socks, {}))), of: main });
     for (const listener of given.length > 0 ? further : [main, ...further])
-      opened.push(await openConfigured(options, listener));
+      opened.push({ ...(await openConfigured(options, listener)), of: listener });
   } catch (error) {
     close();
     throw error;
@@ -88,8 +102,22 @@ async function openAll(options: SocksListenersOptions): Promise<Listening> {
   return {
     addresses: opened.flatMap(({ addresses }) => addresses),
     endpoints: opened.flatMap(({ endpoints }) => endpoints),
+    listeners: opened.flatMap(({ endpoints, of }) => reachable(socks, of, endpoints)),
     close,
   };
+}
+
+/** Players come to a listener with a PROXY header through a load balancer, whose address is known of the main one only. */
+function reachable(
+  socks: SocksConfig,
+  { index, tls, ...own }: ConfiguredListener,
+  endpoints: readonly Endpoint[],
+): readonly PlayerListener[] {
+  const { hasProxyHeader, protocols } = serviceOf(socks, own);
+  const isMain = index === -1;
+  if (hasProxyHeader && !isMain) return [];
+  const shared = { protocols, isTls: tls !== undefined, hasUdp: socks.udp.enabled, isMain };
+  return endpoints.map(({ address, port }) => ({ address, port, ...shared }));
 }
 
 /** Opens a listener on its hosts, behind a certificate if it has one, or on its path. */

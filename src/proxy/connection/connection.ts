@@ -48,6 +48,7 @@ export class Connection implements StreamListener, ClientConnection {
   isProxied = false;
   /** Its account was found by the client's address. */
   isByAddress = false;
+  linkHash: string | null = null;
   #stage: Stage = 'handshake';
   #timer: Timer | null = null;
   /** The bytes of a PROXY header so far. */
@@ -144,6 +145,7 @@ export class Connection implements StreamListener, ClientConnection {
             username: record.username,
             exit: this.#exit,
             isByAddress: this.isByAddress,
+            linkHash: this.linkHash,
           }
         : null,
       bind: bind === null ? null : { expected: bind.expected, leftMs: bind.leftMs },
@@ -275,6 +277,7 @@ export class Connection implements StreamListener, ClientConnection {
     const username = step.kind === 'login' ? step.username : this.host.logins.authorizedName(this.client);
     if (username !== null && this.host.connections.passOn(this, username)) return false;
     this.#exit = null;
+    this.linkHash = null;
     if (username === null) this.host.logins.withoutCredentials(this.client, protocol.asksForCredentials);
     else if (step.kind === 'address-login')
       this.#account = this.host.logins.logInByAddress(this.client, username);
@@ -282,6 +285,7 @@ export class Connection implements StreamListener, ClientConnection {
       const loggedIn = this.host.logins.logIn(this.client, username, step.password);
       this.#account = loggedIn?.account ?? null;
       this.#exit = loggedIn?.exit ?? null;
+      this.linkHash = loggedIn?.linkHash ?? null;
       if (this.#account !== null && protocol.asksForCredentials)
         this.host.logins.gaveCredentials(this.client);
     }
@@ -295,8 +299,9 @@ export class Connection implements StreamListener, ClientConnection {
   }
 
   /** The client has logged in at the process before this one, and has got the answer. */
-  #isStillLoggedIn(protocol: ClientProtocol, { accountId, exit, isByAddress }: HandedLogin): boolean {
-    this.isByAddress = isByAddress;
+  #isStillLoggedIn(protocol: ClientProtocol, { accountId, exit, ...login }: HandedLogin): boolean {
+    this.isByAddress = login.isByAddress;
+    this.linkHash = login.linkHash;
     this.#exit = exit;
     this.#account = this.host.accounts.byId(accountId) ?? null;
     if (this.#account === null) this.close();
@@ -350,7 +355,9 @@ export class Connection implements StreamListener, ClientConnection {
     const { record } = account;
     // The account may have been changed between its login and its request.
     const isKnown = this.host.accounts.byId(record.id) === account;
-    if (!isKnown || this.host.logins.wouldRefuse(account, this.client)) return Reply.generalFailure;
+    const isRevoked = this.linkHash !== null && this.linkHash !== record.link?.hash;
+    if (!isKnown || isRevoked || this.host.logins.wouldRefuse(account, this.client))
+      return Reply.generalFailure;
     if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
       return Reply.notAllowedByRuleset;
     const limit = this.host.logins.limitRefusal(account, this.client);
@@ -407,6 +414,7 @@ export class Connection implements StreamListener, ClientConnection {
       client: this.client,
       isProxied: this.isProxied,
       isByAddress: this.isByAddress,
+      linkHash: this.linkHash,
       isUnix: this.arrival.isUnix,
       ...authorized,
       addressType,

@@ -41,6 +41,8 @@ export interface ClientConnection {
   readonly isProxied: boolean;
   /** Its account was found by its address. */
   readonly isByAddress: boolean;
+  /** Of the link by whose password it was logged in; null: otherwise. */
+  readonly linkHash: string | null;
   readonly arrival: Arrival;
   /** Begins, after this worker has accepted it. */
   begin(): void;

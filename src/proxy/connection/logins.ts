@@ -40,6 +40,8 @@ export interface LoggedIn {
   readonly account: WorkerAccount;
   /** That the client has chosen; null: none. */
   readonly exit: string | null;
+  /** Of the link whose password it has given; null: it gave the account's own. */
+  readonly linkHash: string | null;
 }
 
 export class Logins {
@@ -85,7 +87,7 @@ export class Logins {
         return this.#failed(address, 'exit-not-allowed', shown(printable(result.account.username)), username);
       events.login('success', result.account.username, result.account.id, address);
       if (result.needsRehash) this.#rehash(account, password);
-      return { account, exit };
+      return { account, exit, linkHash: result.linkHash };
     }
     const name = result.ok ? printable(result.account.username) : result.username;
     return this.#blocked(verdict, address, shown(name), username);

@@ -98,6 +98,7 @@ export class RunningCommand implements SessionTransfer {
       command: kind,
       clientProtocol: this.#protocol.name,
       isByAddress: this.#connection.isByAddress,
+      linkHash: this.#connection.linkHash,
       account,
       client: this.client,
       destination: { host, port },

@@ -35,12 +35,15 @@ export interface PlaneState {
 export interface HandedSession extends Omit<Session, 'protocol' | 'count' | 'end'> {
   /** Its account was found by the client's address. */
   readonly isByAddress: boolean;
+  /** Of the link by whose password it was logged in; null: otherwise. */
+  readonly linkHash: string | null;
   /** Time since its request, in ms. */
   readonly ageMs: number;
 }
 
 /** The part that its worker knows of a session: the control plane adds the rest. */
-export interface CapturedSession extends Pick<HandedSession, 'isByAddress' | 'ageMs' | 'gameId'> {
+export interface CapturedSession
+  extends Pick<HandedSession, 'isByAddress' | 'linkHash' | 'ageMs' | 'gameId'> {
   readonly slot: number;
 }
 
@@ -116,6 +119,7 @@ export interface HandedLogin {
   /** That the client has chosen. */
   readonly exit: string | null;
   readonly isByAddress: boolean;
+  readonly linkHash: string | null;
 }
 
 export interface HandedBind {

@@ -29,9 +29,10 @@ function continueSession(
   const account = host.accounts.byId(handed.session.accountId);
   // The control plane hands a session to the worker that has its account.
   if (account === undefined) throw new Error('a session was handed over without its account');
-  const { command, clientProtocol, isByAddress, client, destination } = handed.session;
+  const { command, clientProtocol, isByAddress, linkHash, client, destination } = handed.session;
   const transfer = NO_TRANSFER;
-  const request = { command, clientProtocol, isByAddress, account, client, destination, transfer };
+  const login = { isByAddress, linkHash, account, client };
+  const request = { command, clientProtocol, ...login, destination, transfer };
   const session = host.sessions.continue({ ...request, permit: null }, handed.session);
   if (handed.kind === 'relay') continueRelay(host, session, handed);
   else continueAssociation(host, session, account, handed);

@@ -83,7 +83,7 @@ function joined(
     const { ageMs, gameId } = session;
     return {
       kind: 'lost',
-      session: session.handOver({ isByAddress: false, ageMs, gameId }),
+      session: session.handOver({ isByAddress: false, linkHash: null, ageMs, gameId }),
       descriptors: [],
     };
   });

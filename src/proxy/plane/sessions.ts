@@ -93,7 +93,7 @@ export class PlaneSession implements Session {
   }
 
   /** For another process. @param captured what its worker knows */
-  handOver({ isByAddress, ageMs, gameId }: Omit<CapturedSession, 'slot'>): HandedSession {
+  handOver({ isByAddress, linkHash, ageMs, gameId }: Omit<CapturedSession, 'slot'>): HandedSession {
     const { id, accountId, username, command, clientProtocol, openedAt, via, exit, connectMs } = this;
     const { bytesUp, bytesDown, client, outgoing } = this;
     const { host, address, port } = this.destination;
@@ -114,6 +114,7 @@ export class PlaneSession implements Session {
       bytesUp,
       bytesDown,
       isByAddress,
+      linkHash,
       ageMs,
     };
   }

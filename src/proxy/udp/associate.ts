@@ -34,6 +34,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     command: 'udp-associate',
     clientProtocol: 'socks5',
     isByAddress: request.isByAddress,
+    linkHash: request.linkHash,
     account,
     client,
     destination,

@@ -58,6 +58,7 @@ export interface AssociateRequest extends AssociatedClient {
   readonly isUnix: boolean;
   /** The account was found by the client's address. */
   readonly isByAddress: boolean;
+  readonly linkHash: string | null;
   /** For its session; null: none is needed. */
   readonly permit: Permit | null;
   /** DST.ADDR and DST.PORT: the address from which the client will send, if it knows it. */

@@ -10,6 +10,8 @@ export interface AccountSession {
   readonly client: Endpoint;
   /** Logged in by its address, without credentials. */
   readonly isByAddress: boolean;
+  /** Of the account's link by whose password it was logged in; null: otherwise. */
+  readonly linkHash: string | null;
   readonly destination: Destination;
   /** Bytes up and down so far. */
   readonly bytes: number;

@@ -252,14 +252,15 @@ export class WorkerAccounts {
   }
 }
 
-/** Ends sessions of clients whose address the account no longer allows, or no longer has without credentials. */
+/** Ends sessions of clients whose address the account no longer allows, or no longer has without credentials, or whose link is gone. */
 function endRefusedClients({ record, sessions }: WorkerAccount, geo: Geo): void {
   for (const session of [...sessions]) {
-    const { isByAddress, client } = session;
+    const { isByAddress, linkHash, client } = session;
     const refusal = clientRefusal(record, client.address, geo);
     if (refusal !== null) session.end(refusal);
     else if (isByAddress && !includesAddress(record.authorizedAddresses, client.address))
       session.end('address-removed');
+    else if (linkHash !== null && linkHash !== record.link?.hash) session.end('link-revoked');
   }
 }
 

@@ -45,6 +45,7 @@ export interface SessionRequest {
   readonly clientProtocol: ClientProtocolName;
   /** Its account was found by its address. */
   readonly isByAddress: boolean;
+  readonly linkHash: string | null;
   readonly account: WorkerAccount;
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };
@@ -84,6 +85,7 @@ export class WorkerSession implements AccountSession {
   readonly #clientProtocol: SessionRequest['clientProtocol'];
   readonly client: Endpoint;
   readonly isByAddress: boolean;
+  readonly linkHash: string | null;
   readonly slot: number;
   readonly #context: SessionContext;
   #openedMs: number;
@@ -106,6 +108,7 @@ export class WorkerSession implements AccountSession {
     this.#clientProtocol = request.clientProtocol;
     this.client = request.client;
     this.isByAddress = request.isByAddress;
+    this.linkHash = request.linkHash;
     this.slot = slot;
     this.#context = context;
     this.#transfer = request.transfer;
@@ -216,6 +219,7 @@ export class WorkerSession implements AccountSession {
     const session = {
       slot: this.slot,
       isByAddress: this.isByAddress,
+      linkHash: this.linkHash,
       ageMs: Math.round(nowMs - this.#openedMs),
       gameId: this.#games?.last ?? this.gameId,
     };

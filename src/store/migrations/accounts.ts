@@ -92,6 +92,15 @@ export async function authorizedAddresses(db: Knex): Promise<void> {
   });
 }
 
+/** 0035: the link of an account's subscription: the hash of its password, and its time; null: the account has none. */
+export async function links(db: Knex): Promise<void> {
+  await db.schema.alterTable('accounts', (table) => {
+    // Not unique: a copy of an account, made by an import, may have the same.
+    table.string('link_hash', 255).index();
+    table.bigInteger('link_created_at');
+  });
+}
+
 /** 0020: the secret addresses of players: one of each kind per account. */
 export async function playerLinks(db: Knex): Promise<void> {
   await db.schema.createTable('player_links', (table) => {

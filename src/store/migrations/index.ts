@@ -126,4 +126,5 @@ export const migrations: readonly Migration[] = [
       suspend_reason: (table, name) => table.text(name),
     }),
   },
+  { name: '0035_account_links', up: accounts.links },
 ];

@@ -17,6 +17,8 @@ export type AccountRow = {
   username: string;
   password_hash: string;
   password_version: number;
+  link_hash: string | null;
+  link_created_at: number | null;
   created_at: number;
   last_login_at: number | null;
   /** A JSON object; null is none. */
@@ -35,6 +37,7 @@ export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly 
     username: row.username,
     passwordHash: row.password_hash,
     passwordVersion: Number(row.password_version),
+    link: row.link_hash === null ? null : { hash: row.link_hash, createdAt: Number(row.link_created_at) },
     createdAt: toWireDate(Number(row.created_at)),
     lastLoginAt: row.last_login_at === null ? null : toWireDate(Number(row.last_login_at)),
     ...(fields as unknown as Omit<AccountFields, 'authorizedAddresses'>),
@@ -51,6 +54,8 @@ export function toRow(account: Account): AccountRow {
     username: account.username,
     password_hash: account.passwordHash,
     password_version: account.passwordVersion,
+    link_hash: account.link?.hash ?? null,
+    link_created_at: account.link?.createdAt ?? null,
     created_at: account.createdAt,
     last_login_at: account.lastLoginAt,
     contacts: account.contacts === NO_CONTACTS ? null : JSON.stringify(account.contacts),

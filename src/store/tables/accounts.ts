@@ -21,7 +21,7 @@ import { addTraffic } from './traffic.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; sixteen bound values each. */
+/** Accounts added by one statement; about twenty bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 export function createAccountStore(
@@ -92,7 +92,7 @@ export function createAccountStore(
       const audit = changes.flatMap(({ before, after }) => changeAudit(by, before, after));
       await checkOwners(trx, operator, changes);
       await chargeSeller(trx, operator, changes, { now: now(), calendar });
-      await removeLinksOfFormerOwners(trx, changes);
+      await removeFormerAddresses(trx, changes);
       await writeLimits(trx, [...new Set([...having('limits'), ...having('quotaReset')])]);
       await writeAddresses(trx, having('authorizedAddresses'), lockAddresses);
       await addTraffic(trx, traffic);
@@ -152,6 +152,14 @@ export function createAccountStore(
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],
+    async findByLink(hash) {
+      const row: { id: string } | undefined = await db('accounts')
+        .where({ link_hash: hash })
+        .orderBy('position')
+        .first('id');
+      return row?.id ?? null;
+    },
+
     addMany,
     changeMany,
 
@@ -191,17 +199,19 @@ function changesOf(wanted: readonly StoredChange[], stored: ReadonlyMap<string, 
 const isOther = (before: unknown, after: unknown): boolean =>
   before !== after && JSON.stringify(before) !== JSON.stringify(after);
 
-/** Removes the secret addresses of accounts that get another owner, because the former owner knows them. */
-async function removeLinksOfFormerOwners(
+/** Removes the addresses of earlier versions of accounts whose link changes, or that get another owner, who knows them. */
+async function removeFormerAddresses(
   trx: Knex,
   changes: readonly { readonly before: Account; readonly after: Account }[],
 ): Promise<void> {
-  const transferred = changes.filter(({ before, after }) => before.owner !== after.owner);
-  if (transferred.length === 0) return;
+  const changed = changes.filter(
+    ({ before, after }) => before.owner !== after.owner || before.link?.hash !== after.link?.hash,
+  );
+  if (changed.length === 0) return;
   await trx('player_links')
     .whereIn(
       'account_id',
-      transferred.map(({ after }) => after.id),
+      changed.map(({ after }) => after.id),
     )
     .delete();
 }

@@ -90,7 +90,8 @@ export function createOperatorStore(
         await trx('player_links').whereIn('account_id', owned).delete();
         const accounts: { id: string }[] = await trx('accounts')
           .where({ owner: id })
-          .update({ owner: null })
+          // The removed seller knows the links.
+          .update({ owner: null, link_hash: null, link_created_at: null })
           .returning('id');
         await recordChange(
           trx,

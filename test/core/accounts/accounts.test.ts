@@ -35,6 +35,7 @@ function setUp() {
   const store: AccountStore = {
     all: () => reply('all', () => [...rows.values()]),
     getMany: (ids) => reply('getMany', () => ids.flatMap((id) => rows.get(id) ?? [])),
+    findByLink: async () => null,
     addMany: (accounts) =>
       reply('add', () => {
         const names = new Set(Array.from(rows.values(), ({ username }) => username));
@@ -144,6 +145,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     exit: null,
     owner: null,
     passwordVersion: 0,
+    link: null,
   });
   assert.ok(verifyPassword('secret', passwordHash));
   assert.deepEqual(rows.get('id-1'), added.account);

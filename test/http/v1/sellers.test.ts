@@ -326,7 +326,7 @@ describe('a seller', async () => {
 
   it("cannot have authorized addresses set by its accounts' player pages", async () => {
     const pageOf = async (by: Console) => {
-      const made = await by.api('POST', `/api/v1/accounts/${idOf(await create(by))}/player-link`);
+      const made = await by.api('POST', `/api/v1/accounts/${idOf(await create(by))}/subscription`);
       return new URL((made.json as { url: string }).url).pathname;
     };
     const changeable = async (page: string) =>
@@ -436,7 +436,7 @@ describe('a seller', async () => {
     const { id, console: shop } = await addSeller();
     const accounts = [idOf(await create(shop)), idOf(await create(shop))];
     const [first = '', second = ''] = accounts;
-    const link = (id: string) => `/api/v1/accounts/${id}/player-link`;
+    const link = (id: string) => `/api/v1/accounts/${id}/subscription`;
     for (const account of accounts) assert.equal((await shop.api('POST', link(account))).status, 201);
     await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'own' });
     const revoke = async (account: string) => (await admin.api('DELETE', link(account))).status;

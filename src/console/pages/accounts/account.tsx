@@ -1,25 +1,26 @@
 // One account. Its first part explains why a player cannot connect.
 import { useState } from 'preact/hooks';
-import type { Account, CredentialsInFormats } from '../../api-types.js';
+import type { Account } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go } from '../../lib/router.js';
-import { Button, Card, State } from '../../ui/basics.js';
+import { Button, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { Permitted, PermittedButton } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
 import { AccountActivity } from './activity.js';
 import { BulkDialog } from './bulk/bulk-dialog.js';
 import { accountState } from './columns.js';
-import { CredentialsDialog } from './credentials.js';
+import { CredentialsDialog, type ShownCredentials } from './credentials.js';
 import { Diagnosis } from './diagnosis.js';
 import { EditDialog } from './edit.js';
 import { Facts } from './facts.js';
 import { usePlans } from './fields/plans.js';
 import { PasswordDialog } from './password-dialog.js';
-import { PlayerLinks } from './player-link.js';
+import { Subscription } from './subscription.js';
 
 type Asking = 'edit' | 'extend' | 'plan' | 'enable' | 'disable' | 'password' | null;
 
@@ -32,7 +33,7 @@ export function AccountPage({ id }: { id: string }) {
   const { data: account, error, reload } = loaded;
   const [asking, setAsking] = useState<Asking>(null);
   const plans = usePlans();
-  const [credentials, setCredentials] = useState<CredentialsInFormats | null>(null);
+  const [credentials, setCredentials] = useState<ShownCredentials | null>(null);
   const gone = (
     <Gone
       icon="accounts"
@@ -75,14 +76,15 @@ export function AccountPage({ id }: { id: string }) {
         <Facts account={account} />
       </div>
       <AccountActivity account={account} />
-      <PlayerLinks account={account} />
+      <Subscription key={account.id} account={account} />
       <Permitted to="deleteAccount">
-        <Card title={t('account.dangerZone')} look="danger-zone">
+        <section class="card danger-zone">
+          <h2>{t('account.dangerZone')}</h2>
           <div class="row wrap">
             <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
             <DeleteButton account={account} />
           </div>
-        </Card>
+        </section>
       </Permitted>
       {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
       {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (
@@ -121,9 +123,11 @@ function DeleteButton({ account }: { account: Account }) {
       text={t('account.delete')}
       danger
       typed={account.username}
-      act={() => call('deleteAccount', { params: { id: account.id }, etag: account.etag })}
-      done={t('account.deleted', { name: account.username })}
-      after={() => go(['accounts'])}
+      act={async () => {
+        await call('deleteAccount', { params: { id: account.id }, etag: account.etag });
+        notify(t('account.deleted', { name: account.username }));
+        go(['accounts']);
+      }}
     >
       <p>{t('account.delete.goes')}</p>
       <ul>

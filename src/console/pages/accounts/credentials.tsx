@@ -1,5 +1,5 @@
 // Shows a password once: as text, and in the formats that the players' programs read.
-import type { Credentials, CredentialsInFormats } from '../../api-types.js';
+import type { Credentials, CredentialsInFormats, NewSubscription } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { saveFile } from '../../lib/save.js';
 import { Button, CopyButton, Fact, ScrollBox } from '../../ui/basics.js';
@@ -7,6 +7,9 @@ import { SecretDialog } from '../../ui/dialog.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
+import { MadeSubscription } from './subscription.js';
+
+export type ShownCredentials = CredentialsInFormats & { readonly subscription?: NewSubscription | null };
 
 /** @param title left out: says that the account was created */
 export function CredentialsDialog({
@@ -14,11 +17,11 @@ export function CredentialsDialog({
   title = t('credentials.title'),
   onClose,
 }: {
-  credentials: CredentialsInFormats;
+  credentials: ShownCredentials;
   title?: string;
   onClose: () => void;
 }) {
-  const { username, password, formats } = credentials;
+  const { username, password, formats, subscription } = credentials;
   return (
     <SecretDialog title={title} wide onClose={onClose}>
       <p class="warn-text">{t('credentials.once')}</p>
@@ -35,6 +38,7 @@ export function CredentialsDialog({
         </Fact>
       </dl>
       <ClientFormats formats={formats} />
+      {subscription && <MadeSubscription made={subscription} />}
     </SecretDialog>
   );
 }

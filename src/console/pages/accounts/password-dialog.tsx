@@ -1,12 +1,13 @@
 // Shows or sets the password of an account, and the texts to send to the player: a generated password, a chosen one, or the present
 // one if it is known.
 import { useState } from 'preact/hooks';
-import type { Account, CredentialsInFormats } from '../../api-types.js';
+import type { Account } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
+import type { ShownCredentials } from './credentials.js';
 import { lengthError, tooManyBytes } from './fields/credential-text.js';
 
 type Way = 'random' | 'chosen' | 'known';
@@ -15,22 +16,22 @@ const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
 interface PasswordDialogProps {
   readonly account: Account;
   readonly onClose: () => void;
-  readonly onShown: (credentials: CredentialsInFormats) => void;
+  readonly onShown: (credentials: ShownCredentials) => void;
 }
 
 export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProps) {
   const { id, username, usage } = account;
-  const link = useLoad('getPlayerLink', { params: { id } }).data;
-  const [revokePlayerLink, setRevokePlayerLink] = useState(false);
+  const link = useLoad('getSubscription', { params: { id } }).data;
+  const [replaceSubscription, setReplaceSubscription] = useState(false);
   const [way, setWay] = useState<Way>('random');
   const [password, setPassword] = useState('');
   const work = useAction();
   const ready = way === 'random' || (password !== '' && !tooManyBytes(password));
-  const ask = (): Promise<CredentialsInFormats> => {
+  const ask = (): Promise<ShownCredentials> => {
     const params = { id };
     if (way === 'known') return call('getCredentials', { params, body: { password } });
     const body = way === 'chosen' ? { password } : {};
-    return call('resetPassword', { params, body: { ...body, revokePlayerLink } });
+    return call('resetPassword', { params, body: { ...body, replaceSubscription } });
   };
   return (
     <FormDialog
@@ -46,7 +47,7 @@ export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProp
       <Segments
         value={way}
         label={t('account.password')}
-        onInput={(next) => {
+        onChange={(next) => {
           setWay(next);
           work.clear();
         }}
@@ -58,12 +59,12 @@ export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProp
           <Input value={password} onInput={setPassword} autoFocus />
         </Field>
       )}
-      {way !== 'known' && link && link.createdAt !== null && (
+      {way !== 'known' && link && (link.createdAt !== null || link.hasFormerAddress) && (
         <div class="stack tight">
-          <Checkbox checked={revokePlayerLink} onChange={setRevokePlayerLink}>
-            {t('account.password.revokeLink')}
+          <Checkbox checked={replaceSubscription} onChange={setReplaceSubscription}>
+            {t('account.password.replaceLink')}
           </Checkbox>
-          {!revokePlayerLink && <small class="warn-text">{t('account.password.linkStays')}</small>}
+          {!replaceSubscription && <small class="warn-text">{t('account.password.linkStays')}</small>}
         </div>
       )}
     </FormDialog>

@@ -4,7 +4,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, Card, CopyButton, Fact, None, State, Tag } from '../../ui/basics.js';
+import { At, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
@@ -47,10 +47,13 @@ export function RunPage({ id }: { id: string }) {
             kind="danger"
             text={t('run.cancel')}
             danger
-            act={() => call('cancelRun', { params: { id } })}
-            after={loaded.reload}
-            question={t('run.cancel.text')}
-          />
+            act={async () => {
+              await call('cancelRun', { params: { id } });
+              loaded.reload();
+            }}
+          >
+            <p>{t('run.cancel.text')}</p>
+          </AskButton>
         )}
         <PermittedButton to="rerunRun" icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
           {t('run.again')}
@@ -79,23 +82,29 @@ interface TextProps {
 
 function Text({ title, text, empty, bad = false }: TextProps) {
   return (
-    <Card title={title} actions={text !== null && <CopyButton text={text} />}>
+    <section class="card">
+      <header class="row">
+        <h2>{title}</h2>
+        <span class="grow" />
+        {text !== null && <CopyButton text={text} />}
+      </header>
       {text === null ? (
         <p class="soft">{empty}</p>
       ) : (
         <pre class={`text${bad ? ' bad-text' : ''}`}>{text}</pre>
       )}
-    </Card>
+    </section>
   );
 }
 
 function Facts({ run }: { run: RunDetail }) {
   return (
-    <Card title={t('account.facts')}>
+    <section class="card">
+      <h2>{t('run.facts')}</h2>
       <dl class="facts">
         <Fact label={t('run.session')}>
           {run.session === null ? (
-            <None />
+            <span class="faint">—</span>
           ) : (
             <a href={href(['agents', 'sessions', run.session])}>{run.session}</a>
           )}
@@ -103,7 +112,7 @@ function Facts({ run }: { run: RunDetail }) {
         <Fact label={t('run.origin')}>
           <Tag>{t(`run.origin.${run.origin}`)}</Tag>
         </Fact>
-        <Fact label={t('notices.tries')} look="number">
+        <Fact label={t('run.attempt')} look="number">
           {run.attempt}
         </Fact>
         <Fact label={t('run.acceptedAt')}>
@@ -127,43 +136,47 @@ function Facts({ run }: { run: RunDetail }) {
           <code class="break">{run.id}</code>
         </Fact>
       </dl>
-    </Card>
+    </section>
   );
 }
 
 function Deliveries({ run }: { run: RunDetail }) {
   return (
-    <Card title={t('run.deliveries')}>
-      <SmallTable
-        empty={t('run.noDeliveries')}
-        rows={run.deliveries}
-        id={({ id }) => id}
-        columns={[
-          { head: '#', cellLook: 'number', cell: ({ attempt }) => attempt },
-          {
-            head: t('run.delivery'),
-            cell: ({ delivered }) => (
-              <State tone={delivered ? 'good' : 'bad'}>
-                {t(delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
-              </State>
-            ),
-          },
-          { head: t('notices.channel'), look: 'wide-only', cell: ({ channel }) => channel },
-          { head: t('run.detail'), cellLook: 'break', cell: ({ detail }) => detail },
-          {
-            head: t('run.took'),
-            look: 'end wide-only',
-            cellLook: 'number',
-            cell: ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
-          },
-          { head: t('logins.at'), look: 'end', cell: ({ startedAt }) => <At at={startedAt} /> },
-        ]}
-      />
+    <section class="card">
+      <h2>{t('run.deliveries')}</h2>
+      {run.deliveries.length === 0 ? (
+        <p class="soft">{t('run.noDeliveries')}</p>
+      ) : (
+        <SmallTable
+          rows={run.deliveries}
+          id={({ id }) => String(id)}
+          columns={[
+            { head: '#', cellLook: 'number', cell: ({ attempt }) => attempt },
+            {
+              head: t('run.delivery'),
+              cell: ({ delivered }) => (
+                <State tone={delivered ? 'good' : 'bad'}>
+                  {t(delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
+                </State>
+              ),
+            },
+            { head: t('run.channel'), look: 'wide-only', cell: ({ channel }) => channel },
+            { head: t('run.detail'), cellLook: 'break', cell: ({ detail }) => detail },
+            {
+              head: t('run.took'),
+              look: 'end wide-only',
+              cellLook: 'number',
+              cell: ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
+            },
+            { head: t('logins.at'), look: 'end', cell: ({ startedAt }) => <At at={startedAt} /> },
+          ]}
+        />
+      )}
       {run.nextDeliveryAt !== null && (
         <p class="soft">
           {t('run.nextDelivery')} <At at={run.nextDeliveryAt} />
         </p>
       )}
-    </Card>
+    </section>
   );
 }

@@ -115,8 +115,9 @@ function LiveList() {
             setIds(new Set());
             list.reload();
           }}
-          question={t('sessions.endText')}
-        />
+        >
+          <p>{t('sessions.endText')}</p>
+        </Confirm>
       )}
     </>
   );

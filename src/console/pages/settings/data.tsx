@@ -7,7 +7,7 @@ import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { readNumber } from '../../lib/number-text.js';
-import { Ago, At, Card, Tag } from '../../ui/basics.js';
+import { Ago, At, Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
@@ -105,7 +105,8 @@ export function RetentionSettings() {
 /** PostgreSQL has its own backup program. */
 function Backup() {
   return (
-    <Card title={t('backup.title')} look="stack">
+    <section class="card stack">
+      <h2>{t('backup.title')}</h2>
       <p class="soft">
         {t('backup.text')} <code>pulsegate restore FILE</code>
       </p>
@@ -116,7 +117,7 @@ function Backup() {
           </a>
         </Permitted>
       </div>
-    </Card>
+    </section>
   );
 }
 
@@ -124,7 +125,8 @@ function Backup() {
 function Program({ program }: { program: EffectiveConfig['program'] }) {
   const { version, installedVersion, build, isOld } = program;
   return (
-    <Card title={t('program.title')} look="stack">
+    <section class="card stack">
+      <h2>{t('program.title')}</h2>
       <p>
         Pulsegate <strong>{version}</strong>
         {build && (
@@ -146,7 +148,7 @@ function Program({ program }: { program: EffectiveConfig['program'] }) {
           <Icon name="warn" /> {t('program.old')}
         </p>
       )}
-    </Card>
+    </section>
   );
 }
 
@@ -163,7 +165,8 @@ function Effective({ data }: { data: EffectiveConfig }) {
     <>
       <Program program={data.program} />
       {data.database.client !== 'pg' && <Backup />}
-      <Card title={t('settings.effective')} look="stack">
+      <section class="card stack">
+        <h2>{t('settings.effective')}</h2>
         <p class="soft">
           {t('effective.text')} {data.configFile !== null && <code class="break">{data.configFile}</code>}
         </p>
@@ -209,7 +212,7 @@ function Effective({ data }: { data: EffectiveConfig }) {
             },
           ]}
         />
-      </Card>
+      </section>
     </>
   );
 }

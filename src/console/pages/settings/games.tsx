@@ -117,8 +117,9 @@ export function GameSettings() {
                 saved.put(done.answer, done.etag);
                 undo();
               }}
-              question={t('games.forget.text')}
-            />
+            >
+              <p>{t('games.forget.text')}</p>
+            </AskButton>
           )}
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
           <PermittedButton to="setGameRules" kind="primary" disabled={!draft.isDirty || busy} onClick={save}>

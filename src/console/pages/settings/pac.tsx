@@ -5,7 +5,7 @@ import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { type Overtaken, useSaving } from '../../ui/conflict.js';
-import { Area, Field, SegmentsField } from '../../ui/form.js';
+import { Area, Field, Segments } from '../../ui/form.js';
 import { SettingsForm } from '../../ui/settings-form.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -25,7 +25,6 @@ export function PacSettings() {
     otherwise: saved.data?.otherwise ?? 'proxy',
     etag: saved.etag,
   });
-  const { control } = draft;
   const saving = useSaving(() => callWithEtag('getPacRules'));
   const theirs = saving.theirs;
   const { text, otherwise } = draft.values;
@@ -61,17 +60,22 @@ export function PacSettings() {
             error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
           >
             <Area
-              {...control('text')}
+              value={text}
+              onInput={(next) => draft.set({ text: next })}
               rows={10}
               placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
               mono
             />
           </Field>
-          <SegmentsField
-            {...control('otherwise')}
-            label={t('pac.otherwise')}
-            options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
-          />
+          <div class="field">
+            <span>{t('pac.otherwise')}</span>
+            <Segments
+              value={otherwise}
+              label={t('pac.otherwise')}
+              onChange={(next) => draft.set({ otherwise: next })}
+              options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
+            />
+          </div>
         </SettingsForm>
       )}
     </WhenLoaded>

@@ -81,22 +81,29 @@ export function PlanSettings() {
   );
 }
 
-const onPhone = (plan: Plan) => (
-  <div class="two-lines">
-    <span class="strong">{plan.name}</span>
-    <span class="soft over-four-lines">
-      {daysWords(plan)} · {planLimitWords(plan.limits)}
-    </span>
-  </div>
-);
-
 function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[] {
   return [
-    column('name', 'tokens.name', { width: '240px', phone: { width: undefined, cell: onPhone } }, (plan) => (
-      <div>
-        <span class="strong">{plan.name}</span>
-      </div>
-    )),
+    {
+      key: 'name',
+      head: t('plans.name'),
+      width: '240px',
+      cell: (plan) => (
+        <div>
+          <span class="strong">{plan.name}</span>
+        </div>
+      ),
+      phone: {
+        width: undefined,
+        cell: (plan) => (
+          <div class="two-lines">
+            <span class="strong">{plan.name}</span>
+            <span class="soft over-four-lines">
+              {daysWords(plan)} · {planLimitWords(plan.limits)}
+            </span>
+          </div>
+        ),
+      },
+    },
     column('days', 'plans.lasts', { width: '200px' }, daysWords),
     column('limits', 'limits.title', { from: 640 }, ({ limits }) => (
       <div class="over-two-lines">
@@ -106,12 +113,13 @@ function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[]
     column('remove', '', { width: '88px', align: 'end', phone: {} }, (plan) => (
       <AskButton
         kind="link danger"
-        text={t('operators.remove')}
+        text={t('plans.remove.short')}
         label={t('plans.remove')}
         danger
         act={() => remove(plan)}
-        question={t('plans.remove.text', { name: plan.name })}
-      />
+      >
+        <p>{t('plans.remove.text', { name: plan.name })}</p>
+      </AskButton>
     )),
   ];
 }
@@ -145,7 +153,7 @@ interface DialogProps {
 function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
   const [opened] = useState(plan);
   const draft = useDraft(fieldsOf(opened), { guard: false });
-  const { values, set, control } = draft;
+  const { values, set } = draft;
   const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
   const isTaken = values.name.trim() !== opened?.name && taken.includes(values.name.trim());
   const next = planOf(values, days);
@@ -167,8 +175,8 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       send={send}
     >
       <div class="grid-2">
-        <Field path="name" label={t('tokens.name')} error={isTaken ? t('plans.taken') : undefined}>
-          <Input {...control('name')} maxLength={64} autoFocus />
+        <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
+          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
         </Field>
         <Field
           path="days"
@@ -176,7 +184,12 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
           hint={t('plans.daysField.hint')}
           error={days === undefined ? t('plans.daysField.wrong') : undefined}
         >
-          <Input {...control('days')} inputMode="numeric" placeholder={t('plans.forever')} />
+          <Input
+            value={values.days}
+            onInput={(text) => set({ days: text })}
+            inputMode="numeric"
+            placeholder={t('plans.forever')}
+          />
         </Field>
       </div>
       <Checkbox checked={values.startsAtFirstLogin} onChange={(on) => set({ startsAtFirstLogin: on })}>

@@ -4,7 +4,7 @@ import type { Geo } from '../../geo.js';
 import { printable } from '../../text.js';
 import { type Account, isExpired, isSuspended } from '../account.js';
 import { isAllowedClient } from './allowed-clients.js';
-import { isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
+import { isLinkPassword, isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
 
 /** Why an account may not log in although its password was right. */
@@ -32,7 +32,7 @@ export const LOGIN_FAILURES = [
 export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 
 /** The account fields that a login needs. */
-type LoginAccount = Pick<Account, 'username' | 'passwordHash'> & Refusable;
+type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'link'> & Refusable;
 
 /** What decides with the fields of an account. */
 export interface AccessRules {
@@ -47,8 +47,14 @@ export type Refusable = Pick<
 >;
 
 export type LoginResult<Found extends LoginAccount = Account> =
-  /** `needsRehash`: replace the imported hash with a salted hash of this password. */
-  | { readonly ok: true; readonly account: Found; readonly needsRehash: boolean }
+  | {
+      readonly ok: true;
+      readonly account: Found;
+      /** Of the account's link, whose password it was; null: it was the account's own. */
+      readonly linkHash: string | null;
+      /** Replace the imported hash with a salted hash of this password. */
+      readonly needsRehash: boolean;
+    }
   /** `username` is safe to log: control characters are escaped, invalid UTF-8 is U+FFFD. */
   | { readonly ok: false; readonly reason: LoginFailure; readonly username: string };
 
@@ -67,7 +73,8 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Creates the login check. It computes exactly one password digest per call. A wrong password has precedence over
+ * Creates the login check. It computes exactly one password digest per call, and for a password in the form of a link's one more
+ * unless that is right: known, unknown and linkless accounts cost the same. A wrong password has precedence over
  * what `accountRefusal` returns, so that only the owner of the account can cause these results.
  */
 export function createLogin<Found extends LoginAccount>({
@@ -82,17 +89,21 @@ export function createLogin<Found extends LoginAccount>({
   return (usernameBytes, password, client) => {
     const username = decode(usernameBytes);
     const account = username === null ? undefined : directory.byUsername(username);
-    const matches = account ? verifyPassword(password, account.passwordHash) : verifyAgainstDummy(password);
+    const matches = (hash: string | undefined): boolean =>
+      hash === undefined ? verifyAgainstDummy(password) : verifyPassword(password, hash);
+    const isByLink = isLinkPassword(password) && matches(account?.link?.hash);
+    const isRight = isByLink || matches(account?.passwordHash);
     const fail = (reason: LoginFailure): LoginResult<Found> => ({
       ok: false,
       reason,
       username: printable(username ?? lossyUtf8.decode(usernameBytes)),
     });
     if (!account) return fail('unknown-user');
-    if (!matches) return fail('wrong-password');
+    if (!isRight) return fail('wrong-password');
     const refusal = accountRefusal(account, client, access, now());
     if (refusal !== null) return fail(refusal);
-    return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
+    const linkHash = isByLink ? (account.link?.hash ?? null) : null;
+    return { ok: true, account, linkHash, needsRehash: !isByLink && !isSalted(account.passwordHash) };
   };
 }
 

@@ -6,6 +6,8 @@ const SALT_BYTES = 16;
 const DIGEST_BYTES = 32;
 const SALTED = /^sha256\$([0-9a-f]{32})\$([0-9a-f]{64})$/i;
 const BARE = /^[0-9a-f]{64}$/i;
+/** Begins the password of a link; 20 characters follow. */
+export const LINK_PREFIX = 'link-';
 const NO_SALT = Buffer.alloc(0);
 
 interface Stored {
@@ -33,6 +35,13 @@ export function hashPassword(password: string | Uint8Array, salt: Buffer = rando
 export function verifyPassword(password: string | Uint8Array, stored: string): boolean {
   const { salt, digest } = parse(stored) ?? DUMMY;
   return timingSafeEqual(digestOf(salt, password), digest);
+}
+
+/** Whether a password has the form of those that links make (player/subscription.ts); another password may have it too. */
+export function isLinkPassword(password: Uint8Array): boolean {
+  if (password.length !== LINK_PREFIX.length + 20) return false;
+  for (let i = 0; i < LINK_PREFIX.length; i += 1) if (password[i] !== LINK_PREFIX.charCodeAt(i)) return false;
+  return true;
 }
 
 /** Takes as long as `verifyPassword`, for an unknown user. */

@@ -1,7 +1,9 @@
 // Configurations for client programs of players, one function per format. Each names the documentation that it follows.
 import { formatHostPort } from '../../ip.js';
 import { hasControl } from '../../text.js';
+import type { Entry } from './entries.js';
 import { socksLink } from './proxy-link.js';
+import { clashProxy, shadowrocketLink, singBoxOutbound } from './subscription-formats.js';
 
 /** All formats, in display order. */
 export const CLIENT_FORMATS = ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'] as const;
@@ -48,7 +50,7 @@ const WRITERS: Readonly<Record<ClientFormat, (access: ClientAccess) => string | 
   clash,
   'sing-box': singBox,
   proxifier,
-  shadowrocket,
+  shadowrocket: (access) => shadowrocketLink(entryOf(access)),
 };
 
 /** Whether XML 1.0 (§2.2) and line-based formats cannot represent the user name or the password. */
@@ -64,34 +66,14 @@ function plain(access: ClientAccess): string | null {
   return `${formatHostPort(host, port)}:${username}:${password}`;
 }
 
-/** A `proxies` entry of Clash and mihomo (wiki.metacubex.one/config/proxies/socks). JSON strings are YAML strings (YAML 1.2 §1.3). */
-function clash({ username, password, host, port }: ClientAccess): string {
-  const text = JSON.stringify;
-  return [
-    'proxies:',
-    `  - name: ${text(nameOf(username, host))}`,
-    '    type: socks5',
-    `    server: ${text(host)}`,
-    `    port: ${port}`,
-    `    username: ${text(username)}`,
-    `    password: ${text(password)}`,
-    '    udp: true',
-    '',
-  ].join('\n');
+/** A `proxies` entry of Clash and mihomo, without a whole configuration. */
+function clash(access: ClientAccess): string {
+  return `proxies:\n  - ${JSON.stringify(clashProxy(entryOf(access)))}\n`;
 }
 
-/** A `socks` outbound of sing-box (sing-box.sagernet.org/configuration/outbound/socks). */
-function singBox({ username, password, host, port }: ClientAccess): string {
-  const outbound = {
-    type: 'socks',
-    tag: nameOf(username, host),
-    server: host,
-    server_port: port,
-    version: '5',
-    username,
-    password,
-  };
-  return `${JSON.stringify({ outbounds: [outbound] }, null, 2)}\n`;
+/** An outbound of sing-box. */
+function singBox(access: ClientAccess): string {
+  return `${JSON.stringify({ outbounds: [singBoxOutbound(entryOf(access))] }, null, 2)}\n`;
 }
 
 /**
@@ -143,15 +125,11 @@ function proxifier(access: ClientAccess): string | null {
 `;
 }
 
-/** The share link of Shadowrocket: `socks://`, `user:password@host:port` in base64, `#` and the name. */
-function shadowrocket({ username, password, host, port }: ClientAccess): string | null {
-  // Clients split the text at the first ":" and "@".
-  if (/[:@]/.test(username) || password.includes('@')) return null;
-  const inner = `${username}:${password}@${formatHostPort(host, port)}`;
-  return `socks://${Buffer.from(inner).toString('base64')}#${encodeURIComponent(nameOf(username, host))}`;
-}
-
-const nameOf = (username: string, host: string): string => `${username}@${host}`;
+const entryOf = (access: ClientAccess): Entry => ({
+  ...access,
+  name: `${access.username}@${access.host}`,
+  ...{ isTls: false, isSocks: true, isHttp: true, hasUdp: true },
+});
 
 const XML_MARKS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const xml = (text: string): string => text.replace(/[&<>]/g, (mark) => XML_MARKS[mark] ?? mark);

@@ -2,9 +2,10 @@
 // 3, which every system runs.
 import { differences } from '../../audit/audit.js';
 import { NAME_OR_WILDCARD } from '../../endpoints.js';
-import { type Cidr, parseCidr } from '../../ip.js';
+import { type Cidr, formatHostPort, parseCidr } from '../../ip.js';
 import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
 import type { SettingStore } from '../../settings/setting-store.js';
+import type { Entry } from './entries.js';
 
 export type PacWay = 'proxy' | 'direct';
 
@@ -48,24 +49,16 @@ export function isPacMatch(text: string): boolean {
   return parseCidr(text) !== null || (NAME_OR_WILDCARD.test(text) && !/^[\d.]+$/.test(text));
 }
 
-/** The protocols that browsers can use with the players' listeners. */
-export interface PacListeners {
-  /** Protocols of the first listener. */
-  readonly protocols: readonly string[];
-  /** Ports of HTTP proxy listeners with a certificate. */
-  readonly httpsPorts: readonly number[];
-}
-
 /** Returns the ways to connect to the proxy, in a browser's form. Browsers use the first one that works. */
 export function pacProxies(
-  { host, port }: { readonly host: string; readonly port: number },
-  listeners: PacListeners,
+  entries: readonly Pick<Entry, 'host' | 'port' | 'isTls' | 'isHttp' | 'isSocks'>[],
 ): string {
-  const name = host.includes(':') ? `[${host}]` : host;
+  const of = (way: string, isUsable: (entry: (typeof entries)[number]) => boolean): string[] =>
+    entries.filter(isUsable).map(({ host, port }) => `${way} ${formatHostPort(host, port)}`);
   return [
-    ...listeners.httpsPorts.map((each) => `HTTPS ${name}:${each}`),
-    ...(listeners.protocols.includes('http') ? [`PROXY ${name}:${port}`] : []),
-    ...(listeners.protocols.includes('socks5') ? [`SOCKS5 ${name}:${port}`] : []),
+    ...of('HTTPS', ({ isTls, isHttp }) => isTls && isHttp),
+    ...of('PROXY', ({ isTls, isHttp }) => !isTls && isHttp),
+    ...of('SOCKS5', ({ isTls, isSocks }) => !isTls && isSocks),
   ].join('; ');
 }
 

@@ -88,12 +88,12 @@ export function socksLink(
   login: { readonly username: string; readonly password: string | null },
   to: { readonly host: string; readonly port: number },
 ): string {
-  const password = login.password === null ? '' : `:${encode(login.password)}`;
-  return `socks5h://${encode(login.username)}${password}@${formatHostPort(to.host, to.port)}`;
+  const password = login.password === null ? '' : `:${encoded(login.password)}`;
+  return `socks5h://${encoded(login.username)}${password}@${formatHostPort(to.host, to.port)}`;
 }
 
 /** Percent-encoding (RFC 3986 §2.1), also of the characters that encodeURIComponent keeps and shells interpret. */
-function encode(text: string): string {
+export function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,

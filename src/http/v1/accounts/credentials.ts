@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { verifyPassword } from '../../../core/accounts/access/password.js';
+import type { ChangeOf } from '../../../core/accounts/accounts.js';
 import { clientText, clientTexts } from '../../../core/accounts/player/client-formats.js';
 import { socksLink } from '../../../core/accounts/player/proxy-link.js';
 import { invalid } from '../../api/problem.js';
@@ -13,31 +14,45 @@ import { linkAddressFor } from '../settings/public-address.js';
 import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
 import { NO_ACCOUNT, problemOf } from './shared.js';
+import { NewSubscription, newLink } from './subscription.js';
 
 const { route } = routesOf('Accounts');
+
+const ResetCredentials = CredentialsInFormats.extend({
+  /** The link in place of the one that the account had; null: none was made. */
+  subscription: NewSubscription.nullable(),
+}).meta({ id: 'ResetCredentials' });
 
 export const credentialRoutes = [
   route('POST /api/v1/accounts/{id}/password', 'resetPassword', 'accounts:write', {
     summary:
-      'Sets the given password or a random one; live sessions end. The secret address of the player’s page is revoked only if asked.',
+      'Sets the given password or a random one; live sessions end. The link for client programs is replaced only if asked.',
     request: {
       params: IdParams,
       body: z
         .object({
           password: Password.optional(),
-          /** The player's page goes on working otherwise: whoever has its address may be able to set another password. */
-          revokePlayerLink: z.boolean().default(false),
+          /** The present link goes on working otherwise: whoever has it can use the account and may be able to set another password. */
+          replaceSubscription: z.boolean().default(false),
         })
         .meta({ id: 'PasswordReset' }),
     },
-    responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+    responses: { 200: { description: 'The credentials, shown once.', schema: ResetCredentials } },
     async handle({ params: { id }, body, caller, ctx }, deps) {
       const password = body.password ?? randomPassword();
-      const changed = await deps.accounts.patch(id, () => ({ password }), actorOf(caller));
+      const by = actorOf(caller);
+      const made = deps.playerPage.enabled ? newLink(deps, ctx) : null;
+      const changeOf: ChangeOf = ({ link }) => ({
+        password,
+        link: body.replaceSubscription && link !== null ? (made?.link ?? null) : undefined,
+      });
+      const changed = await deps.accounts.patch(id, changeOf, by);
       if (!changed.ok) return problemOf(changed);
-      const { username } = changed.account;
-      if (body.revokePlayerLink) await deps.playerLinks.revoke(changed.account, 'page', actorOf(caller));
-      return { body: credentialsInFormats(deps, ctx.hostname, { id, username, password }) };
+      const { username, link } = changed.account;
+      if (body.replaceSubscription && link === null) await deps.playerLinks.revoke(changed.account, by);
+      const subscription = link !== null && link.hash === made?.link.hash ? made.shown : null;
+      const shown = credentialsInFormats(deps, ctx.hostname, { id, username, password });
+      return { body: { ...shown, subscription } };
     },
   }),
   route('POST /api/v1/accounts/{id}/link', 'getCredentials', 'accounts:write', {

@@ -8,6 +8,7 @@ import { hashPassword } from '../../../../src/core/accounts/access/password.js';
 import { createSchedules } from '../../../../src/core/accounts/access/schedule.js';
 import type { Account } from '../../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../../src/core/accounts/directory.js';
+import { secretsOf } from '../../../../src/core/accounts/player/subscription.js';
 import { NO_GEO } from '../../../../src/core/geo.js';
 import { account as someAccount } from '../../../helpers/account.js';
 
@@ -21,6 +22,9 @@ const account = (username: string, fields: Partial<Account> = {}): Account =>
     createdAt: 0,
     ...fields,
   });
+
+const LINK = secretsOf('a token of a link');
+const link = { hash: LINK.hash, createdAt: 0 };
 
 const weekday = new Date(NOW + 2 * 86_400_000).toUTCString().slice(0, 3).toLowerCase();
 const DAY_AFTER_TOMORROW = `${weekday} 00:00-24:00`;
@@ -38,6 +42,8 @@ directory.load([
   account('off-schedule', { schedule: DAY_AFTER_TOMORROW }),
   account('broken', { passwordHash: 'nonsense' }),
   account('\ufffd'),
+  account('linked', { link }),
+  account('linked-and-expired', { link, expiresAt: NOW }),
 ]);
 const access = { schedules: createSchedules('UTC'), geo: NO_GEO };
 const logIn = createLogin({ directory, access, now: () => NOW });
@@ -122,6 +128,36 @@ test('every login computes exactly one digest, for every result', (t) => {
       name,
     );
   }
+});
+
+test('the password of a link logs in to its account only, beside the own one, until the link is another', () => {
+  const linkOf = (username: string, password: string) => {
+    const result = attempt(username, password);
+    return result.ok ? result.linkHash : result.reason;
+  };
+  assert.equal(linkOf('linked', LINK.password), LINK.hash);
+  assert.equal(linkOf('linked', 'secret'), null);
+  assert.equal(linkOf('linked-and-expired', LINK.password), 'expired');
+  assert.equal(linkOf('player', LINK.password), 'wrong-password');
+  assert.equal(linkOf('linked', secretsOf('another token').password), 'wrong-password');
+  assert.match(LINK.password, /^link-[\w-]{20}$/);
+});
+
+test('a guess in the form of the password of a link costs the same for every account, and a right own password may have the form', (t) => {
+  const { callsOf } = countCrypto(t);
+  const guess = secretsOf('a guess').password;
+  const of = (username: string) => callsOf(() => attempt(username, guess));
+  assert.equal(of('nobody').length, 4);
+  for (const username of ['player', 'linked', 'disabled', 'linked-and-expired', 'broken'])
+    assert.deepEqual(of(username), of('nobody'), username);
+  const similar = new AccountDirectory();
+  similar.load([account('similar', { link, passwordHash: hashPassword(guess) })]);
+  const result = createLogin({ directory: similar, access, now: () => NOW })(
+    Buffer.from('similar'),
+    Buffer.from(guess),
+    CLIENT,
+  );
+  assert.equal(result.ok && result.linkHash, null);
 });
 
 test('an unknown user, a wrong password, a disabled and an expired account cause the same calls of node:crypto', (t) => {

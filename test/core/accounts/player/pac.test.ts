@@ -70,13 +70,14 @@ test('destinations that the proxy cannot reach are direct, unless a rule matches
 });
 
 test('the file lists the protocols of the listeners, encrypted ones first', () => {
-  const to = { host: 'gate.example', port: 1080 };
+  const plain = { host: 'gate.example', port: 1080, isTls: false, isHttp: true, isSocks: true };
   assert.equal(
-    pacProxies(to, { protocols: ['socks5', 'socks4', 'http'], httpsPorts: [443] }),
+    pacProxies([{ ...plain, port: 443, isTls: true }, plain]),
     'HTTPS gate.example:443; PROXY gate.example:1080; SOCKS5 gate.example:1080',
   );
-  assert.equal(pacProxies(to, { protocols: ['socks5'], httpsPorts: [] }), 'SOCKS5 gate.example:1080');
-  const six = pacProxies({ host: '2001:db8::1', port: 1080 }, { protocols: ['http'], httpsPorts: [] });
+  assert.equal(pacProxies([{ ...plain, isHttp: false }]), 'SOCKS5 gate.example:1080');
+  assert.equal(pacProxies([{ ...plain, isHttp: false, isTls: true }]), '');
+  const six = pacProxies([{ ...plain, host: '2001:db8::1', isSocks: false }]);
   assert.equal(six, 'PROXY [2001:db8::1]:1080');
 });
 

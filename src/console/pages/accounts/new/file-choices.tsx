@@ -1,26 +1,29 @@
 // The choices for an accounts file: its format, and the time zone of dates without one.
 import type { FileFormat } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
-import { Field, optionsOf, SegmentsField, Select } from '../../../ui/form.js';
+import { Field, optionsOf, Segments, Select } from '../../../ui/form.js';
 
 export function FormatChoice({
   value,
-  onInput,
+  onChange,
 }: {
   value: FileFormat;
-  onInput: (format: FileFormat) => void;
+  onChange: (format: FileFormat) => void;
 }) {
   return (
-    <SegmentsField
-      value={value}
-      onInput={onInput}
-      label={t('formats.label')}
-      options={[
-        { value: 'csv', label: 'CSV' },
-        { value: 'json', label: 'JSON' },
-        { value: 'ccproxy', label: 'CCProxy' },
-      ]}
-    />
+    <div class="field">
+      <span>{t('file.format')}</span>
+      <Segments
+        value={value}
+        onChange={onChange}
+        label={t('file.format')}
+        options={[
+          { value: 'csv', label: 'CSV' },
+          { value: 'json', label: 'JSON' },
+          { value: 'ccproxy', label: 'CCProxy' },
+        ]}
+      />
+    </div>
   );
 }
 
@@ -41,15 +44,15 @@ interface ZoneProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
-  readonly onInput: (zone: string) => void;
+  readonly onChange: (zone: string) => void;
 }
 
-export function ZoneChoice({ label, hint, value, onInput }: ZoneProps) {
+export function ZoneChoice({ label, hint, value, onChange }: ZoneProps) {
   return (
     <Field label={label} hint={hint}>
       <Select
         value={value}
-        onInput={onInput}
+        onChange={onChange}
         options={optionsOf([...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])], zoneLabel)}
       />
     </Field>

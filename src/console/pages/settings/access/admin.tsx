@@ -5,7 +5,7 @@ import { call, me, signOut } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
 import { t } from '../../../lib/i18n.js';
 import { leave, useUnsaved } from '../../../lib/unsaved.js';
-import { Button, Card, CopyButton, State } from '../../../ui/basics.js';
+import { Button, CopyButton, State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
 import { Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
@@ -157,7 +157,8 @@ function Here() {
   const { busy, run } = useAction();
   const out = () => leave(() => void run(signOut));
   return (
-    <Card title={t('display.title')} look="stack">
+    <section class="card stack">
+      <h2>{t('display.title')}</h2>
       <div class="row wrap">
         <LanguageChoice />
         <ThemeChoice />
@@ -171,6 +172,6 @@ function Here() {
           {t('display.signOut')}
         </Button>
       </div>
-    </Card>
+    </section>
   );
 }

@@ -13,6 +13,7 @@ import { Checkbox, Field, Input } from '../../../ui/form.js';
 import { type Column, column } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty } from '../../../ui/states.js';
+import { notify } from '../../../ui/toast.js';
 
 export function TokenSettings() {
   const tokens = useLoad('listTokens', {}, { topics: ['tokens'] });
@@ -77,11 +78,14 @@ function columns(reload: () => void): readonly Column<Token>[] {
         kind="link danger"
         text={t('tokens.revoke')}
         danger
-        act={() => call('revokeToken', { params: { id: one.id } })}
-        done={t('tokens.revoked')}
-        after={reload}
-        question={t('tokens.revoke.text', { name: one.name })}
-      />
+        act={async () => {
+          await call('revokeToken', { params: { id: one.id } });
+          notify(t('tokens.revoked'));
+          reload();
+        }}
+      >
+        <p>{t('tokens.revoke.text', { name: one.name })}</p>
+      </AskButton>
     )),
   ];
 }
@@ -100,7 +104,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       title={t('tokens.new')}
       onClose={onClose}
       unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
-      action={t('create.submit')}
+      action={t('tokens.create')}
       isReady={ready}
       send={create}
     >
@@ -121,7 +125,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
           ))}
         </div>
       </fieldset>
-      <ExpiryField value={expiry} onInput={setExpiry} />
+      <ExpiryField value={expiry} onChange={setExpiry} />
     </FormDialog>
   );
 }

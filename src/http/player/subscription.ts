@@ -1,0 +1,131 @@
+// What a link answers to client programs: the account's ways to the server in the format of the program, with what it shows of the
+// account beside them.
+import type { ParameterizedContext } from 'koa';
+import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
+import { type Entry, entriesOf } from '../../core/accounts/player/entries.js';
+import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
+import {
+  formatFor,
+  SUBSCRIPTION_FORMATS,
+  type SubscriptionFormat,
+  subscriptionHeaders,
+  subscriptionText,
+} from '../../core/accounts/player/subscription-formats.js';
+import { mayOwnerUse } from '../../core/exits/exit.js';
+import { refuse } from '../answer.js';
+import { etagOf } from '../api/etag.js';
+import { sendProblem } from '../api/problem.js';
+import type { AdminState } from '../caller.js';
+import type { Services } from '../services.js';
+import { linkAddressFor } from '../v1/settings/public-address.js';
+import { playerOrigin, subscriptionUrl } from './page-settings.js';
+
+type Context = ParameterizedContext<AdminState>;
+type Deps = Pick<
+  Services,
+  'playerPage' | 'publicAddress' | 'socks' | 'reach' | 'exits' | 'usage' | 'pac' | 'now'
+>;
+
+/** The token of a request, and the password that it makes. */
+interface LinkSecrets {
+  readonly token: string;
+  readonly password: string;
+}
+
+const PAGES = ['pac', 'page'] as const;
+type Format = SubscriptionFormat | (typeof PAGES)[number];
+const FORMATS: readonly Format[] = [...SUBSCRIPTION_FORMATS, ...PAGES];
+
+/** Answers a program in its format. Returns false when a browser asks for the page. */
+export function sendToProgram(ctx: Context, deps: Deps, account: Account, link: LinkSecrets): boolean {
+  const format = askedFormat(ctx);
+  if (format === null)
+    sendProblem(ctx, { problem: 'bad-request', detail: `format: one of ${FORMATS.join(', ')}` });
+  else if (format === 'pac' && deps.playerPage.pac) sendPac(ctx, deps);
+  else if (format === 'pac') refuse(ctx, 'path-not-found');
+  else if (format !== 'page') sendSubscription(ctx, deps, account, format, link);
+  return format !== 'page';
+}
+
+/** By `?format=`, or by the program's name; null: `?format=` names none. */
+function askedFormat(ctx: Context): Format | null {
+  const { format } = ctx.query;
+  ctx.vary('User-Agent');
+  return format === undefined
+    ? formatFor(ctx.get('User-Agent'))
+    : (FORMATS.find((each) => each === format) ?? null);
+}
+
+function sendSubscription(
+  ctx: Context,
+  deps: Deps,
+  account: Account,
+  format: SubscriptionFormat,
+  { token, password }: LinkSecrets,
+): void {
+  const { title, contact } = deps.playerPage;
+  const all = entriesFor(deps, ctx, { username: account.username, password, owner: account.owner });
+  const { quotaBytes: quota } = account.limits;
+  const usage = deps.usage.view(account);
+  const blocked = blockedName(account, usage.periodBytes, deps.now());
+  // Programs show no texts, only names of entries.
+  const entries = blocked === null ? all : all.slice(0, 1).map((entry) => ({ ...entry, name: blocked }));
+  const { type, extension, text } = subscriptionText(format, entries, title);
+  const headers = subscriptionHeaders({
+    title,
+    // A quota counts both directions.
+    up: quota === null ? usage.totalBytesUp : 0,
+    down: quota === null ? usage.totalBytesDown : usage.periodBytes,
+    quota,
+    expiresAt: account.expiresAt,
+    fileName: `${title}.${extension}`,
+    page: subscriptionUrl(playerOrigin(deps.playerPage, ctx), token),
+    supportUrl: supportUrlOf(contact),
+  });
+  ctx.set({ ...headers, 'Cache-Control': 'private, no-store' });
+  ctx.status = 200;
+  ctx.set('Content-Type', `${type}; charset=utf-8`);
+  ctx.body = text;
+}
+
+/** The entries of an account, those with a certificate first. */
+export function entriesFor(
+  deps: Pick<Deps, 'publicAddress' | 'socks' | 'reach' | 'exits'>,
+  ctx: Context,
+  account: Pick<Account, 'username' | 'owner'> & { readonly password: string },
+): readonly Entry[] {
+  const { listeners, exitSuffix } = deps.reach;
+  const exits = exitSuffix.filter((name) => {
+    const exit = deps.exits.byName(name);
+    return exit !== null && mayOwnerUse(exit, account.owner);
+  });
+  return entriesOf(listeners(), linkAddressFor(deps, ctx.hostname), account, exits);
+}
+
+/** The name of the only entry of an account that cannot be used now; null: it can. In both languages: programs do not tell theirs. */
+function blockedName(account: Account, periodBytes: number, now: number): string | null {
+  const day = (at: number | null): string =>
+    at === null ? '' : ` ${new Date(at).toISOString().slice(0, 10)}`;
+  const { quotaBytes } = account.limits;
+  if (!account.isEnabled) return '已停用 · Disabled';
+  if (isSuspended(account, now)) return `已暂停至 · Suspended until${day(account.suspendedUntil)}`;
+  if (isExpired(account, now)) return `已过期 · Expired${day(account.expiresAt)}`;
+  if (quotaBytes !== null && periodBytes >= quotaBytes) return '流量已用完 · Quota used up';
+  return null;
+}
+
+/** The first address in the operator's contact. */
+export const supportUrlOf = (contact: string | null): string | null =>
+  /(?:https?:\/\/|mailto:|tg:)[\x21-\x7e]+/.exec(contact ?? '')?.[0] ?? null;
+
+/** Sends the PAC file, which is the same for every account. */
+export function sendPac(ctx: Context, deps: Deps): void {
+  const proxies = pacProxies(entriesFor(deps, ctx, { username: '', password: '', owner: '' }));
+  const file = pacFile(deps.pac.current(), proxies, linkAddressFor(deps, ctx.hostname).host);
+  // `no-cache` lets the browser store the file and revalidate it each time.
+  ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });
+  ctx.status = 200;
+  ctx.set('Content-Type', 'application/x-ns-proxy-autoconfig');
+  ctx.body = file;
+  if (ctx.fresh) ctx.status = 304;
+}
