@@ -82,7 +82,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       const id = await daemon().addAccount('refused1', 'secret');
       await visit(`/accounts/${id}`);
       await page.click('.page-head >> text=Edit');
-      const clients = page.getByLabel('Allowed client addresses');
+      const clients = page.getByLabel('Allowed clients');
       await clients.fill('10.0.0.1\nhome');
       await page.locator('dialog input').first().fill('refused2');
       const isInView = (selector: string) =>
@@ -91,9 +91,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
           return one.top >= body.top - 1 && one.bottom <= body.bottom + 1;
         })()`);
       await page.click('dialog button[type=submit]');
-      await page.waitForSelector(
-        'dialog .field.wrong:has-text("Allowed client addresses") >> text="home" is neither',
-      );
+      await page.waitForSelector('dialog .field.wrong:has-text("Allowed clients") >> text="home" is neither');
       assert.equal(await page.evaluate('document.activeElement.value'), '10.0.0.1\nhome');
       assert.equal(await clients.getAttribute('aria-invalid'), 'true');
       assert.ok(await isInView('dialog .field.wrong'));

@@ -116,7 +116,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
 
       await page.check('thead input[type=checkbox]');
       await chooseBulkAction(page, 'Where and when');
-      await page.check('dialog label >> text=Allowed client addresses');
+      await page.check('dialog label >> text=Allowed clients');
       await page.waitForSelector('dialog .preview ins >> text=Everywhere');
       await page.locator('dialog textarea').fill('home.example');
       await page.waitForSelector('dialog .failure >> text=home.example');
