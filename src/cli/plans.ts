@@ -9,7 +9,7 @@ import {
   type Plan,
 } from '../core/accounts/plans/plans.js';
 import { etagOf } from '../http/api/etag.js';
-import { type Api, Refused } from './shared/api.js';
+import { type Api, unlessChangedMeanwhile } from './shared/api.js';
 import { CommandError, notFound } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { limitWords, NONE, PLAN_LIMITS, toLimits } from './shared/limit-options.js';
@@ -82,22 +82,13 @@ const NEW_PLAN = { days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS, 
 
 const readPlans = async ({ call }: Api): Promise<Plan[]> => (await call('GET /settings/plans')).plans;
 
-/** How often `save` begins again when another change came in between. */
-const MAX_TRIES = 10;
-
 /** Saves what `change` makes of the stored plans. */
-async function save(api: Api, change: (list: Plan[]) => Plan[]): Promise<Plan[]> {
-  for (let tried = 1; ; tried += 1) {
+const save = (api: Api, change: (list: Plan[]) => Plan[]): Promise<Plan[]> =>
+  unlessChangedMeanwhile(async () => {
     const plans = await readPlans(api);
     const body = { plans: change(plans) };
-    try {
-      return (await api.call('PUT /settings/plans', { body, ifMatch: etagOf(plans) })).plans;
-    } catch (error) {
-      const isChanged = error instanceof Refused && error.problem.code === 'changed-meanwhile';
-      if (!isChanged || tried === MAX_TRIES) throw error;
-    }
-  }
-}
+    return (await api.call('PUT /settings/plans', { body, ifMatch: etagOf(plans) })).plans;
+  });
 
 function readDays(text: string): number | null {
   if (text === 'forever') return null;

@@ -1,6 +1,6 @@
 // `pulsegate session`: lists and ends live sessions.
 import { findAccount } from './account/find.js';
-import { type Answer, type Api, daemonApi } from './shared/api.js';
+import { type Answer, type Api, daemonApi, readPages } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
@@ -83,19 +83,8 @@ interface Filter {
   readonly accountId?: string | undefined;
 }
 
-/** Reads pages until it has `limit` sessions or all of them. */
-async function listSessions({ call }: Api, filter: Filter, limit: number) {
-  const items: Session[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const query = { ...filter, limit: Math.min(PAGE_SIZE, limit - items.length), cursor };
-    const page = await call('GET /sessions', { query });
-    items.push(...page.items);
-    cursor = page.nextCursor ?? undefined;
-    if (cursor === undefined || items.length >= limit)
-      return { items, matched: page.matched, total: page.total };
-  }
-}
+const listSessions = ({ call }: Api, filter: Filter, limit: number) =>
+  readPages((page) => call('GET /sessions', { query: { ...filter, ...page } }), limit, PAGE_SIZE);
 
 function findSession(all: readonly Session[], id: string): Session {
   const matching = id === '' ? [] : all.filter((session) => session.id.startsWith(id.toLowerCase()));

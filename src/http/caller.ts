@@ -15,6 +15,8 @@ import { because } from './api/problem-reasons.js';
 export const USER_HEADER = 'pulsegate-user';
 /** On the control socket: answers the version and the database of the daemon. */
 export const IDENTITY_PATH = '/identity';
+/** The media type of files that the command line sends. Their format is in the query. */
+export const FILE_TYPE = 'text/plain';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token' | 'cli';

@@ -1,9 +1,11 @@
 // Calls of /api/v1 in the process of a command that has opened the database itself, without a network. Without koa too, because
 // reading it takes longer than most commands.
+import type { Readable } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
+import { sendProblem } from './api/problem.js';
 import type { Route } from './api/route.js';
 import { answerRoute } from './api/serve.js';
-import type { AdminState, Caller } from './caller.js';
+import { type AdminState, type Caller, FILE_TYPE } from './caller.js';
 import { fieldsOf } from './fields.js';
 import type { Services } from './services.js';
 
@@ -13,15 +15,17 @@ export interface Call {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  readonly body: unknown;
-  readonly ifMatch: string | undefined;
+  readonly body?: unknown;
+  /** A file, for a route that reads its body as a stream. */
+  readonly content?: Readable;
+  readonly ifMatch?: string | undefined;
 }
 
 export async function callInProcess(
   routes: readonly Route[],
   services: Services,
   caller: Caller,
-  { method, path, params, query, body, ifMatch }: Call,
+  { method, path, params, query, body, content, ifMatch }: Call,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const route = routes.find((each) => each.method === method && each.path === `/api/v1${path}`);
   if (!route) throw new Error(`there is no ${method} ${path}`);
@@ -36,16 +40,28 @@ export async function callInProcess(
     ...{ method, path: route.path, params, querystring: query.toString(), hostname: 'localhost' },
     host: 'localhost',
     state: { client: '', isForwarded: false, hosts: [], caller } satisfies AdminState,
-    req: { headers: { 'if-match': ifMatch }, socket: {} },
+    request: { type: FILE_TYPE },
+    req: Object.assign(content ?? {}, { headers: { 'if-match': ifMatch }, socket: {} }),
     res: { setHeader: () => undefined },
     set: () => undefined,
   });
-  await answerRoute(ctx as unknown as ParameterizedContext<AdminState>, route, () => services, {
+  const readers = {
     unknownFields: 'refused',
     readJsonObject,
     readBulkJsonObject: readJsonObject,
     lostAccess: () => null,
     isConfirmed: async () => true,
-  });
-  return { status: answer.status, body: answer.body && JSON.parse(answer.body) };
+  } as const;
+  let returned: unknown;
+  await answerRoute(
+    ctx as unknown as ParameterizedContext<AdminState>,
+    route,
+    () => services,
+    readers,
+    (to, result) => {
+      if ('problem' in result) sendProblem(to, result);
+      else returned = result.body;
+    },
+  );
+  return { status: answer.status, body: returned ?? (answer.body && JSON.parse(answer.body)) };
 }

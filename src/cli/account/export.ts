@@ -2,12 +2,11 @@
 import { createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { writeAccounts } from '../../account-files/formats.js';
 import { type CommandIo, printLine } from '../shared/command.js';
 import { cannotWrite, STDIO, writeToStdout } from '../shared/files.js';
 import type { Group } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
-import { collectTag, FORMAT_OPTION, formatOf, hasTags, parseZone } from './options.js';
+import { collectTag, FORMAT_OPTION, formatOf, parseZone } from './options.js';
 
 export function addExport(account: Group): void {
   account
@@ -22,15 +21,20 @@ export function addExport(account: Group): void {
       '--tag <tag>': { help: 'filter by tag (repeatable: accounts with all of them)', read: collectTag },
       '--with-hashes': 'include password hashes, to move accounts to another Pulsegate',
     })
-    .runs(async (run, { file: name, zone, tag, withHashes = false, format }) => {
+    .runs(async (run, { file: name, zone, tag: tags, withHashes, format }) => {
       const file = name === STDIO ? undefined : name;
-      const { accounts, usage } = await run.core();
-      await usage.load();
-      const views = accounts.list().filter((view) => hasTags(view.account.tags, tag));
-      const rows = views.map((view) => ({ view, usage: usage.lastView(view.account) }));
-      await save(writeAccounts(formatOf(file, format), rows, { withHashes, zone }), file, run.io);
-      if (file !== undefined)
-        printLine(run.io.stderr, `Exported ${countOf(views.length, 'account')} to ${file}`);
+      const query = {
+        format: formatOf(file, format),
+        zone,
+        tag: tags?.join(','),
+        sort: 'createdAt',
+      } as const;
+      const hashes = withHashes ? 'true' : undefined;
+      const content = await run.call('GET /accounts/export', { query: { ...query, withHashes: hashes } });
+      await save(content, file, run.io);
+      if (file === undefined) return;
+      const { matched } = await run.call('GET /accounts', { query: { tag: query.tag, limit: 1 } });
+      printLine(run.io.stderr, `Exported ${countOf(matched, 'account')} to ${file}`);
     });
 }
 

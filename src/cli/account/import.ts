@@ -1,21 +1,13 @@
 // `pulsegate account import`: accounts from a CSV, JSON or CCProxy file.
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LOST_TEXTS } from '../../account-files/ccproxy-lost.js';
-import { FILE_ENCODINGS, type FileEncoding } from '../../account-files/file-text.js';
-import { type FileFormat, readAccounts } from '../../account-files/formats.js';
-import { importAccounts } from '../../account-files/import.js';
-import type { OnExisting } from '../../account-files/import-plan.js';
+import { FILE_ENCODINGS } from '../../account-files/file-text.js';
 import { printable } from '../../core/text.js';
-import { createReport } from '../../http/v1/accounts/import-report.js';
-import type { Core } from '../../parts/core.js';
-import { cliActor } from '../shared/actor.js';
-import { untilDaemonHas } from '../shared/api.js';
-import { CommandError, type CommandIo, printLine } from '../shared/command.js';
+import type { Answer } from '../shared/api.js';
+import { CommandError } from '../shared/command.js';
 import { STDIO, withStdin } from '../shared/files.js';
 import type { Group, Run } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
@@ -51,34 +43,29 @@ export function addImport(account: Group): void {
     )
     .help('  ssh old pulsegate account export --with-hashes | pulsegate account import -')
     .runs(
-      async (run, given) => {
-        const { file, format, dryRun, yes } = given;
-        if (file !== STDIO) await requireFile(file);
-        const core = await run.core();
-        await core.usage.load();
+      async (run, { file, format, dryRun: isPreview, yes, json: _, ...given }) => {
+        const isStdin = file === STDIO;
+        if (!isStdin) await requireFile(file);
         const source = {
           ...given,
           format: formatOf(file, format),
-          fileName: file === STDIO ? null : basename(file),
+          fileName: isStdin ? undefined : basename(file),
         };
-        const work = async (read: () => Readable) => {
-          const importing = (isDryRun: boolean) =>
-            runImport(read(), { ...source, dryRun: isDryRun }, core, run.io);
-          const { report: plan } = await importing(true);
-          if (dryRun) return plan;
+        const work = async (content: () => Readable) => {
+          const importing = (dryRun: boolean) => {
+            const query = { ...source, dryRun: String(dryRun) };
+            return run.call('POST /accounts/import', { query, content: content() });
+          };
+          const plan = await importing(true);
+          if (isPreview) return plan;
           const what = `${countOf(plan.replaced, 'account')} will be overwritten.`;
           // Stdin carried the file, so it cannot carry the answer.
-          if (plan.replaced > 0 && file === STDIO && !yes)
+          if (plan.replaced > 0 && isStdin && !yes)
             throw new CommandError(`${what} Use --yes to confirm.`, 2);
           if (plan.replaced > 0) await run.confirm(what);
-          const { report: done, last } = await importing(false);
-          const written = core.accounts.getByUsername(last);
-          if (written) await untilDaemonHas(written.account.id, run, await run.load());
-          return done;
+          return importing(false);
         };
-        // With PostgreSQL there may be no data folder on this machine.
-        const done =
-          file === STDIO ? await withStdin(run.io, tmpdir(), work) : await work(() => createReadStream(file));
+        const done = isStdin ? await withStdin(run.io, work) : await work(() => createReadStream(file));
         if (done.failed > 0) process.exitCode = 1;
         return [done, () => printReport(run, done)];
       },
@@ -86,52 +73,7 @@ export function addImport(account: Group): void {
     );
 }
 
-interface Source {
-  readonly dryRun: boolean;
-  readonly format: FileFormat;
-  readonly zone: string;
-  readonly existing: OnExisting;
-  readonly encoding: FileEncoding | undefined;
-  readonly fileName: string | null;
-}
-
-/** Returns the report of the API, with all lines, and the user name of the account that was written last. */
-async function runImport(
-  input: Readable,
-  { existing, encoding, fileName, dryRun, format, zone }: Source,
-  { accounts, store }: Core,
-  { stderr }: CommandIo,
-) {
-  const report = createReport({ dryRun, format, zone }, Infinity);
-  const records = readAccounts(format, input, {
-    encoding,
-    zone,
-    onEncoding: report.setEncoding,
-    onLost: report.addLost,
-  });
-  const lines = importAccounts(records, {
-    accounts,
-    by: cliActor(),
-    audit: store.audit,
-    fileName,
-    mayChooseEgress: true,
-    mayChooseExit: true,
-    mayChooseIds: true,
-    existing,
-    dryRun,
-    now: Date.now,
-    newId: randomUUID,
-    onError: (error) => printLine(stderr, `Database write failed: ${String(error)}`),
-  });
-  let last = '';
-  for await (const line of lines) {
-    report.add(line);
-    if (line.outcome !== 'skipped' && line.outcome !== 'failed') last = line.username ?? last;
-  }
-  return { report: report.body(null), last };
-}
-
-type Report = Awaited<ReturnType<typeof runImport>>['report'];
+type Report = Answer<'POST /accounts/import'>;
 
 function printReport({ print }: Run, report: Report): void {
   for (const { line, username, outcome, message } of report.lines) {

@@ -33,11 +33,6 @@ export function collectTag(tag: string, before: readonly string[] = []): readonl
   return [...before, tag];
 }
 
-/** Whether `tags` contains all of `wanted`. */
-export function hasTags(tags: readonly string[], wanted: readonly string[] = []): boolean {
-  return wanted.every((tag) => tags.includes(tag));
-}
-
 /** The options of `add` and `update`; the help of an update says how a value is removed. */
 export const fieldOptions = (use: 'add' | 'update') =>
   ({

@@ -1,19 +1,17 @@
 // `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
-import type { Account } from '../../core/accounts/account.js';
-import { type AccountChange, changed } from '../../core/accounts/account-input.js';
-import { type PlanUse, planFor } from '../../core/accounts/plans/plans.js';
-import type { Core } from '../../parts/core.js';
-import { cliActor } from '../shared/actor.js';
-import { untilDaemonHas } from '../shared/api.js';
-import { CommandError, found } from '../shared/command.js';
+import type { PlanLimits } from '../../core/accounts/plans/plans.js';
+import { type Answer, worded } from '../shared/api.js';
+import { CommandError, notFound } from '../shared/command.js';
 import { type Group, type Run, YES_OPTION } from '../shared/group.js';
 import { limitWords } from '../shared/limit-options.js';
 import { countOf, printTable } from '../shared/table.js';
-import { findStored } from './find.js';
-import { storedExpiryWords } from './show.js';
+import { findAccount } from './find.js';
+import { expiryWords } from './show.js';
 
 const ACCOUNTS = { '<account...>': 'user names or ids' } as const;
 const QUESTIONS = { '--dry-run': 'show what would change without writing anything', ...YES_OPTION } as const;
+/** Most accounts of which one preview shows the change. */
+const SHOWN = 100;
 
 export function addRenewAndUpgrade(account: Group): void {
   account
@@ -38,54 +36,54 @@ interface Given {
   readonly dryRun: boolean | undefined;
 }
 
-async function usePlan(run: Run, use: PlanUse, { account: names, plan, dryRun }: Given): Promise<string> {
-  const core = await run.core();
-  await core.usage.load();
-  const accounts = new Set(names.map((name) => findStored(core, name)));
-  const changes = [...accounts].map((account) => changeOf(core, account, use, plan));
+async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promise<string> {
+  const { plan = null } = given;
+  const found = new Set<string>();
+  for (const name of given.account) found.add((await findAccount(run, name)).id);
+  const apply = (ids: readonly string[], dryRun: boolean) =>
+    worded(
+      run.call('POST /accounts/bulk', { body: { ids, action: { type: 'plan', use, plan }, dryRun } }),
+      plan === null ? {} : { 'body.action.plan': notFound('plan', plan) },
+    );
+  const preview = async () => {
+    const previews = [];
+    for (let rest = [...found]; rest.length > 0; rest = rest.slice(SHOWN))
+      previews.push(await apply(rest.slice(0, SHOWN), true));
+    return {
+      changes: previews.flatMap((each) => each.changes),
+      skipped: previews.flatMap((each) => each.skipped),
+    };
+  };
+  const { changes, skipped } = await preview();
+  for (const { username, reason } of skipped) {
+    if (reason === 'no-plan') throw new CommandError(`${username} has no plan. Give one with --plan.`, 2);
+    run.print(
+      `${username} ${reason === 'already-so' ? 'already has these terms' : `is left out: ${reason}`}.`,
+    );
+  }
+  if (changes.length === 0) return 'Nothing was changed.';
   printTable(run.io, changes, {
-    'USER NAME': ({ before }) => before.username,
-    PLAN: ({ change }) => change.plan ?? '',
-    EXPIRES: ({ before }) => storedExpiryWords(before),
-    'NEW EXPIRY': ({ before, change }) => storedExpiryWords(changed(before, change)),
-    'NEW LIMITS': ({ before, change }) => limitWords(changed(before, change).limits),
+    'USER NAME': ({ username }) => username,
+    PLAN: ({ after }) => termsOf(after).plan,
+    EXPIRES: ({ before }) => expiryWords(termsOf(before)),
+    'NEW EXPIRY': ({ after }) => expiryWords(termsOf(after)),
+    'NEW LIMITS': ({ after }) => limitWords(termsOf(after)),
   });
-  if (dryRun) return 'Nothing was written.';
+  if (given.dryRun) return 'Nothing was written.';
   await run.confirm(`${countOf(changes.length, 'account')} will be changed as shown.`);
-  const done = await core.accounts.patchMany(
-    changes.map(({ before, change }) => ({
-      id: before.id,
-      changeOf(stored) {
-        if (hasSameTerms(before, stored)) return change;
-        throw new CommandError(
-          `Nothing was changed, because ${before.username} has changed since. Run the command again.`,
-        );
-      },
-    })),
-    cliActor(),
-  );
-  const last = changes.at(-1)?.before.id;
-  if (last !== undefined) await untilDaemonHas(last, run, await run.load());
-  if (done.length < changes.length)
+  const now = new Map((await preview()).changes.map(({ id, before }) => [id, JSON.stringify(before)]));
+  for (const { id, username, before } of changes)
+    if (now.get(id) !== JSON.stringify(before))
+      throw new CommandError(
+        `Nothing was changed, because ${username} has changed since. Run the command again.`,
+      );
+  const ids = changes.map(({ id }) => id);
+  if ((await apply(ids, false)).count < ids.length)
     throw new CommandError('Some of the accounts no longer exist; the others were changed.');
-  return `${countOf(done.length, 'account')} changed.`;
+  return `${countOf(ids.length, 'account')} changed.`;
 }
 
-/** Whether the account still has what its change was computed from. */
-function hasSameTerms(before: Account, stored: Account): boolean {
-  const termsOf = ({ expiresAt, daysFromFirstLogin, plan, limits, quotaReset, exit }: Account) =>
-    JSON.stringify([expiresAt, daysFromFirstLogin, plan, limits, quotaReset, exit]);
-  return termsOf(before) === termsOf(stored);
-}
-
-interface Change {
-  readonly before: Account;
-  readonly change: AccountChange;
-}
-
-function changeOf(core: Core, before: Account, use: PlanUse, name: string | undefined): Change {
-  const wanted = name ?? before.plan;
-  if (wanted === null) throw new CommandError(`${before.username} has no plan. Give one with --plan.`, 2);
-  const plan = found(core.plans.byName(wanted), 'plan', wanted);
-  return { before, change: planFor(before, plan, use, core.usage.view(before), Date.now()) };
-}
+/** What a change by a plan says of an account before and after. */
+const termsOf = (said: Readonly<Record<string, unknown>> | null) =>
+  said as unknown as PlanLimits &
+    Pick<Answer<'GET /accounts/{id}'>, 'expiresAt' | 'daysFromFirstLogin'> & { plan: string };

@@ -1,17 +1,13 @@
 // `pulsegate account list` and `account show`.
 import { textOfAddresses } from '../../core/accounts/access/address-list.js';
-import type { Account } from '../../core/accounts/account.js';
-import type { AccountView } from '../../core/accounts/account-views.js';
 import { textOfTags } from '../../core/accounts/fields/tags.js';
-import { isoOrNull } from '../../core/clock.js';
 import { formatHostPort } from '../../core/ip.js';
-import { presentFields } from '../../http/v1/accounts/present.js';
-import type { Answer } from '../shared/api.js';
+import { type Answer, readPages } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
-import { countOf, formatIso, formatOrigin, formatTime, printFields, printTable } from '../shared/table.js';
+import { countOf, formatIso, formatOrigin, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
 import { readLinkAddress } from './link.js';
-import { ACCOUNT, collectTag, hasTags } from './options.js';
+import { ACCOUNT, collectTag } from './options.js';
 
 /** The number of heartbeat entries that `account show` prints. */
 const SHOWN_ENTRIES = 10;
@@ -25,25 +21,26 @@ export function addList(account: Group): void {
         read: collectTag,
       },
     })
-    .answers(async ({ core, io, print }, { search = '', tag, json }) => {
-      const all = (await core()).accounts.list();
-      const now = Date.now();
-      const shown = all.filter((view) => matches(view, search) && hasTags(view.account.tags, tag));
+    .answers(async ({ call, io, print }, { search, tag: tags }) => {
+      const query = { search, tag: tags?.join(','), sort: 'createdAt' } as const;
+      const { items, total } = await readPages((page) =>
+        call('GET /accounts', { query: { ...query, ...page } }),
+      );
       const show = () => {
-        printTable(io, shown, {
-          'USER NAME': ({ account: { username } }) => username,
-          STATE: (view) => stateOf(presentFields(view, now)),
-          EXPIRES: ({ account: each }) => storedExpiryWords(each),
-          'LAST LOGIN': ({ account: { lastLoginAt } }) => formatTime(lastLoginAt, 'never'),
+        printTable(io, items, {
+          'USER NAME': ({ username }) => username,
+          STATE: stateOf,
+          EXPIRES: expiryWords,
+          'LAST LOGIN': ({ lastLoginAt }) => formatIso(lastLoginAt, 'never'),
           ENTRIES: ({ dataCount }) => String(dataCount),
           'LATEST GAME': ({ latestGameId }) => latestGameId ?? '',
-          TAGS: ({ account: { tags } }) => textOfTags(tags),
-          REMARKS: ({ account: { remarks } }) => remarks ?? '',
+          TAGS: ({ tags }) => textOfTags(tags),
+          REMARKS: ({ remarks }) => remarks ?? '',
         });
-        const of = shown.length === all.length ? '' : `${shown.length} of `;
-        print(`${of}${countOf(all.length, 'account')}`);
+        const of = items.length === total ? '' : `${items.length} of `;
+        print(`${of}${countOf(total, 'account')}`);
       };
-      return [json ? shown.map((view) => presentFields(view, now)) : null, show];
+      return [items, show];
     });
 }
 
@@ -96,32 +93,17 @@ export function addShow(account: Group): void {
     });
 }
 
-function matches({ account, latestGameId }: AccountView, search: string): boolean {
-  const wanted = search.toLowerCase();
-  return [account.id, account.username, account.remarks, ...account.tags, latestGameId].some((text) =>
-    text?.toLowerCase().includes(wanted),
-  );
-}
+type Account = Answer<'GET /accounts/{id}'>;
 
-type State = Pick<
-  Answer<'GET /accounts/{id}'>,
-  'isEnabled' | 'isExpired' | 'suspendedUntil' | 'suspendReason'
->;
-
-function stateOf({ isEnabled, isExpired, suspendedUntil, suspendReason }: State): string {
+function stateOf({ isEnabled, isExpired, suspendedUntil, suspendReason }: Account): string {
   if (!isEnabled) return 'disabled';
   if (suspendedUntil !== null) return `suspended until ${formatIso(suspendedUntil, '')} (${suspendReason})`;
   return isExpired ? 'expired' : 'enabled';
 }
 
-interface Expiry {
-  readonly expiresAt: string | null;
-  readonly daysFromFirstLogin: number | null;
-}
-
 /** `2026-12-31 00:00 UTC`, `30 days from first login`, `never`. */
-const expiryWords = ({ expiresAt, daysFromFirstLogin }: Expiry): string =>
+export const expiryWords = ({
+  expiresAt,
+  daysFromFirstLogin,
+}: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>) =>
   daysFromFirstLogin === null ? formatIso(expiresAt, 'never') : `${daysFromFirstLogin} days from first login`;
-
-export const storedExpiryWords = ({ expiresAt, daysFromFirstLogin }: Account): string =>
-  expiryWords({ expiresAt: isoOrNull(expiresAt), daysFromFirstLogin });

@@ -1,10 +1,10 @@
 // `pulsegate account update`.
 import { changedTags } from '../../core/accounts/fields/tags.js';
-import { cliActor } from '../shared/actor.js';
-import { Refused, untilDaemonHas } from '../shared/api.js';
+import { isoOrNull } from '../../core/clock.js';
+import { unlessChangedMeanwhile } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
 import { parseExpiry, requireChange } from '../shared/options.js';
-import { findStored } from './find.js';
+import { findAccount } from './find.js';
 import { choosePassword, printCredentials } from './link.js';
 import {
   ACCOUNT,
@@ -40,33 +40,23 @@ export function addUpdate(account: Group): void {
     .answers(async (run, { account: nameOrId, ...given }) => {
       const isEnabled = requireChange('account update', given);
       const { expires, tag, untag, authorize, authorizedAddresses } = given;
-      const expiresAt = expires === undefined ? undefined : parseExpiry(expires, Date.now());
+      const expiresAt = expires === undefined ? undefined : isoOrNull(parseExpiry(expires, Date.now()));
       const isNewPassword = given.password || given.generate || given.passwordStdin;
       const chosen = isNewPassword ? await choosePassword(run.io, given) : undefined;
-      const core = await run.core();
-      const { id, username } = findStored(core, nameOrId);
-      // One transaction for fields and password, on the stored account: what two commands add at once is all kept.
-      const updated = await core.accounts.patch(
-        id,
-        (stored) => ({
-          ...{ isEnabled, password: chosen?.password, expiresAt },
+      const fields = { ...fieldsOf(given), isEnabled, password: chosen?.password, expiresAt };
+      const updated = await unlessChangedMeanwhile(async () => {
+        const { id, etag: ifMatch, ...stored } = await findAccount(run, nameOrId);
+        const body = {
+          ...fields,
           tags: (tag ?? untag) && changedTags(stored.tags, { add: tag ?? [], remove: untag ?? [] }),
           authorizedAddresses: (authorize ?? authorizedAddresses) && [
             ...(authorizedAddresses ?? stored.authorizedAddresses),
             ...(authorize ?? []),
           ],
-          ...fieldsOf(given),
-        }),
-        cliActor(),
-      );
-      if (!updated.ok) {
-        const { problemOf } = await import('../../http/v1/accounts/shared.js');
-        const { problem: code, ...why } = problemOf(updated);
-        return wordedAccount(Promise.reject(new Refused({ code, ...why } as Refused['problem'])));
-      }
-      await untilDaemonHas(id, run, await run.load());
-      if (chosen !== undefined) return printCredentials(run, given, { ...updated.account, ...chosen });
-      const shown = given.json ? await run.call('GET /accounts/{id}', { params: { id } }) : undefined;
-      return [shown, `Updated ${username}.`];
+        };
+        return wordedAccount(run.call('PATCH /accounts/{id}', { params: { id }, body, ifMatch }));
+      });
+      if (chosen !== undefined) return printCredentials(run, given, { ...updated, ...chosen });
+      return [updated, `Updated ${updated.username}.`];
     });
 }

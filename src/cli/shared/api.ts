@@ -2,12 +2,13 @@
 // opened database. Types of input and answer are those of the routes.
 import { existsSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
+import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../../config.js';
 import type { Problem } from '../../http/api/problem.js';
-import { IDENTITY_PATH, USER_HEADER } from '../../http/caller.js';
+import { FILE_TYPE, IDENTITY_PATH, USER_HEADER } from '../../http/caller.js';
 import type { Call } from '../../http/in-process.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import { controlSocketPath, identityOf } from '../../parts/admin/control-socket.js';
@@ -21,10 +22,6 @@ const TIMEOUT_MS = 10_000;
 const CHANGE_TIMEOUT_MS = 60_000;
 /** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
 const IDENTITY_TIMEOUT_MS = 2_000;
-
-/** The daemon applies changes of the database within a second. */
-const FOLLOWED_WITHIN_MS = 1_000;
-const FOLLOW_POLL_MS = 50;
 
 /** `GET /tokens`: method and path below /api/v1. */
 type NameOf<Route> = Route extends { endpoint: `${infer Method} /api/v1${infer Path}` }
@@ -41,10 +38,13 @@ type Given<Value> = Value extends readonly (infer Item)[]
 type Optional<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
 type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.input<Params> } : unknown) &
   (Request extends { query: infer Query } ? { query?: Optional<z.input<Query>> } : unknown) &
-  (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) & { ifMatch?: string };
+  (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) &
+  (Request extends { raw: unknown } ? { content: Readable } : unknown) & { ifMatch?: string };
 type AnswerOf<Responses> = Responses[keyof Responses] extends { schema: infer Schema }
   ? z.output<Schema>
-  : undefined;
+  : Responses[keyof Responses] extends { contentType: string }
+    ? Readable
+    : undefined;
 
 export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['responses']>;
 
@@ -92,6 +92,44 @@ export async function worded<Answer>(
   });
 }
 
+/** Most items of one page. */
+const PAGE_SIZE = 1_000;
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+/** Reads pages until it has `limit` items or all of them. Returns the last page with the items of all. */
+export async function readPages<Item, Of extends Page<Item>>(
+  read: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<Of & Page<Item>>,
+  limit = Infinity,
+  pageSize = PAGE_SIZE,
+): Promise<Omit<Of, 'items'> & { readonly items: readonly Item[] }> {
+  const items: Item[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await read({ limit: Math.min(pageSize, limit - items.length), cursor });
+    items.push(...page.items);
+    if (page.nextCursor === null || items.length >= limit) return { ...page, items };
+    cursor = page.nextCursor;
+  }
+}
+
+/** How often `unlessChangedMeanwhile` begins again. */
+const MAX_TRIES = 10;
+
+/** Returns the result of `change`, which reads and changes a version; it begins again when another change came in between. */
+export async function unlessChangedMeanwhile<Result>(
+  change: () => Promise<Result>,
+  tries = MAX_TRIES,
+): Promise<Result> {
+  return change().catch((error: unknown) => {
+    const isChanged = error instanceof Refused && error.problem.code === 'changed-meanwhile';
+    if (!isChanged || tries === 1) throw error;
+    return unlessChangedMeanwhile(change, tries - 1);
+  });
+}
+
 /** What a command works with, each opened by its first use. */
 export interface Opened extends Api {
   /** The API of the database, also when the daemon runs. */
@@ -104,10 +142,14 @@ export interface Opened extends Api {
 
 /**
  * Its `call` asks the running daemon, if it has this version and this database and answers; otherwise the database, which is
- * created only with `mayCreate`.
+ * created only with `mayCreate`. Errors of its writes that the answer does not contain go to `onError`.
  * All throw CommandError when there is no database, and StartError like openCore.
  */
-export function openLazily(load: () => Promise<Loaded>, mayCreate: () => boolean): Opened {
+export function openLazily(
+  load: () => Promise<Loaded>,
+  mayCreate: () => boolean,
+  onError: (error: unknown) => void,
+): Opened {
   let opened: Promise<Core> | undefined;
   const core = once(async () => {
     opened = openDatabase(await load(), mayCreate());
@@ -115,7 +157,7 @@ export function openLazily(load: () => Promise<Loaded>, mayCreate: () => boolean
   });
   const database = once(async () => {
     const { openCommandApi } = await import('../../parts/admin/command-api.js');
-    return apiOver(await openCommandApi(await core(), (await load()).config, cliActor().name));
+    return apiOver(await openCommandApi(await core(), (await load()).config, cliActor().name, onError));
   });
   const api = once(async () => {
     const { config } = await load();
@@ -129,35 +171,13 @@ export function openLazily(load: () => Promise<Loaded>, mayCreate: () => boolean
   };
 }
 
-/**
- * Resolves when the running daemon, if there is one, has read the account that this command wrote in the database: the next command
- * may ask the daemon.
- */
-export async function untilDaemonHas(
-  id: string,
-  run: Pick<Opened, 'database'>,
-  { config }: Loaded,
-): Promise<void> {
-  const until = Date.now() + FOLLOWED_WITHIN_MS;
-  const etagIn = ({ call }: Api) => call('GET /accounts/{id}', { params: { id } }).then(({ etag }) => etag);
-  if (!(await isDaemonOf(config))) return;
-  const [daemon, etag] = [daemonApi(config), await etagIn(await run.database())];
-  // A new account is refused until the daemon has it.
-  const arrived = () =>
-    etagIn(daemon).then(
-      (read) => read === etag,
-      (error: unknown) => !(error instanceof Refused),
-    );
-  while (Date.now() < until && !(await arrived())) await pause(FOLLOW_POLL_MS);
-}
-
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
 export function daemonApi({ dataDir }: Config): Api {
   return apiOver(async ({ path, params, query, ...sent }) => {
     const socketPath = controlSocketPath(dataDir);
     if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
-    const timeout = sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
+    const timeout = sent.content ? 0 : sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
     const to = { socketPath, path: `/api/v1${filled}?${query}`, timeout };
     return exchange(to, sent).catch(({ code, message }: NodeJS.ErrnoException) => {
       if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
@@ -190,18 +210,18 @@ async function isDaemonOf(config: Config): Promise<boolean> {
 function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }>): Api {
   const call = async (name: string, input: Partial<Call> & { query?: object } = {}) => {
     const [method = '', path = ''] = name.split(' ');
-    const { params = {}, query = {}, body, ifMatch } = input;
+    const { params = {}, query = {}, ...sent } = input;
     const search = new URLSearchParams();
     for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
-    const answer = await send({ method, path, params, query: search, body, ifMatch });
+    const answer = await send({ method, path, params, query: search, ...sent });
     if (answer.status < 400) return answer.body;
     throw new Refused(Object(answer.body) as Refused['problem'], answer.status);
   };
   return { call: call as Api['call'] };
 }
 
-/** Sends a request, and reads the JSON of its response; '' without a body. */
-async function exchange(to: RequestOptions, { method, body, ifMatch }: Partial<Call>) {
+/** Sends a request, and reads the JSON of its response; '' without a body, and a stream of anything else. */
+async function exchange(to: RequestOptions, { method, body, content, ifMatch }: Partial<Call>) {
   // Loaded here, because most commands without a daemon need no network. Kept code (bin/load.js) cannot import.
   const { request } = process.getBuiltinModule('node:http');
   return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
@@ -209,15 +229,19 @@ async function exchange(to: RequestOptions, { method, body, ifMatch }: Partial<C
       [USER_HEADER]: encodeURIComponent(cliActor().name),
       ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(content === undefined ? {} : { 'content-type': FILE_TYPE }),
     };
     const sent = request({ ...to, method, headers }, (response) => {
-      text(response).then(
-        (content) => resolve({ status: response.statusCode ?? 500, body: content && JSON.parse(content) }),
-        reject,
-      );
+      const { statusCode: status = 500, headers: received } = response;
+      if (received['content-disposition'] !== undefined) {
+        sent.setTimeout(0);
+        return resolve({ status, body: response });
+      }
+      text(response).then((json) => resolve({ status, body: json && JSON.parse(json) }), reject);
     });
     sent.on('timeout', () => sent.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
     sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    if (content) pipeline(content, sent).catch(reject);
+    else sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

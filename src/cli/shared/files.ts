@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,15 +12,14 @@ import { CommandError, type CommandIo } from './command.js';
 export const STDIO = '-';
 
 /**
- * Copies stdin to an unlinked temporary file in `folder`, which disappears when the process exits. Calls `work` with a
- * function that opens the copy from its beginning each time.
+ * Copies stdin to an unlinked temporary file, which disappears when the process exits. Calls `work` with a function that opens the
+ * copy from its beginning each time.
  */
 export async function withStdin<T>(
   { stdin }: CommandIo,
-  folder: string,
   work: (read: () => Readable) => Promise<T>,
 ): Promise<T> {
-  const path = join(folder, `stdin-${randomUUID()}.tmp`);
+  const path = join(tmpdir(), `stdin-${randomUUID()}.tmp`);
   const handle = await open(path, 'wx+', 0o600);
   await unlink(path);
   try {

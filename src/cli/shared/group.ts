@@ -117,7 +117,11 @@ class Runnable<Of> extends Described {
       const { config: file } = commander.optsWithGlobals<{ config?: string }>();
       // Imported here because help and completion need neither zod nor yaml.
       const load = once(async () => (await import('../../config.js')).loadConfig({ file, env: io.env }));
-      const { close, ...opened } = openLazily(load, () => mayCreate(given));
+      const { close, ...opened } = openLazily(
+        load,
+        () => mayCreate(given),
+        (error) => printLine(io.stderr, `Database write failed: ${String(error)}`),
+      );
       const print = (line: string): void => printLine(io.stdout, line);
       const run: Run = { ...opened, io, file, load, print, confirm: (what) => confirm(io, given.yes, what) };
       const shown = await Promise.resolve(work(run, given)).finally(close);

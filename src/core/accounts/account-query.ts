@@ -10,6 +10,8 @@ export interface AccountFilter {
    * Words, ignoring case. Each is in user name, remarks, tags, latest GameID, e-mail address or Telegram chat; or is the complete GUID.
    */
   readonly search?: string | undefined;
+  /** The whole user name, exactly. */
+  readonly username?: string | undefined;
   readonly online?: boolean | undefined;
   readonly enabled?: boolean | undefined;
   readonly expired?: boolean | undefined;
@@ -21,7 +23,7 @@ export interface AccountFilter {
   readonly expiresBefore?: number | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;
-  /** One of its tags, exactly. */
+  /** Its tags include all of these, which commas separate. */
   readonly tag?: string | undefined;
   /** Latest GameID, exactly. */
   readonly game?: string | undefined;
@@ -53,6 +55,7 @@ export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: 
   function add<Value>(wanted: Value | undefined, test: (view: AccountView, wanted: Value) => boolean): void {
     if (wanted !== undefined) tests.push((view) => test(view, wanted));
   }
+  add(filter.username, ({ account }, name) => account.username === name);
   add(filter.enabled, ({ account }, wanted) => account.isEnabled === wanted);
   add(filter.expired, ({ account }, wanted) => isExpired(account, now) === wanted);
   add(filter.suspended, ({ account }, wanted) => isSuspended(account, now) === wanted);
@@ -63,7 +66,7 @@ export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: 
   add(filter.owner, ({ account }, owner) => (account.owner ?? NO_OWNER) === owner);
   add(filter.plan, ({ account }, plan) => account.plan === plan);
   add(filter.exit, ({ account }, exit) => account.exit === exit);
-  add(filter.tag, ({ account }, tag) => account.tags.includes(tag));
+  for (const tag of filter.tag?.split(',') ?? []) add(tag, ({ account }) => account.tags.includes(tag));
   add(filter.game, ({ latestGameId }, game) => latestGameId === game);
   add(filter.authorizedAddress, ({ account }, address) =>
     includesAddress(account.authorizedAddresses, address),

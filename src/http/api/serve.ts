@@ -44,12 +44,13 @@ export function serveRoutes<Deps>(
   }
 }
 
-/** Answers a request whose path and method are those of the route. */
+/** Answers a request whose path and method are those of the route. @param send gives the caller what the handler returns */
 export async function answerRoute<Deps>(
   ctx: ParameterizedContext<AdminState>,
   route: Route<Deps>,
   depsFor: (caller: Caller | undefined) => Deps,
   { readJsonObject, readBulkJsonObject, lostAccess, isConfirmed, unknownFields: unknown }: BodyReaders,
+  send = sendAnswer,
 ): Promise<void> {
   const { request, bulkBody, handler } = route;
   const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
@@ -176,7 +177,7 @@ function queryOf(querystring: string): Record<string, string> | null {
   return names.size === entries.length ? Object.fromEntries(entries) : null;
 }
 
-function send(ctx: Context, result: Answered | ProblemAnswer): void {
+function sendAnswer(ctx: Context, result: Answered | ProblemAnswer): void {
   if ('problem' in result) return sendProblem(ctx, result);
   if (result.headers) ctx.set({ ...result.headers });
   if (result.body === undefined) return;

@@ -26,6 +26,9 @@ import { retentionOf } from '../operator-settings.js';
 
 /** The routes by the beginning of their paths. A command reads only those that it asks. */
 const GROUPS = {
+  '/accounts/bulk': async () => (await import('../../http/v1/accounts/bulk.js')).accountBulkRoutes,
+  '/accounts/export': async () => (await import('../../http/v1/accounts/export.js')).accountExportRoutes,
+  '/accounts/import': async () => (await import('../../http/v1/accounts/import.js')).accountImportRoutes,
   '/accounts': async () => [
     ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
     ...(await import('../../http/v1/accounts/credentials.js')).credentialRoutes,
@@ -53,17 +56,30 @@ export type Operation =
   | typeof import('../../http/v1/activity/sessions.js').liveSessionRoutes[number]
   | typeof import('../../http/v1/people/session.js').sessionRoutes[number];
 
-/** Returns the function that calls an operation. @param user the system user, for the audit log */
-export async function openCommandApi(core: Core, config: Config, user: string) {
-  const services = only<Services>(await openServices(core, config));
+/**
+ * Returns the function that calls an operation.
+ * @param user the system user, for the audit log
+ * @param onError called when accounts could not be written
+ */
+export async function openCommandApi(
+  core: Core,
+  config: Config,
+  user: string,
+  onError: (error: unknown) => void,
+) {
+  const services = only<Services>(await openServices(core, config, onError));
   let loaded: Promise<void> | undefined;
   return async (call: Call) => {
     const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
     const group = groups.find((start) => call.path.startsWith(start));
     if (group === undefined) throw new Error(`commands do not call ${call.path}`);
-    if (group === '/accounts') {
+    if (group.startsWith('/accounts')) {
       loaded ??= loadFigures(core, services.activity);
       await loaded;
+    }
+    if (call.content || group === '/accounts/export') {
+      const { createAccountFiles } = await import('./account-files.js');
+      Object.assign(services, createAccountFiles(core, Date.now, onError));
     }
     return callInProcess(await GROUPS[group](), services, commandCaller(user), call);
   };
@@ -85,7 +101,7 @@ async function loadFigures({ store, usage }: Core, activity: Services['activity'
   activity.load([], await store.samples.trafficSince(store.calendar.firstDay('day', Date.now()) ?? 0));
 }
 
-async function openServices(core: Core, config: Config) {
+async function openServices(core: Core, config: Config, onError: (error: unknown) => void) {
   const { store, accounts, usage, sessions, plans, whitelist } = core;
   const now = Date.now;
   const operators = operatorsOf(core, now);
@@ -112,6 +128,8 @@ async function openServices(core: Core, config: Config) {
     exitProblem: () => null,
     testExit: async () => ({ ok: false, reason: 'no daemon runs' }),
     exitFigures: new ExitFigures(now),
+    importing: new Set<string | null>(),
+    log: only<Services['log']>({ error: ({ err }: { err?: unknown }) => onError(err) }),
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),
     geo: NO_GEO,

@@ -1,7 +1,4 @@
 // Makes what the routes of the admin API work with, from the parts of the daemon.
-import { randomUUID } from 'node:crypto';
-import { readAccounts, writeAccounts } from '../../account-files/formats.js';
-import { importAccounts } from '../../account-files/import.js';
 import { spooled } from '../../account-files/spool.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
@@ -26,6 +23,7 @@ import type { HeartbeatsPart } from '../heartbeats.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
+import { createAccountFiles } from './account-files.js';
 import { createBackup } from './backup.js';
 
 export interface ServiceParts {
@@ -74,6 +72,9 @@ export function createServices(parts: ServiceParts): Services {
   const { store, usage } = core;
   const { changes, overview } = stats;
   const version = readVersion();
+  const files = createAccountFiles(core, now, (err) =>
+    log.error({ err }, 'writing imported accounts failed'),
+  );
   const lostAccess = createLostAccess({ ...auth, whitelist: core.whitelist });
   return {
     accounts: core.accounts,
@@ -86,22 +87,9 @@ export function createServices(parts: ServiceParts): Services {
     calendar: store.calendar,
     timeZone,
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
-    exportAccounts: (format, views, options) => {
-      const withUsage = function* () {
-        for (const view of views) yield { view, usage: usage.lastView(view.account) };
-      };
-      return writeAccounts(format, withUsage(), options);
-    },
+    exportAccounts: files.exportAccounts,
     importAccounts: (format, input, options) =>
-      spooled(config.dataDir, input, (file) =>
-        importAccounts(readAccounts(format, file, options), {
-          ...options,
-          audit: store.audit,
-          now,
-          newId: randomUUID,
-          onError: (err) => log.error({ err }, 'writing imported accounts failed'),
-        }),
-      ),
+      spooled(config.dataDir, input, (file) => files.importAccounts(format, file, options)),
     importing: new Set(),
     maxImportBytes: admin.maxImportBytes,
     confirmations: notices.confirmations,

@@ -147,6 +147,8 @@ export const AccountChange = z
   .object({
     /** A new name ends the account's live sessions. Id, heartbeats and history stay. */
     username: Username,
+    /** A new password ends the account's live sessions. */
+    password: Password,
     ...Fields.shape,
     /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
     owner: Guid.nullable(),

@@ -26,6 +26,8 @@ const TYPES = ['text/csv', 'application/json', 'text/plain'];
 
 class TooLarge extends Error {}
 
+const ANY_SIZE = { maxImportBytes: Infinity, maxLines: Infinity };
+
 /** The caller lost its rights while it sent the file. */
 class Refused extends Error {
   constructor(readonly answer: ProblemAnswer) {
@@ -56,7 +58,9 @@ export const accountImportRoutes = [
       { query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx },
       deps,
     ) {
-      const { maxImportBytes } = deps;
+      // A file of the command line was on this machine before.
+      const { maxImportBytes, maxLines } =
+        caller.via === 'cli' ? ANY_SIZE : { maxImportBytes: deps.maxImportBytes, maxLines: undefined };
       if (!TYPES.includes(ctx.request.type.toLowerCase())) {
         return { problem: 'unsupported-media-type', ...because('import-type') };
       }
@@ -75,7 +79,7 @@ export const accountImportRoutes = [
         return { problem: 'too-many-requests', ...because('importing') };
       }
       deps.importing.add(importer);
-      const report = createReport({ dryRun, format, zone });
+      const report = createReport({ dryRun, format, zone }, maxLines);
       let cost = NO_COST;
       // Nothing is imported before the end of the file.
       const upload = atMost(ctx.req, maxImportBytes, () => {

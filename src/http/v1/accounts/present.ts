@@ -15,22 +15,8 @@ export function presentAccount(
   owner: { readonly id: string; readonly name: string } | null,
   schedules: Schedules,
 ): Record<string, unknown> {
-  const { account } = view;
-  return {
-    ...presentFields(view, now),
-    todayBytesUp: today.up,
-    todayBytesDown: today.down,
-    ...presentSchedule(account, schedules, now),
-    owner,
-    limits: account.limits,
-    usage: presentUsage(usage),
-    etag: accountEtag(account),
-  };
-}
-
-/** What the command line shows of an account too. */
-export function presentFields({ account, dataCount, latestGameId }: AccountView, now: number) {
-  const { owner: _, ...fields } = fieldsOf(account);
+  const { account, dataCount, latestGameId } = view;
+  const fields = fieldsOf(account);
   const suspended = isSuspended(account, now);
   return {
     id: account.id,
@@ -45,6 +31,13 @@ export function presentFields({ account, dataCount, latestGameId }: AccountView,
     dataCount,
     latestGameId,
     contacts: account.contacts,
+    todayBytesUp: today.up,
+    todayBytesDown: today.down,
+    ...presentSchedule(account, schedules, now),
+    owner,
+    limits: account.limits,
+    usage: presentUsage(usage),
+    etag: accountEtag(account, fields),
   };
 }
 
@@ -62,6 +55,6 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with the settings of an operator, but not with logins and traffic. */
-export function accountEtag(account: Account): string {
-  return etagOf([account.username, fieldsOf(account), account.limits, account.contacts]);
+export function accountEtag(account: Account, fields = fieldsOf(account)): string {
+  return etagOf([account.username, fields, account.limits, account.contacts]);
 }

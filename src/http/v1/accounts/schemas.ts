@@ -4,7 +4,7 @@ import { NO_OWNER } from '../../../core/accounts/account-query.js';
 import { CLIENT_FORMATS } from '../../../core/accounts/player/client-formats.js';
 import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import { sortedCursors } from '../cursors.js';
-import { AccountLimits, AccountUsage, Contacts, FieldsOfAnswers, Tag } from './field-schemas.js';
+import { AccountLimits, AccountUsage, Contacts, FieldsOfAnswers } from './field-schemas.js';
 
 export const Account = z
   .object({
@@ -60,6 +60,8 @@ const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag
      * chat. A whole GUID finds its account.
      */
     search: z.string().max(255).optional(),
+    /** The exact user name. */
+    username: z.string().max(255).optional(),
     online: flag.optional(),
     enabled: flag.optional(),
     expired: flag.optional(),
@@ -73,8 +75,8 @@ const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag
     /** Never logged in. */
     neverUsed: flag.optional(),
     overQuota: flag.optional(),
-    /** The exact text of one tag. */
-    tag: Tag.optional(),
+    /** Exact texts of tags, separated by commas: accounts that have all of them. */
+    tag: z.string().min(1).max(1_000).optional(),
     /** The exact latest GameID. */
     game: z.string().max(255).optional(),
     /** The account that this client address authenticates as without credentials. */
