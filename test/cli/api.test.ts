@@ -26,7 +26,8 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['account add bob --password-stdin --expires 2030-01-01 --schedule never', undefined, 'secret'],
   ['account add bob --password-stdin --expires 2030-01-01', undefined, 'secret'],
   ['account list'],
-  ['account list --search vip --json'],
+  ['account list --search vip --json', ['listAccounts', 'items']],
+  ['account list --tag vip --tag new'],
   ['account show ann'],
   ['account show ann --json', ['getAccount']],
   ['account show ghost'],
@@ -37,6 +38,10 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['account rename bob ben --json', ['changeAccount']],
   ['account update ann --email a@example.com --untag vip --tag new --json', ['changeAccount']],
   ['account update ann --email nobody'],
+  ['account update ann --authorize 203.0.113.7 --json', ['changeAccount']],
+  ['account update ann --authorize 203.0.113.8 --tag second'],
+  ['account list --tag new --tag second'],
+  ['account update ann --password-stdin --remarks hello', undefined, 'secret'],
   ['account limits set ann --max-sessions 4 --json', ['changeAccountLimits']],
   ['account limits set ann --egress-class gone'],
   ['account limits show ann'],
@@ -54,12 +59,16 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['plan list'],
   ['plan list --json', ['getPlans', 'plans']],
   ['account add cat --password-stdin --plan month --expires never', undefined, 'secret'],
+  ['account renew ann'],
+  ['account renew ann ben --plan month --dry-run'],
   ['account renew ann --plan month --yes'],
+  ['account upgrade ann --plan month --yes'],
   ['account upgrade ann --plan gone --yes'],
   ['account show ann --json', ['getAccount']],
   ['plan remove month --yes'],
   ['plan remove month --yes'],
   ['account export --format json'],
+  ['account export --tag new --with-hashes'],
   ['account import - --dry-run', undefined, 'username,password\ndan,x\n'],
   ['account import - --json', ['importAccounts'], 'username,password\ndan,x\n'],
   ['account link dan --password-stdin', undefined, 'x'],
@@ -132,6 +141,18 @@ describe('commands with a running daemon and without one', () => {
     });
   }
 
+  it('account update keeps what two commands add at once', async () => {
+    for (const daemon of [running, stopped]) {
+      const tags = ['one', 'two', 'three'];
+      await Promise.all(tags.map((tag) => run(daemon, `account update ann --tag ${tag}`)));
+      const shown = (await run(daemon, 'account show ann --json')).json() as { tags: string[] };
+      assert.deepEqual(
+        tags.filter((tag) => !shown.tags.includes(tag)),
+        [],
+      );
+    }
+  });
+
   it('agent send queues a run, which the daemon executes', async () => {
     const sent = (await run(running, 'agent send echo hello --wait --json')).json() as Record<
       string,
@@ -155,7 +176,7 @@ function comparable({ code, stdout, stderr }: Result) {
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:[\d.]+Z?| UTC)/g, 'TIME')
       .replace(/pg_[\w-]+/g, 'SECRET')
       .replace(/sub\/[\w-]{20,}/g, 'sub/SECRET')
-      .replace(/[0-9a-f]{32}/g, 'ETAG')
+      .replace(/[0-9a-f]{32,}/g, 'HASH')
       .replace(/(:|"port": |server .*:)\d{4,5}\b/g, '$1PORT');
   return { code, stdout: plain(stdout), stderr: plain(stderr) };
 }

@@ -38,8 +38,11 @@ interface Given {
 
 async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promise<string> {
   const { plan = null } = given;
-  const found = new Set<string>();
-  for (const name of given.account) found.add((await findAccount(run, name)).id);
+  const plans = new Map<string, string | null>();
+  for (const name of given.account) {
+    const { id, plan: own } = await findAccount(run, name);
+    plans.set(id, own);
+  }
   const apply = (ids: readonly string[], dryRun: boolean) =>
     worded(
       run.call('POST /accounts/bulk', { body: { ids, action: { type: 'plan', use, plan }, dryRun } }),
@@ -47,7 +50,7 @@ async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promis
     );
   const preview = async () => {
     const previews = [];
-    for (let rest = [...found]; rest.length > 0; rest = rest.slice(SHOWN))
+    for (let rest = [...plans.keys()]; rest.length > 0; rest = rest.slice(SHOWN))
       previews.push(await apply(rest.slice(0, SHOWN), true));
     return {
       changes: previews.flatMap((each) => each.changes),
@@ -55,7 +58,9 @@ async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promis
     };
   };
   const { changes, skipped } = await preview();
-  for (const { username, reason } of skipped) {
+  for (const { id, username, reason } of skipped) {
+    const own = plans.get(id ?? '');
+    if (reason === 'no-plan' && own) throw notFound('plan', own);
     if (reason === 'no-plan') throw new CommandError(`${username} has no plan. Give one with --plan.`, 2);
     run.print(
       `${username} ${reason === 'already-so' ? 'already has these terms' : `is left out: ${reason}`}.`,

@@ -97,6 +97,11 @@ describe('accounts of one daemon', async () => {
 
     const reset = await daemon.api('POST', `${path}/password`, { password: 'known' });
     assert.equal((reset.json as Json)['password'], 'known');
+    assert.equal((await daemon.api('PATCH', path, { password: 'patched', remarks: 'both' })).status, 200);
+    assert.equal((await linkFor('known')).status, 400);
+    assert.equal((await linkFor('patched')).status, 200);
+    const matched = async (query: string) => (await list(daemon, query)).matched;
+    assert.deepEqual([await matched('?username=a%20b%2Fc'), await matched('?username=a%20b')], [1, 0]);
     const removed = await daemon.api('DELETE', path);
     assert.deepEqual(removed.json, { heartbeatsRemoved: 0, sessionsEnded: 0 });
     for (const answer of [
