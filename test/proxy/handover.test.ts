@@ -9,7 +9,10 @@ import type { PlaneHandover } from '../../src/proxy/handover/state.js';
 import { readPlaneState } from '../../src/proxy/handover/state.js';
 import type { PlaneOptions } from '../../src/proxy/plane/plane.js';
 import { eventually } from '../helpers/eventually.js';
+import { basic } from '../helpers/http.js';
 import { connectHead, readHead } from '../helpers/http-proxy-client.js';
+import { startNameServer } from '../helpers/name-server.js';
+import { scaled } from '../helpers/scale.js';
 import {
   connectThrough,
   greeting,
@@ -22,11 +25,17 @@ import {
 import type { Scope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 import { associateThrough, startUdpEcho } from '../helpers/udp-client.js';
-import { accountRecord, PASSWORD, type PlaneWorld, startPlane } from './plane-world.js';
+import { accountRecord, PASSWORD, type PlaneWorld, RESOLVER, SETTINGS, startPlane } from './plane-world.js';
 
 const NAMES = ['anna', 'bert', 'cleo', 'dora'];
 const BIND = 2;
+/** Of 256 KiB. */
+const CHUNKS = 60;
 const player = ({ port }: PlaneWorld, username = 'anna') => ({ port, username, password: PASSWORD });
+
+type Account = ReturnType<typeof accountRecord>;
+
+const basicOf = (name: string) => `Proxy-Authorization: ${basic(name, PASSWORD)}\r\n`;
 
 /** Written and read again, as by another process. */
 function carried({ state, descriptors }: PlaneHandover): PlaneHandover {
@@ -91,7 +100,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const ids = idsOf(first);
     const moved = flows.map(async (socket) => {
       const received = hashOf(socket);
-      return [await sendAll(socket, 100, chunk), await received];
+      return [await sendAll(socket, CHUNKS, chunk), await received];
     });
     await eventually(() => {
       first.sessions.count();
@@ -105,7 +114,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       const { summary } = await ended(third, id);
       assert.deepEqual(
         [summary.bytesUp, summary.bytesDown, summary.end],
-        [100 << 18, 100 << 18, 'client-closed'],
+        [CHUNKS << 18, CHUNKS << 18, 'client-closed'],
       );
     }
     assert.deepEqual([first.closed, second.closed, second.opened, third.opened], [[], [], [], []]);
@@ -250,11 +259,11 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     );
     const record = { ...accountRecord('anna'), authorizedAddresses: ['127.0.0.1'] };
     const first = await startPlane(t, [], { accounts: [record], workers: 2 });
-    const basic = `Proxy-Authorization: Basic ${Buffer.from(`anna:${PASSWORD}`).toString('base64')}\r\n`;
+    const fields = basicOf('anna');
     const tunnel = await RawClient.connect(first.port);
-    tunnel.send(connectHead(`127.0.0.1:${target.port}`, basic));
+    tunnel.send(connectHead(`127.0.0.1:${target.port}`, fields));
     await readHead(tunnel);
-    const get = `GET http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: 127.0.0.1:${web.port}\r\n${basic}\r\n`;
+    const get = `GET http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: 127.0.0.1:${web.port}\r\n${fields}\r\n`;
     const kept = await RawClient.connect(first.port);
     kept.send(get);
     assert.equal((await readHead(kept)).status, 200);
@@ -317,6 +326,166 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       [datagramsUp, datagramsDown, bytesUp, bytesDown, destinations?.length],
       [4, 5, 3 + 4 + 3 + 4, 3 + 4 + 13 + 3 + 4, 1],
     );
+  });
+
+  it('goes on itself when there is no successor: also with what came meanwhile', async (t) => {
+    const [target, udp] = [await startTarget(t, echo), await startUdpEcho(t)];
+    const bert = accountRecord('bert');
+    const world = await startPlane(t, [], { accounts: [accountRecord('anna'), bert], workers: 2 });
+    const client = await connectThrough(player(world), '127.0.0.1', target.port);
+    const other = await connectThrough(player(world, 'bert'), '127.0.0.1', target.port);
+    const game = await associateThrough(t, player(world));
+    assert.equal(await game.roundTrip('127.0.0.1', udp.port, 'one'), 'one');
+    const begun = await RawClient.connect(world.port);
+    begun.send(greeting(2).subarray(0, 1));
+    await world.plane.settle();
+    const ids = idsOf(world);
+    for (let round = 0; round < 2; round += 1) {
+      const { descriptors } = await world.plane.handOver();
+      assert.equal(descriptors.length, 2 + 2 + 3 + 1 - 2 * round);
+      client.send('meanwhile');
+      game.send('127.0.0.1', udp.port, 'two');
+      if (round === 0) world.plane.put({ ...bert, isEnabled: false });
+      const late = RawClient.connect(world.port);
+      assert.deepEqual(world.closed, []);
+      world.plane.resume();
+      assert.equal((await client.read(9)).toString(), 'meanwhile');
+      assert.equal((await game.receive()).data.toString(), 'two');
+      if (round === 0) await other.closed();
+      (await late).destroy();
+      await eventually(() => assert.equal(world.plane.connections, 4));
+      await world.plane.settle();
+      world.closed.length = 0;
+    }
+    begun.send(Buffer.concat([greeting(2).subarray(1), login('anna', PASSWORD)]));
+    assert.deepEqual(await begun.read(4), Buffer.from([5, 2, 1, 0]));
+    assert.equal(
+      idsOf(world).every((id) => ids.includes(id)),
+      true,
+    );
+    client.destroy();
+    const [, { summary } = { summary: null }] = [
+      await eventually(() => world.closed.length > 0),
+      world.closed[0],
+    ];
+    assert.deepEqual([summary?.bytesUp, summary?.bytesDown], [18, 18]);
+  });
+
+  it('answers logins with the accounts it was given, reports when it may, and then follows the real ones', async (t) => {
+    const target = await startTarget(t, echo);
+    const [anna, bert, cleo] = ['anna', 'bert', 'cleo'].map(accountRecord) as [Account, Account, Account];
+    const first = await startPlane(t, [], { accounts: [anna, bert, cleo], workers: 2 });
+    const clients = await Promise.all(
+      ['anna', 'bert', 'cleo'].map((name) => connectThrough(player(first, name), '127.0.0.1', target.port)),
+    );
+    await first.plane.settle();
+    const handed = carried(await first.plane.handOver());
+    await first.plane.stop();
+    const next = await startPlane(t, [], { handed, workers: 3 });
+    const early = await connectThrough(player(next), '127.0.0.1', target.port);
+    clients[1]?.destroy();
+    await eventually(() => assert.equal(next.plane.connections, 3));
+    await next.plane.settle();
+    assert.deepEqual([next.opened, next.closed, next.logins], [[], [], {}], 'nobody hears of it yet');
+    next.plane.setAccounts([anna, { ...cleo, passwordVersion: 1 }, accountRecord('dora')]);
+    next.plane.report();
+    await clients[2]?.closed();
+    await connectThrough(player(next, 'dora'), '127.0.0.1', target.port);
+    await eventually(() =>
+      assert.deepEqual(next.closed.map(({ session, summary }) => [session.username, summary.end]).sort(), [
+        ['bert', 'client-closed'],
+        ['cleo', 'password-changed'],
+      ]),
+    );
+    await next.plane.settle();
+    assert.deepEqual(next.logins, { success: 2 });
+    await assert.rejects(connectThrough(player(next, 'bert'), '127.0.0.1', target.port));
+    for (const client of [clients[0], early]) {
+      client?.send('still');
+      assert.equal(String(await client?.read(5)), 'still');
+    }
+  });
+
+  it('starts again what waits for a name, and ends what it cannot hand over', async (t) => {
+    let isAnswered = false;
+    const names = await startNameServer(t, (_, family) => {
+      if (!isAnswered) return 'silence';
+      return family === 4 ? ['127.0.0.1'] : [];
+    });
+    const resolver = { ...RESOLVER, servers: [names.address], timeoutMs: 20_000 };
+    const target = await startTarget(t, echo);
+    const first = await startPlane(t, NAMES, { resolver });
+    const looking = await loggedInClient(player(first));
+    looking.send(Buffer.concat([request('slow.test', target.port), Buffer.from('at once')]));
+    const silent = await startTarget(t, hold);
+    const asking = await RawClient.connect(first.port);
+    const authority = `127.0.0.1:${silent.port}`;
+    asking.send(
+      connectHead(authority, basicOf('anna')).replace('CONNECT ', 'GET http://').replace(' HTTP', '/ HTTP'),
+    );
+    await silent.nextConnection();
+    await eventually(() => names.questions.length > 0);
+    await eventually(async () => {
+      await first.plane.settle();
+      assert.equal(first.sessions.size, 1);
+    });
+    const handed = carried(await first.plane.handOver());
+    assert.deepEqual(handed.state.connections.map(({ kind }) => kind).sort(), ['lost', 'request']);
+    await first.plane.stop();
+    isAnswered = true;
+    const next = await startPlane(t, [], { handed, resolver });
+    next.plane.report();
+    assert.equal((await readReply(looking)).code, 0);
+    assert.equal((await looking.read(7)).toString(), 'at once');
+    await asking.closed();
+    assert.deepEqual(
+      next.closed.map(({ session, summary }) => [session.id, summary.end]),
+      [[idsOf(first)[0], 'shutdown']],
+    );
+    assert.equal(next.lines.find(({ message }) => message === 'sessions taken over')?.fields['lost'], 1);
+  });
+
+  it('takes over idle sessions within a moment, and counts them again', async (t) => {
+    const count = scaled(200);
+    const target = await startTarget(t, echo);
+    const settings = {
+      ...SETTINGS,
+      maxConnections: 2 * count,
+      maxHandshakes: count,
+      maxHandshakesPerSource: count,
+    };
+    const first = await startPlane(t, NAMES, { workers: 2, settings });
+    const clients: RawClient[] = [];
+    while (clients.length < count) {
+      const some = NAMES.map((name) => connectThrough(player(first, name), '127.0.0.1', target.port));
+      clients.push(...(await Promise.all(some)));
+    }
+    await first.plane.settle();
+    const ids = idsOf(first);
+    const startedAt = performance.now();
+    const handed = carried(await first.plane.handOver());
+    const handedMs = performance.now() - startedAt;
+    await first.plane.stop();
+    const next = await startPlane(t, [], { workers: 3, settings, handed });
+    const takenAt = performance.now();
+    next.plane.report();
+    for (const client of clients) client.send('x');
+    for (const client of clients) await client.read(1);
+    t.diagnostic(
+      `${count} sessions: captured in ${handedMs.toFixed(0)} ms, all echoed ${(performance.now() - takenAt).toFixed(0)} ms after`,
+    );
+    assert.deepEqual([idsOf(next), next.plane.connections, next.closed], [ids, count, []]);
+    next.plane.endAll('shutdown');
+    await eventually(() => assert.deepEqual([next.plane.connections, next.closed.length], [0, count]));
+  });
+
+  it('ends all sessions of a state that it cannot read, and says how many', () => {
+    assert.deepEqual(readPlaneState({ version: 7, sessions: 12 }), {
+      ok: false,
+      reason: 'state of version 7; this program reads 1',
+      sessions: 12,
+    });
+    assert.equal(readPlaneState(null).ok, false);
   });
 });
 

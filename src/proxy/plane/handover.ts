@@ -10,7 +10,7 @@ import type { PlaneSession } from './sessions.js';
 import type { PlaneWorker } from './worker-handle.js';
 
 /** Time limit for each answer of a worker, in ms: the sessions of one that is stuck end. */
-const ANSWER_MS = 1_000;
+const ANSWER_MS = 4_000;
 
 export interface CapturedConnections {
   readonly connections: readonly HandedConnection[];

@@ -266,3 +266,34 @@ test('a session that ended before it was reported has one entry with all its byt
     [['close', 3, 4, 'arena', live.id]],
   );
 });
+
+test('over two processes a session has one open and one close, and the bytes of all entries add up', () => {
+  const live = session();
+  const observed = () => {
+    const sessions = new SessionRegistry();
+    sessions.subscribe(
+      createRecorder({
+        pool: { record: (entry) => void entries.push(entry) },
+        intervalMs: INTERVAL_MS,
+        now: () => now,
+      }),
+    );
+    return sessions;
+  };
+  const first = observed();
+  first.opened(live);
+  live.traffic.up = 5;
+  first.handingOver();
+  const second = observed();
+  second.resumed(live, []);
+  live.traffic.up = 7;
+  second.closed(live, live.summary);
+  assert.deepEqual(
+    entries.map(({ kind, bytesUp }) => [kind, bytesUp]),
+    [
+      ['open', 0],
+      ['beat', 5],
+      ['close', 2],
+    ],
+  );
+});

@@ -73,3 +73,32 @@ test('observers are called in the order in which they have subscribed', () => {
   sessions.opened(new FakeSession());
   assert.deepEqual(called, [1, 2, 3]);
 });
+
+test('a session of the process before is resumed, also for who subscribes later, and is not opened', () => {
+  const { sessions, events } = setUp();
+  const old = new FakeSession({ id: 'old' });
+  const destination = {
+    host: 'a.test',
+    address: '192.0.2.1',
+    port: 1,
+    outgoing: null,
+    via: null,
+    exit: null,
+  };
+  sessions.resumed(old, [destination]);
+  const heard: unknown[] = [];
+  sessions.subscribe({
+    resumed: ({ id }, recorded) => void heard.push([id, recorded]),
+    handingOver: () => void heard.push('handing over'),
+    traffic: (_, up) => void heard.push(up),
+  });
+  assert.deepEqual([heard, sessions.countOf(old.accountId)], [[['old', [destination]]], 1]);
+  old.traffic.up = 3;
+  sessions.handingOver();
+  assert.deepEqual(heard.slice(1), [3, 'handing over']);
+  sessions.closed(old, old.summary);
+  assert.deepEqual(events, [
+    ['traffic', 'old', 3, 0],
+    ['closed', 'old', 0],
+  ]);
+});

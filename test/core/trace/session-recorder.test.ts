@@ -131,3 +131,18 @@ test('nothing is recorded while the retention is 0', async () => {
   made.passed(session, session.summary);
   assert.deepEqual(await flushed(), []);
 });
+
+test('a session that was recorded by the process before gets its end, and no destination twice', async () => {
+  const { made, flushed } = recorder();
+  const [tcp, udp] = [new FakeSession(), new FakeSession({ command: 'udp-associate' })];
+  const known = { host: 'game.test', address: '192.0.2.1', port: 1, outgoing: null, via: null, exit: null };
+  made.resumed(tcp, []);
+  made.resumed(udp, [known]);
+  made.closed(tcp, tcp.summary);
+  made.closed(udp, { ...udp.summary, destinations: [known, { ...known, port: 2 }] });
+  const [batch] = await flushed();
+  assert.deepEqual(
+    [batch?.records.map(({ port }) => port), batch?.ends.map(({ session }) => session)],
+    [[2], [tcp.id, udp.id]],
+  );
+});
