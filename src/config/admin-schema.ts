@@ -41,6 +41,8 @@ const playerPage = section({
   enabled: flag().default(false),
   pac: flag().default(false),
   outsideWhitelist: flag().default(false),
+  host: listenHosts().prefault('localhost'),
+  port: whole(1, 65_535).nullable().default(null),
   url: textThat(
     'null, or the start of the addresses of players: http:// or https://, a host and a port, without a path',
     (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url),

@@ -94,29 +94,48 @@ export function createAdminServer(services: Services, options: AdminServerOption
       ? servePlayers(services, { ...options, readJsonObject, isTrustedProxy: clients.isTrusted })
       : null;
 
-  const app = new Koa<AdminState>();
-  app.use(answerFailures(log));
-  app.use(refuseOwnOutbound(options.isOwnOutbound));
-  // Every request sees all that players have done before it.
-  app.use((_ctx, next) => options.settle()?.then(next) ?? next());
-  app.use(readClient(clients, log));
-  app.use((ctx, next) => {
-    // Caches must not store account data, and browsers must not guess another content type.
-    ctx.res.setHeader('Cache-Control', 'no-store');
-    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
-    return next();
-  });
+  /** An application with the middleware of every request. */
+  function newApp(): Koa<AdminState> {
+    const app = new Koa<AdminState>();
+    app.use(answerFailures(log));
+    app.use(refuseOwnOutbound(options.isOwnOutbound));
+    // Every request sees all that players have done before it.
+    app.use((_ctx, next) => options.settle()?.then(next) ?? next());
+    app.use(readClient(clients, log));
+    app.use((ctx, next) => {
+      // Caches must not store account data, and browsers must not guess another content type.
+      ctx.res.setHeader('Cache-Control', 'no-store');
+      ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
+      if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
+      return next();
+    });
+    // Errors after the middleware come from streamed responses: the connection broke, or producing the stream failed.
+    app.on('error', (err: NodeJS.ErrnoException) => {
+      const isConnection = err.code === 'ERR_STREAM_PREMATURE_CLOSE' || err.syscall !== undefined;
+      log[isConnection ? 'debug' : 'error']({ err }, 'admin response failed');
+    });
+    return app;
+  }
+
+  // Like webhooks, the paths of players outside the whitelist need their token and no check of the host.
+  const usePlayers = (app: Koa<AdminState>, ...guards: Middleware<AdminState>[]): void => {
+    if (players && playerPage.outsideWhitelist) app.use(players);
+    for (const guard of [whitelistGuard(whitelist.allows), ...guards]) app.use(guard);
+    if (players && !playerPage.outsideWhitelist) app.use(players);
+  };
+
+  /** The listener of `admin.playerPage`, which serves nothing else. */
+  const playersApp = newApp();
+  usePlayers(playersApp);
+  playersApp.use(unknownPath());
+
+  const app = newApp();
   app.use(healthRoutes(options.health));
   // Webhooks need their token, which no page has. They need no check of the host.
   app.use(hookRoutes(options.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
   app.use(metricsRoute({ ...options.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
-  // Like webhooks, these paths need their token and no check of the host.
-  if (players && playerPage.outsideWhitelist) app.use(players);
-  app.use(whitelistGuard(whitelist.allows));
-  app.use(checkHost);
-  if (players && !playerPage.outsideWhitelist) app.use(players);
+  usePlayers(app, checkHost);
   app.use(serveConsole(options.consoleFolder));
   const currentUser = open.routes();
   app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
@@ -141,11 +160,6 @@ export function createAdminServer(services: Services, options: AdminServerOption
   app.use(v1.routes());
   app.use(otherMethods());
   app.use(unknownPath());
-  // Errors after the middleware come from streamed responses: the connection broke, or producing the stream failed.
-  app.on('error', (err: NodeJS.ErrnoException) => {
-    const isConnection = err.code === 'ERR_STREAM_PREMATURE_CLOSE' || err.syscall !== undefined;
-    log[isConnection ? 'debug' : 'error']({ err }, 'admin response failed');
-  });
 
   const servers = createHttpServers(app.callback(), options, {
     isListed: (address) => whitelist.allows(address) || options.mayCallHooks(address),
@@ -156,7 +170,9 @@ export function createAdminServer(services: Services, options: AdminServerOption
   });
   return {
     /** Creates an HTTP server of the admin API, one per address. The caller lets it listen. */
-    createHttpServer: servers.create,
+    createHttpServer: () => servers.create(),
+    /** Creates one that serves only links for players. */
+    createPlayersServer: () => servers.create(playersApp.callback()),
     /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
     createControlServer: (identity: string): Server => createControlServer(v1, log, identity),
     /** Sets the certificate of new connections, on servers with TLS. */

@@ -54,9 +54,11 @@ describe('a subscription', needs('openssl'), () => {
   let target: Target;
   let tlsPort: number;
   let web: number;
+  let linkPort: number;
 
   before(async () => {
     certificate = makeCertificate(scope);
+    linkPort = await freePort();
     const { certFile: cert, keyFile: key } = certificate;
     daemon = await startTestDaemon(scope, {
       config: {
@@ -73,6 +75,7 @@ describe('a subscription', needs('openssl'), () => {
           playerPage: {
             enabled: true,
             pac: true,
+            port: linkPort,
             title: 'Gate 门',
             contact: 'Ask https://t.me/gate_help or us.',
           },
@@ -144,6 +147,27 @@ describe('a subscription', needs('openssl'), () => {
     );
     const pac = await ask(`${link}?format=pac`, BROWSER);
     assert.match(pac.text, new RegExp(`HTTPS 127.0.0.1:${tlsPort}; PROXY 127.0.0.1:${port}; SOCKS5`));
+  });
+
+  it('has a listener that serves links and nothing else', async () => {
+    const { id, link } = await addAccount('apart');
+    const own = `http://127.0.0.1:${linkPort}`;
+    const made = await daemon.api('POST', `/api/v1/accounts/${id}/subscription`);
+    const { url } = made.json as { url: string };
+    assert.ok(url.startsWith(`${own}/sub/`), url);
+    assert.match(await (await fetch(`${url}?format=clash`)).text(), /^mode: rule/);
+    assert.equal((await fetch(own + link)).status, 404, 'replaced');
+    for (const path of [
+      '/',
+      '/api/v1/accounts',
+      '/healthz',
+      '/metrics',
+      '/hooks/agent',
+      '/ProxyAccount/GetCurrentUser',
+    ]) {
+      const answer = await fetch(own + path, { headers: { 'x-socks5-username': 'apart' } });
+      assert.equal(answer.status, 404, path);
+    }
   });
 
   it('tells programs apart, and what they show of the account', async () => {

@@ -44,7 +44,7 @@ export function addSubscriptionCommands(account: Group): void {
         await run.confirm(`The current link of ${username} will stop working.`);
       const made = await run.call(`POST ${PATH}`, { params });
       const { host } = await readLinkAddress(run);
-      const guessed = `${tls.cert === null ? 'http' : 'https'}://${formatHostPort(host, port)}`;
+      const guessed = `${tls.cert === null ? 'http' : 'https'}://${formatHostPort(host, playerPage.port ?? port)}`;
       // The daemon may still run with another configuration.
       const { pathname } = new URL(made.url);
       const url = (playerPage.url ?? guessed) + pathname.slice(pathname.indexOf('/sub/'));

@@ -51,7 +51,8 @@ export function createHttpServers(
   let isClosing = false;
 
   /** Creates a server that does not listen yet. `close` closes it too. */
-  function create(): Server {
+  function create(handleRequest: RequestListener = handle): Server {
+    const answer = answerBy(handleRequest);
     const server = tls
       ? createTlsServer(LIMITS, tls, handshakeTimeoutMs, answer)
       : createServer(LIMITS, answer);
@@ -82,15 +83,17 @@ export function createHttpServers(
     return server;
   }
 
-  const answer: RequestListener = (req, res) => {
-    const connection = bySocket.get(req.socket);
-    if (connection) Object.assign(connection, { req, res });
-    // Callers of webhooks and players are outside the whitelist. Their connections stay open.
-    const isRefused = connection?.isOutside && !deps.isOpenPath(req.url ?? '');
-    if (isClosing || isRefused) res.setHeader('Connection', 'close');
-    uploads.watch(req);
-    handle(req, res);
-  };
+  const answerBy =
+    (handleRequest: RequestListener): RequestListener =>
+    (req, res) => {
+      const connection = bySocket.get(req.socket);
+      if (connection) Object.assign(connection, { req, res });
+      // Callers of webhooks and players are outside the whitelist. Their connections stay open.
+      const isRefused = connection?.isOutside && !deps.isOpenPath(req.url ?? '');
+      if (isClosing || isRefused) res.setHeader('Connection', 'close');
+      uploads.watch(req);
+      handleRequest(req, res);
+    };
 
   /** Sets the socket that carries the requests of a connection. */
   function serveOn(socket: Socket, connection: Connection): void {

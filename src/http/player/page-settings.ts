@@ -12,6 +12,8 @@ export interface PlayerPageSettings {
   readonly outsideWhitelist: boolean;
   /** The start of players' addresses; null: the host name in the operator's request. */
   readonly url: string | null;
+  /** Of a listener of its own; null: none. */
+  readonly port: number | null;
   /** What programs call the service. */
   readonly title: string;
   /** Whom a player asks, and how; null: not told. Its first address (https:, mailto: or tg:) is given to programs. */
@@ -31,8 +33,14 @@ export const changeableOf = (
   owner === null ? mayChange : mayChange.filter((what) => what !== 'authorizedAddresses');
 
 /** Returns the start of players' addresses. @param ctx the request, whose host names this server when `admin.playerPage.url` is not set */
-export const playerOrigin = ({ url }: PlayerPageSettings, ctx: ParameterizedContext<AdminState>): string =>
-  url ?? `${isSecure(ctx.req) ? 'https' : 'http'}://${ctx.host}`;
+export function playerOrigin(
+  { url, port }: PlayerPageSettings,
+  ctx: ParameterizedContext<AdminState>,
+): string {
+  if (url !== null) return url;
+  const host = port === null ? ctx.host : ctx.host.replace(/(:\d+)?$/, `:${port}`);
+  return `${isSecure(ctx.req) ? 'https' : 'http'}://${host}`;
+}
 
 /** The address of a subscription. */
 export const subscriptionUrl = (origin: string, token: string): string => `${origin}/sub/${token}`;

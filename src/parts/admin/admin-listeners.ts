@@ -1,7 +1,8 @@
-// The listeners of the admin API: sockets from systemd, or else those of `admin.host` and `admin.port`.
+// The listeners of the admin API: sockets from systemd, or else those of `admin.host` and `admin.port`; and the one of
+// `admin.playerPage`, if it has a port.
 import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { Endpoint } from '../../core/ip.js';
+import type { Config } from '../../config.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd-sockets.js';
 import type { Part } from '../lifecycle.js';
@@ -14,25 +15,33 @@ export interface AdminListenersPart extends Part {
 
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */
 export function createAdminListenersPart(deps: {
-  readonly config: { readonly admin: { readonly host: readonly string[]; readonly port: number } };
+  readonly config: Pick<Config, 'admin'>;
   /** Sockets from systemd, which replace `admin.host` and `admin.port`. */
   readonly sockets: readonly GivenSocket[];
-  readonly http: { createHttpServer(): Server; readonly certificate: X509Certificate | null };
+  readonly http: {
+    createHttpServer(): Server;
+    createPlayersServer(): Server;
+    readonly certificate: X509Certificate | null;
+  };
   /** Receives the ports on which the daemon listens. */
   readonly plane: Pick<ProxyPlane, 'ownPorts'>;
 }): AdminListenersPart {
   const { plane } = deps;
   const { admin } = deps.config;
   const given = deps.sockets.filter(({ use }) => use === 'admin');
-  const createServer = deps.http.createHttpServer;
+  const { createHttpServer, createPlayersServer } = deps.http;
   let listening: readonly Listening[] = [];
 
   async function open(): Promise<readonly Listening[]> {
-    if (given.length > 0)
-      return Promise.all(given.map(({ fd }) => openServerOn('admin', createServer(), fd)));
-    const openAt = (where: Endpoint, isDualStack: boolean) => openServer(createServer(), where, isDualStack);
-    return [await listenOn({ name: 'admin', hosts: admin.host, port: admin.port, open: openAt })];
+    const own = given.map(({ fd }) => openServerOn('admin', createHttpServer(), fd));
+    if (given.length === 0) own.push(listenAt('admin', admin.host, admin.port, createHttpServer));
+    const { host, port } = admin.playerPage;
+    if (port !== null) own.push(listenAt('admin.playerPage', host, port, createPlayersServer));
+    return Promise.all(own);
   }
+
+  const listenAt = (name: string, hosts: readonly string[], port: number, create: () => Server) =>
+    listenOn({ name, hosts, port, open: (where, isDualStack) => openServer(create(), where, isDualStack) });
 
   return {
     name: 'admin listeners',

@@ -19,7 +19,7 @@ import { createServices, type ServiceParts } from './services.js';
 
 export interface HttpPart
   extends Part,
-    Pick<AdminServer, 'createHttpServer' | 'createControlServer' | 'setTls'> {
+    Pick<AdminServer, 'createHttpServer' | 'createPlayersServer' | 'createControlServer' | 'setTls'> {
   /** The certificate at the start; null for plain HTTP. */
   readonly certificate: X509Certificate | null;
 }
@@ -70,6 +70,7 @@ export function createHttpPart(
     name: 'admin API',
     certificate: tls?.certificate ?? null,
     createHttpServer: server.createHttpServer,
+    createPlayersServer: server.createPlayersServer,
     createControlServer: server.createControlServer,
     setTls: server.setTls,
     drain() {

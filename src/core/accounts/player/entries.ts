@@ -38,7 +38,7 @@ export function entriesOf(
   { username, password }: { readonly username: string; readonly password: string },
   exits: readonly string[],
 ): readonly Entry[] {
-  const isLocal = isLoopback(to.host);
+  const isLocal = to.host === 'localhost' || isLoopback(to.host);
   // Players reach no loopback address, but the main listener may be behind something that they reach.
   const reached = listeners.filter(({ isMain, address }) => isMain || isLocal || !isLoopback(address));
   const byPort = new Map(reached.map((each) => [each.isMain ? to.port : each.port, each]));
