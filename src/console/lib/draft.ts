@@ -2,6 +2,15 @@
 import { useRef, useState } from 'preact/hooks';
 import { type Unsaved, useUnsaved } from './unsaved.js';
 
+/** What a control shows of a field, and what it does with what is typed: `<Input {...control('name')} />`. */
+export type Control<T> = <K extends keyof T>(
+  name: K,
+) => { readonly value: T[K]; readonly onInput: (value: T[K]) => void };
+
+export const controlOf =
+  <T extends object>(values: T, set: (patch: Partial<T>) => void): Control<T> =>
+  (name) => ({ value: values[name], onInput: (value) => set({ [name]: value } as unknown as Partial<T>) });
+
 export interface Draft<T> {
   /** The values that the fields show. */
   readonly values: T;
@@ -11,6 +20,7 @@ export interface Draft<T> {
   readonly changes: Partial<T>;
   readonly isDirty: boolean;
   set(patch: Partial<T>): void;
+  readonly control: Control<T>;
   /** Discards the changes. The fields follow the daemon's data again. */
   reset(): void;
 }
@@ -26,20 +36,22 @@ export function useDraft<T extends object>(saved: T, { guard = true } = {}): Dra
   if (!isDirty) base.current = saved;
   const unsaved: Unsaved | null = guard && isDirty ? 'typed' : null;
   useUnsaved(unsaved);
+  const values = { ...base.current, ...typed };
+  const set = (patch: Partial<T>) =>
+    setTyped((before) => {
+      const next = { ...before, ...patch };
+      const names = Object.keys(next) as (keyof T)[];
+      return Object.fromEntries(
+        names.filter((name) => !isSame(next[name], base.current[name])).map((name) => [name, next[name]]),
+      ) as Partial<T>;
+    });
   return {
-    values: { ...base.current, ...typed },
+    values,
     base: base.current,
     changes: typed,
     isDirty,
-    set(patch) {
-      setTyped((before) => {
-        const next = { ...before, ...patch };
-        const names = Object.keys(next) as (keyof T)[];
-        return Object.fromEntries(
-          names.filter((name) => !isSame(next[name], base.current[name])).map((name) => [name, next[name]]),
-        ) as Partial<T>;
-      });
-    },
+    set,
+    control: controlOf(values, set),
     reset: () => setTyped({}),
   };
 }

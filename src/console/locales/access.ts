@@ -4,7 +4,6 @@ import type { Texts } from './texts.js';
 export const access = {
   // Signing in.
   'login.intro': ['Sign in as the administrator or an operator.', '请使用管理员或操作员账号登录。'],
-  'login.username': ['User name', '用户名'],
   'login.password': ['Password', '密码'],
   'login.code': ['Verification code', '动态验证码'],
   'login.code.hint': ['The six digits of your authenticator app.', '认证器应用中的六位数字。'],
@@ -29,7 +28,6 @@ export const access = {
     'What this does stays after you sign out. Enter your password again; it then holds for a few minutes.',
     '这项操作在退出登录后仍然有效，请再次输入您的密码；确认后几分钟内不再询问。',
   ],
-  'confirm.action': ['Confirm', '确认'],
   // The administrator: password, second factor, recovery codes.
   'admin.password': ['Your password', '登录密码'],
   'admin.password.text': ['Changing it signs out all other browsers.', '修改后，其他浏览器会退出登录。'],
@@ -83,7 +81,6 @@ export const access = {
   // API tokens.
   'tokens.text': ['Programs use a token instead of a password.', '程序使用令牌访问 API，无需密码。'],
   'tokens.new': ['New token', '新建令牌'],
-  'tokens.create': ['Create', '创建'],
   'tokens.created': ['The token is ready', '令牌已创建'],
   'tokens.once': ['The token is shown only once. Save it now.', '令牌只显示这一次，请现在保存。'],
   'tokens.empty': ['No tokens yet', '还没有令牌'],
@@ -129,7 +126,6 @@ export const access = {
     'The new list does not contain your address {address}. After you save it, this page stops working. To get back in, run on the server:',
     '新名单不包含您的地址 {address}。保存后此页面将无法访问；要恢复，请在服务器上运行：',
   ],
-  'whitelist.lockOut.action': ['Save anyway', '仍然保存'],
   'whitelist.kind.address': ['address', '地址'],
   'whitelist.kind.wildcard': ['wildcard', '通配'],
   'whitelist.kind.cidr': ['network', '网段'],

@@ -28,7 +28,6 @@ export const bulk = {
   'bulk.tag': ['Tags', '标签'],
   'bulk.set-contacts': ['Contacts', '联系方式'],
   'bulk.hand-over': ['Hand over', '移交'],
-  'bulk.days': ['Days', '天数'],
   'bulk.days.wrong': ['A whole number other than 0, from −3650 to 3650.', '填一个非零整数，−3650 到 3650。'],
   'bulk.countFrom': ['Counted from', '从何时算起'],
   'bulk.fromLater': ['The later of the two', '较晚的一个'],

@@ -1,8 +1,7 @@
-// Importing and exporting accounts.
+// Importing, exporting and creating accounts.
 import type { Texts } from './texts.js';
 
 export const files = {
-  'file.format': ['Format', '格式'],
   'export.all': ['Exports every account.', '导出全部账号。'],
   'export.filtered': ['Exports only the accounts that match the filters.', '只导出符合当前筛选条件的账号。'],
   'export.withHashes': ['Include password hashes (to move accounts)', '包含密码哈希（用于迁移）'],
@@ -74,4 +73,48 @@ export const files = {
   'import.outcome.kept': ['kept', '保留'],
   'import.outcome.skipped': ['skipped', '跳过'],
   'import.outcome.failed': ['failed', '失败'],
+  // Creating accounts, one or many.
+  'create.how': ['How to create', '创建方式'],
+  'create.one': ['One', '单个'],
+  'create.many': ['Many', '批量'],
+  'create.source': ['From', '来源'],
+  'create.pattern': ['A pattern', '按规则'],
+  'create.pattern.hint': ['{001-020} becomes 001, 002 … 020.', '{001-020} 会变成 001、002 … 020。'],
+  'create.list': ['A pasted list', '粘贴名单'],
+  'create.list.hint': [
+    'One account per line: user name, password, remarks, e-mail, Telegram, separated by commas, tabs, semicolons, colons or blanks. An empty password is generated.',
+    '每行一个账号：用户名、密码、备注、邮箱、Telegram，用逗号、制表符、分号、冒号或空格分隔。密码留空则随机生成。',
+  ],
+  'create.separator': ['Separated by', '分隔符'],
+  'create.separator.found': ['recognised: {separator}', '自动识别：{separator}'],
+  'create.separator.tab': ['tab', '制表符'],
+  'create.separator.comma': ['comma', '逗号'],
+  'create.separator.semicolon': ['semicolon', '分号'],
+  'create.separator.colon': ['colon', '冒号'],
+  'create.separator.blank': ['blank', '空格'],
+  'create.heading': ['The first line is a heading', '首行是标题'],
+  'create.read': ['How the list was read', '名单的读取结果'],
+  'create.random': ['random', '随机'],
+  'create.refused': ['{n} {n:line is|lines are} left out', '跳过 {n} 行'],
+  'create.refused.line': ['Line {line}, {name}: {reason}', '第 {line} 行，{name}：{reason}'],
+  'create.past': ['Create an expired account?', '新建已到期的账号？'],
+  'create.past.text': [
+    'The expiry is in the past ({time}). Nobody can log in with it until it is extended.',
+    '到期时间已经过去（{time}），续期之前无法登录。',
+  ],
+  'create.past.do': ['Create anyway', '仍然新建'],
+  'create.password.hint': ['Leave empty for a random password.', '留空则随机生成。'],
+  'create.preview': ['{n} {n:account|accounts} will be created', '将创建 {n} 个账号'],
+  'create.submit': ['Create', '创建'],
+  'create.submitMany': ['Create {n} {n:account|accounts}', '创建 {n} 个账号'],
+  'credentials.title': ['The account is ready', '账号已就绪'],
+  'credentials.of': ['Password and links of {name}', '{name} 的密码和连接'],
+  'credentials.many': ['{n} accounts were created', '已创建 {n} 个账号'],
+  'credentials.reset': ['{n} {n:account has|accounts have} new passwords', '{n} 个账号的密码已重置'],
+  'credentials.once': ['The password is shown only once. Save it now.', '密码只显示这一次，请现在保存。'],
+  'credentials.link': ['Link', '连接地址'],
+  'credentials.copyAll': ['Copy all', '全部复制'],
+  'credentials.copyPlain': ['Copy as host:port:user:password', '复制为 host:port:user:password'],
+  'credentials.save': ['Save as CSV', '保存为 CSV'],
+  'credentials.kept': ['I have saved it', '我已保存'],
 } as const satisfies Texts;

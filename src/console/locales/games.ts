@@ -51,7 +51,6 @@ export const games = {
     'Tests the rules above, including unsaved changes.',
     '测试上面的规则（包括未保存的修改）。',
   ],
-  'games.destination': ['Destination', '目标'],
   'games.bytes': ['First bytes', '首包数据'],
   'games.bytes.label': ['First bytes from the client', '客户端最先发送的内容'],
   'games.form': ['Input format', '输入方式'],

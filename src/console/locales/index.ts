@@ -4,15 +4,12 @@ import { accounts } from './accounts.js';
 import { agents } from './agents.js';
 import { audit } from './audit.js';
 import { bulk } from './bulk.js';
-import { create } from './create.js';
-import { errors } from './errors.js';
 import { files } from './files.js';
 import { frame } from './frame.js';
 import { games } from './games.js';
 import { limits } from './limits.js';
 import { notices } from './notices.js';
 import { operators } from './operators.js';
-import { overview } from './overview.js';
 import { plans } from './plans.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
@@ -23,10 +20,7 @@ export const TEXTS = {
   ...access,
   ...shared,
   ...frame,
-  ...errors,
-  ...overview,
   ...accounts,
-  ...create,
   ...files,
   ...bulk,
   ...limits,

@@ -24,7 +24,7 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
       title={t('confirm.title')}
       onClose={() => settle(false)}
       unsaved={null}
-      action={t('confirm.action')}
+      action={t('contacts.confirm')}
       isReady={text !== ''}
       send={() => call('confirmSession', { body: { [way]: text } }).then(() => settle(true))}
       work={work}
@@ -34,7 +34,7 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
         <Segments
           value={way}
           label={t('confirm.title')}
-          onChange={(next) => {
+          onInput={(next) => {
             setWay(next);
             setText('');
             work.clear();

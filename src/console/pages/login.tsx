@@ -75,7 +75,7 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
         Pulsegate
       </h1>
       {children ?? <p class="soft">{t('login.intro')}</p>}
-      <Field label={t('login.username')}>
+      <Field label={t('account.username')}>
         <Input
           value={username}
           onInput={setUsername}

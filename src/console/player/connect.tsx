@@ -1,6 +1,6 @@
 // How to connect: the server's address, and a link without the password, because the daemon stores only a hash of it.
 import { t } from '../lib/i18n.js';
-import { CopyButton } from '../ui/basics.js';
+import { Card, CopyButton } from '../ui/basics.js';
 import { QrCode } from '../ui/qr.js';
 import type { Status } from './api.js';
 
@@ -11,8 +11,7 @@ export function Connect({ status }: { status: Status }) {
     [t('player.username'), status.username],
   ] as const;
   return (
-    <section class="card">
-      <h2>{t('player.connect')}</h2>
+    <Card title={t('player.connect')}>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div class="contents" key={name}>
@@ -33,6 +32,6 @@ export function Connect({ status }: { status: Status }) {
           </div>
         </div>
       </div>
-    </section>
+    </Card>
   );
 }

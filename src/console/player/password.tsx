@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
-import { Button, CopyButton, Fact } from '../ui/basics.js';
+import { Button, Card, CopyButton, Fact } from '../ui/basics.js';
 import { Field, Input, submitting } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
@@ -26,8 +26,7 @@ export function NewPassword({ min }: { min: number }) {
     });
   if (made)
     return (
-      <section class="card">
-        <h2>{t('player.password.made')}</h2>
+      <Card title={t('player.password.made')}>
         <p class="warn-text">{t('player.password.once')}</p>
         <dl class="facts">
           <Fact label={t('player.password')}>
@@ -43,11 +42,10 @@ export function NewPassword({ min }: { min: number }) {
             {t('player.password.kept')}
           </Button>
         </div>
-      </section>
+      </Card>
     );
   return (
-    <section class="card">
-      <h2>{t('player.password.new')}</h2>
+    <Card title={t('player.password.new')}>
       <p class="soft">{t('player.password.text')}</p>
       {isChoosing && (
         <form
@@ -99,6 +97,6 @@ export function NewPassword({ min }: { min: number }) {
           </Button>
         </div>
       )}
-    </section>
+    </Card>
   );
 }

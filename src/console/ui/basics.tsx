@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ClientOrigin } from '../api-types.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
+import { href } from '../lib/router.js';
 import { Icon, type IconName } from './icons.js';
 import { notify } from './toast.js';
 
@@ -78,6 +79,9 @@ export function Tag({ children }: { children: ComponentChildren }) {
   return <span class="tag">{children}</span>;
 }
 
+/** Stands for a value that there is not. */
+export const None = () => <span class="faint">—</span>;
+
 /** Shows how much of a limit is used, as a number beside a bar. */
 export function Meter({ value, max, label }: { value: number; max: number; label: string }) {
   const share = max > 0 ? Math.min(1, value / max) : 0;
@@ -115,6 +119,49 @@ export function Client({ address, origin }: { address: string; origin: ClientOri
   );
 }
 
+/** Leads from a row to its account. */
+export function AccountLink({ id, name, inTabOrder = true }: AccountLinkProps) {
+  return (
+    <a class="strong" href={href(['accounts', id])} tabIndex={inTabOrder ? undefined : -1}>
+      {name}
+    </a>
+  );
+}
+
+interface AccountLinkProps {
+  readonly id: string;
+  readonly name: string;
+  /** Left out: true. Not needed where Enter on the row leads there too. */
+  readonly inTabOrder?: boolean;
+}
+
+/** A part of a page in a frame of its own. */
+export function Card({ title, actions, look, children, label }: CardProps) {
+  return (
+    <section class={look ? `card ${look}` : 'card'} aria-label={label}>
+      {actions === undefined ? (
+        <h2>{title}</h2>
+      ) : (
+        <header class="row">
+          <h2 class="grow">{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+interface CardProps {
+  readonly title: ComponentChildren;
+  /** Stand at the end of the line of the title. */
+  readonly actions?: ComponentChildren;
+  /** Further CSS classes. */
+  readonly look?: string;
+  readonly label?: string;
+  readonly children: ComponentChildren;
+}
+
 interface FactProps {
   readonly label: string;
   readonly look?: string;
@@ -134,7 +181,7 @@ export function Fact({ label, look, children }: FactProps) {
 /** A moment as "3 min ago". The hover text is its full time in both time zones. */
 export function Ago({ at }: { at: string | null }) {
   useRedraw();
-  if (at === null) return <span class="faint">—</span>;
+  if (at === null) return <None />;
   return (
     <time dateTime={at} title={`${format.localTime(at)}\n${format.utcTime(at)}`}>
       {format.ago(at)}
@@ -144,7 +191,7 @@ export function Ago({ at }: { at: string | null }) {
 
 /** A moment in the viewer's time zone. The hover text is the UTC time. */
 export function At({ at }: { at: string | null }) {
-  if (at === null) return <span class="faint">—</span>;
+  if (at === null) return <None />;
   return (
     <time class="number" dateTime={at} title={format.utcTime(at)}>
       {format.localTime(at)}
@@ -169,7 +216,7 @@ export function Expiry({ at, short = false }: { at: string | null; short?: boole
 /** Bytes up and down, side by side. */
 export function Traffic({ up, down, perSecond = false }: { up: number; down: number; perSecond?: boolean }) {
   const show = perSecond ? format.rate : format.bytes;
-  if (up === 0 && down === 0) return <span class="faint">—</span>;
+  if (up === 0 && down === 0) return <None />;
   return (
     <span class="traffic number">
       <span title={t('traffic.down')}>↓ {show(down)}</span>{' '}

@@ -10,6 +10,7 @@ import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved
 import { Button } from './basics.js';
 import { submitting } from './form.js';
 import { FormErrors } from './states.js';
+import { notify } from './toast.js';
 
 interface DialogProps {
   readonly title: string;
@@ -230,21 +231,29 @@ export function SecretDialog({
 
 interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'action' | 'danger' | 'onClose'> {
   readonly children?: ComponentChildren;
+  /** The question in a sentence; further parts follow it. */
+  readonly question?: string;
   /** The text that the user must type before the button works. */
   readonly typed?: string;
   readonly act: () => Promise<unknown>;
+  /** Said when it is done. */
+  readonly done?: string;
+  /** Called when it is done. */
+  readonly after?: () => void;
 }
 
 /** Asks before an action. */
-export function Confirm({ children, typed, act, ...dialog }: ConfirmProps) {
+export function Confirm({ question, children, typed, act, done, after, ...dialog }: ConfirmProps) {
   const [text, setText] = useState('');
+  const send = async () => {
+    await act();
+    if (done) notify(done);
+    after?.();
+    dialog.onClose();
+  };
   return (
-    <FormDialog
-      {...dialog}
-      unsaved={null}
-      isReady={typed === undefined || text === typed}
-      send={() => act().then(dialog.onClose)}
-    >
+    <FormDialog {...dialog} unsaved={null} isReady={typed === undefined || text === typed} send={send}>
+      {question && <p>{question}</p>}
       {children}
       {typed !== undefined && (
         <label class="field">

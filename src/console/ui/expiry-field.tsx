@@ -27,25 +27,25 @@ const QUICK_DAYS = [7, 30, 90, 365];
 
 interface ExpiryFieldProps {
   readonly value: ExpiryText;
-  readonly onChange: (value: ExpiryText) => void;
+  readonly onInput: (value: ExpiryText) => void;
   /** An empty field is not an error. */
   readonly optional?: boolean;
 }
 
 /** Sets when an account expires: at a time, never, or a number of days from now. */
-export function ExpiryField({ value, onChange, optional = false }: ExpiryFieldProps) {
+export function ExpiryField({ value, onInput, optional = false }: ExpiryFieldProps) {
   const id = useId();
   const ref = useRef<HTMLInputElement>(null);
   const choose = (next: ExpiryText) => {
     // Otherwise the parts of an incomplete date would stay visible.
     if (ref.current) ref.current.value = '';
-    onChange(next);
+    onInput(next);
   };
   const isWrong = readExpiry(value) === undefined && !optional;
   // An incomplete date has no value. The field must not keep the former date or "never" for it.
   const read = (input: HTMLInputElement) => {
-    if (input.value !== '') onChange(input.value);
-    else if (value !== NEVER || input.validity.badInput) onChange('');
+    if (input.value !== '') onInput(input.value);
+    else if (value !== NEVER || input.validity.badInput) onInput('');
   };
   return (
     <div class="field">

@@ -116,13 +116,13 @@ export function Area({ value, onInput, rows = 4, placeholder, mono = false }: Ar
 interface SelectProps<T extends string> {
   readonly value: T;
   readonly options: readonly { readonly value: T; readonly label: string }[];
-  readonly onChange: (value: T) => void;
+  readonly onInput: (value: T) => void;
   readonly label?: string;
 }
 
-export function Select<T extends string>({ value, options, onChange, label }: SelectProps<T>) {
+export function Select<T extends string>({ value, options, onInput, label }: SelectProps<T>) {
   return (
-    <select value={value} aria-label={label} onChange={(event) => onChange(event.currentTarget.value as T)}>
+    <select value={value} aria-label={label} onChange={(event) => onInput(event.currentTarget.value as T)}>
       {options.map((option) => (
         <option key={option.value} value={option.value}>
           {option.label}
@@ -137,7 +137,7 @@ export const optionsOf = <const T extends string>(values: readonly T[], text: (v
   values.map((value) => ({ value, label: text(value) }));
 
 /** A choice among a few options, all visible. */
-export function Segments<T extends string>({ value, options, onChange, label }: SelectProps<T>) {
+export function Segments<T extends string>({ value, options, onInput, label }: SelectProps<T>) {
   return (
     <fieldset class="segments" aria-label={label}>
       {options.map((option) => (
@@ -145,12 +145,26 @@ export function Segments<T extends string>({ value, options, onChange, label }: 
           key={option.value}
           type="button"
           aria-pressed={option.value === value}
-          onClick={() => onChange(option.value)}
+          onClick={() => onInput(option.value)}
         >
           {option.label}
         </button>
       ))}
     </fieldset>
+  );
+}
+
+/** A label around the buttons would press the first of them. */
+export function SegmentsField<T extends string>({
+  hint,
+  ...segments
+}: SelectProps<T> & { readonly label: string; readonly hint?: string }) {
+  return (
+    <div class="field">
+      <span>{segments.label}</span>
+      <Segments {...segments} />
+      {hint && <small class="soft">{hint}</small>}
+    </div>
   );
 }
 

@@ -16,7 +16,7 @@ export function RangeChoice({ value }: { value: Range }) {
       value={value}
       options={options}
       label={t('range.label')}
-      onChange={(range) => patchQuery({ range }, 'push')}
+      onInput={(range) => patchQuery({ range }, 'push')}
     />
   );
 }

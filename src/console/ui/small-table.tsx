@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 
 interface SmallColumn<Row> {
-  readonly head: string;
+  /** Left out in all columns: the table has no line of headings. */
+  readonly head?: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
   /** CSS classes of the heading and the cells. */
   readonly look?: string;
@@ -14,28 +15,34 @@ interface SmallColumn<Row> {
 
 interface SmallTableProps<Row> {
   readonly rows: readonly Row[];
-  readonly id: (row: Row) => string;
+  readonly id: (row: Row) => string | number;
   readonly columns: readonly SmallColumn<Row>[];
   readonly look?: string;
+  readonly rowLook?: (row: Row) => string;
+  /** Stands for a table without rows. */
+  readonly empty?: string;
 }
 
-export function SmallTable<Row>({ rows, id, columns, look = 'small' }: SmallTableProps<Row>) {
+export function SmallTable<Row>({ rows, id, columns, look = 'small', rowLook, empty }: SmallTableProps<Row>) {
+  if (empty !== undefined && rows.length === 0) return <p class="soft">{empty}</p>;
   return (
     <table class={look}>
-      <thead>
-        <tr>
-          {columns.map(({ head, look: ofHead, isPicture }) => (
-            <th key={head} scope="col" class={ofHead} aria-hidden={isPicture}>
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      {columns.some(({ head }) => head) && (
+        <thead>
+          <tr>
+            {columns.map(({ head, look: ofHead, isPicture }, i) => (
+              <th key={i} scope="col" class={ofHead} aria-hidden={isPicture}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+      )}
       <tbody>
         {rows.map((row, i) => (
-          <tr key={id(row)}>
-            {columns.map(({ head, cell, look: ofHead = '', cellLook = '', isPicture }) => (
-              <td key={head} class={`${ofHead} ${cellLook}`.trim()} aria-hidden={isPicture}>
+          <tr key={id(row)} class={rowLook?.(row)}>
+            {columns.map(({ cell, look: ofHead = '', cellLook = '', isPicture }, at) => (
+              <td key={at} class={`${ofHead} ${cellLook}`.trim()} aria-hidden={isPicture}>
                 {cell(row, i)}
               </td>
             ))}

@@ -139,7 +139,7 @@ function explain(error: unknown): { title: string; next: string; detail: string 
       : [];
   const detail =
     fields.length > 0
-      ? fields.join(t('error.between'))
+      ? fields.join(t('schedule.entries'))
       : error instanceof ApiError
         ? detailText(error)
         : String(error);

@@ -5,12 +5,11 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go } from '../../lib/router.js';
-import { Button, State } from '../../ui/basics.js';
+import { Button, Card, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { Permitted, PermittedButton } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
-import { notify } from '../../ui/toast.js';
 import { AccountActivity } from './activity.js';
 import { BulkDialog } from './bulk/bulk-dialog.js';
 import { accountState } from './columns.js';
@@ -78,13 +77,12 @@ export function AccountPage({ id }: { id: string }) {
       <AccountActivity account={account} />
       <Subscription key={account.id} account={account} />
       <Permitted to="deleteAccount">
-        <section class="card danger-zone">
-          <h2>{t('account.dangerZone')}</h2>
+        <Card title={t('account.dangerZone')} look="danger-zone">
           <div class="row wrap">
             <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
             <DeleteButton account={account} />
           </div>
-        </section>
+        </Card>
       </Permitted>
       {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
       {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (
@@ -123,11 +121,9 @@ function DeleteButton({ account }: { account: Account }) {
       text={t('account.delete')}
       danger
       typed={account.username}
-      act={async () => {
-        await call('deleteAccount', { params: { id: account.id }, etag: account.etag });
-        notify(t('account.deleted', { name: account.username }));
-        go(['accounts']);
-      }}
+      act={() => call('deleteAccount', { params: { id: account.id }, etag: account.etag })}
+      done={t('account.deleted', { name: account.username })}
+      after={() => go(['accounts'])}
     >
       <p>{t('account.delete.goes')}</p>
       <ul>

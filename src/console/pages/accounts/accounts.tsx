@@ -62,10 +62,7 @@ export function AccountsPage() {
   const user = useUser();
   // A seller sees only its own accounts.
   const showsOwner = useSellers().length > 0 || page?.items.some(({ owner }) => owner !== null) === true;
-  const shown = {
-    owner: showsOwner && user?.role !== 'seller',
-    words: wordsOf(filter.search),
-  };
+  const shown = { owner: showsOwner && user?.role !== 'seller', words: wordsOf(filter.search) };
   const columns = accountColumns(shown);
   const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
   return (

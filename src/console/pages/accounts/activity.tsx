@@ -5,11 +5,12 @@ import { bytes, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { Ago, Client } from '../../ui/basics.js';
+import { Ago, Card, Client } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
 import { AskButton } from '../../ui/dialog.js';
 import { Table } from '../../ui/list/table.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { Outcome } from '../sessions/logins.js';
@@ -25,10 +26,9 @@ export function AccountActivity({ account }: { account: Account }) {
         <TrafficPerDay id={account.id} />
         <Logins account={account} />
       </div>
-      <section class="card">
-        <h2>{t('account.audit')}</h2>
+      <Card title={t('account.audit')}>
         <AuditList objectId={account.id} />
-      </section>
+      </Card>
     </>
   );
 }
@@ -46,11 +46,10 @@ function LiveSessions({ account }: { account: Account }) {
     reload();
   };
   return (
-    <section class="card flush">
-      <header class="row">
-        <h2>{t('account.liveSessions', { n: data?.matched ?? account.usage.sessions })}</h2>
-        <span class="grow" />
-        {(data?.items.length ?? 0) > 0 && (
+    <Card
+      title={t('account.liveSessions', { n: data?.matched ?? account.usage.sessions })}
+      actions={
+        (data?.items.length ?? 0) > 0 && (
           <AskButton
             right="endSessions"
             kind="danger"
@@ -58,11 +57,12 @@ function LiveSessions({ account }: { account: Account }) {
             title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
             danger
             act={endAll}
-          >
-            <p>{t('sessions.endText')}</p>
-          </AskButton>
-        )}
-      </header>
+            question={t('sessions.endText')}
+          />
+        )
+      }
+      look="flush"
+    >
       <WhenLoaded of={live} rows={2}>
         {({ items }) =>
           items.length === 0 ? (
@@ -80,7 +80,7 @@ function LiveSessions({ account }: { account: Account }) {
           )
         }
       </WhenLoaded>
-    </section>
+    </Card>
   );
 }
 
@@ -188,37 +188,24 @@ function Logins({ account }: { account: Account }) {
     { topics: ['accounts', 'sessions'] },
   );
   return (
-    <section class="card">
-      <header class="row">
-        <h2>{t('account.logins')}</h2>
-        <span class="grow" />
-        <a href={href(['sessions', 'logins'], { account: account.id })}>{t('list.more')}</a>
-      </header>
+    <Card
+      title={t('account.logins')}
+      actions={<a href={href(['sessions', 'logins'], { account: account.id })}>{t('list.more')}</a>}
+    >
       <WhenLoaded of={logins} rows={4}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p class="soft">{t('logins.empty')}</p>
-          ) : (
-            <table class="small">
-              <tbody>
-                {items.map((one) => (
-                  <tr key={`${one.at}${one.client}`}>
-                    <td>
-                      <Outcome login={one} />
-                    </td>
-                    <td>
-                      <Client address={one.client} origin={one.clientOrigin} />
-                    </td>
-                    <td class="end soft">
-                      <Ago at={one.at} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )
-        }
+        {({ items }) => (
+          <SmallTable
+            empty={t('logins.empty')}
+            rows={items}
+            id={(one) => `${one.at}${one.client}`}
+            columns={[
+              { cell: (one) => <Outcome login={one} /> },
+              { cell: (one) => <Client address={one.client} origin={one.clientOrigin} /> },
+              { look: 'end soft', cell: (one) => <Ago at={one.at} /> },
+            ]}
+          />
+        )}
       </WhenLoaded>
-    </section>
+    </Card>
   );
 }

@@ -19,7 +19,7 @@ export function ClientFormats({ formats }: { formats: CredentialsInFormats['form
       <Field label={t('formats.label')} hint={t(`formats.${chosen}.hint`)}>
         <Select
           value={chosen}
-          onChange={setChosen}
+          onInput={setChosen}
           options={formats.map(({ format }) => ({ value: format, label: t(`formats.${format}`) }))}
         />
       </Field>

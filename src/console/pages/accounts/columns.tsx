@@ -3,8 +3,8 @@ import type { Account } from '../../api-types.js';
 import { count, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
-import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { AccountLink, Ago, Expiry, Meter, None, State, Tag, type Tone, Traffic } from '../../ui/basics.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { expiryOf } from './fields/plans.js';
 
 /** Returns the state of an account in one word, with its tone. */
@@ -23,13 +23,7 @@ export function accountState(account: Account): { tone: Tone; text: string } {
   };
 }
 
-function Name({ account: { id, username } }: { account: Account }) {
-  return (
-    <a class="strong" href={href(['accounts', id])} tabIndex={-1}>
-      {username}
-    </a>
-  );
-}
+const nameOf = ({ id, username }: Account) => <AccountLink id={id} name={username} inTabOrder={false} />;
 
 function AccountState({ account }: { account: Account }) {
   const { tone, text } = accountState(account);
@@ -44,7 +38,7 @@ function AccountExpiry({ account, short = false }: { account: Account; short?: b
 
 function Quota({ account }: { account: Account }) {
   const { limits, usage } = account;
-  if (limits.quotaBytes === null) return <span class="faint">—</span>;
+  if (limits.quotaBytes === null) return <None />;
   return (
     <span class="quota number">
       <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
@@ -104,56 +98,35 @@ export interface ShownColumns {
   readonly words: readonly string[];
 }
 
+const STATE: Partial<Column<Account>> = {
+  sort: 'sessions',
+  largestFirst: true,
+  width: '116px',
+  phone: {
+    width: '128px',
+    align: 'end',
+    cell: (one) => <Lines end of={[<AccountState account={one} />, <Ago at={one.lastLoginAt} />]} />,
+  },
+};
+
 export function accountColumns({ owner, words }: ShownColumns): readonly Column<Account>[] {
+  const onPhone = (one: Account) => {
+    const more = [one.latestGameId, one.tags.join(', ')].filter(Boolean);
+    const terms = [<AccountExpiry account={one} />, more.map((text) => ` · ${text}`)];
+    return <Lines of={[nameOf(one), terms, <FoundBy account={one} words={words} />]} />;
+  };
   return [
-    {
-      key: 'username',
-      head: t('account.username'),
-      sort: 'username',
-      cell: (one) => (
-        <div class="name-cell">
-          <Name account={one} />
-          <FoundBy account={one} words={words} />
-        </div>
-      ),
-      phone: {
-        cell: (one) => (
-          <div class="two-lines">
-            <Name account={one} />
-            <span class="soft">
-              <AccountExpiry account={one} />
-              {one.latestGameId && ` · ${one.latestGameId}`}
-              {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
-            </span>
-            <FoundBy account={one} words={words} />
-          </div>
-        ),
-      },
-    },
-    {
-      key: 'state',
-      head: t('account.state'),
-      sort: 'sessions',
-      largestFirst: true,
-      width: '116px',
-      cell: (one) => <AccountState account={one} />,
-      phone: {
-        width: '128px',
-        align: 'end',
-        cell: (one) => (
-          <div class="two-lines end">
-            <AccountState account={one} />
-            <span class="soft">
-              <Ago at={one.lastLoginAt} />
-            </span>
-          </div>
-        ),
-      },
-    },
+    column('username', 'account.username', { sort: 'username', phone: { cell: onPhone } }, (one) => (
+      <div class="name-cell">
+        {nameOf(one)}
+        <FoundBy account={one} words={words} />
+      </div>
+    )),
+    column('state', 'account.state', STATE, (one) => <AccountState account={one} />),
     column('expires', 'account.expiresAt', { sort: 'expiresAt', width: '112px' }, (one) => (
       <AccountExpiry account={one} short />
     )),
-    column('sessions', 'account.sessions', { width: '72px', from: 1100, align: 'end' }, (one) => (
+    column('sessions', 'nav.sessions', { width: '72px', from: 1100, align: 'end' }, (one) => (
       <span class="number">
         {one.usage.sessions}
         <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
@@ -179,30 +152,21 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
     ),
     column(
       'data',
-      'account.dataCount',
+      'nav.heartbeats',
       { sort: 'dataCount', largestFirst: true, width: '84px', from: 1300, align: 'end' },
-      (one) => (
-        <span class="number">
-          {one.dataCount === 0 ? <span class="faint">—</span> : count(one.dataCount)}
-        </span>
-      ),
+      (one) => <span class="number">{one.dataCount === 0 ? <None /> : count(one.dataCount)}</span>,
     ),
     column(
       'game',
       'account.game',
       { sort: 'latestGameId', width: '104px', from: 1200 },
-      (one) => one.latestGameId ?? <span class="faint">—</span>,
+      (one) => one.latestGameId ?? <None />,
     ),
     ...(owner ? [OWNER()] : []),
-    column(
-      'plan',
-      'plans.choose',
-      { width: '104px', from: 1280 },
-      (one) => one.plan ?? <span class="faint">—</span>,
-    ),
+    column('plan', 'plans.choose', { width: '104px', from: 1280 }, (one) => one.plan ?? <None />),
     column('tags', 'tags.title', { width: '136px', from: 1250 }, (one) =>
       one.tags.length === 0 ? (
-        <span class="faint">—</span>
+        <None />
       ) : (
         <span class="tags" title={one.tags.join(', ')}>
           {one.tags.map((tag) => (
@@ -218,7 +182,7 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
 const OWNER = (): Column<Account> =>
   column('owner', 'operators.owner', { width: '100px', from: 1050 }, (one) =>
     one.owner === null ? (
-      <span class="faint">—</span>
+      <None />
     ) : (
       <a class="plain" href={href(['accounts'], { owner: one.owner.id })} tabIndex={-1}>
         {one.owner.name}

@@ -11,7 +11,6 @@ import { Ago, At, Client, Meter, State } from '../../ui/basics.js';
 import { AskButton, Confirm } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
 import { Permitted } from '../../ui/permitted.js';
-import { notify } from '../../ui/toast.js';
 import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -55,14 +54,11 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
             kind="link"
             right="egress:write"
             text={t('account.resume')}
-            act={async () => {
-              await call('changeAccount', { params: { id: account.id }, body: { suspendedUntil: null } });
-              notify(t('account.resumed'));
-              onReset();
-            }}
-          >
-            <p>{t('account.resume.text')}</p>
-          </AskButton>
+            act={() => call('changeAccount', { params: { id: account.id }, body: { suspendedUntil: null } })}
+            done={t('account.resumed')}
+            after={onReset}
+            question={t('account.resume.text')}
+          />
         </>
       ),
     },
@@ -126,20 +122,15 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
           title={t('account.resetUsage')}
           action={t('account.resetUsage')}
           onClose={() => setResetting(false)}
-          act={async () => {
-            await call('resetAccountUsage', { params: { id: account.id } });
-            notify(t('account.usageReset'));
-            onReset();
-          }}
-        >
-          <p>
-            {t('account.resetUsage.text', {
-              name: account.username,
-              used: bytes(usage.periodBytes),
-              period: t(`limits.period.${limits.quotaPeriod}`),
-            })}
-          </p>
-        </Confirm>
+          act={() => call('resetAccountUsage', { params: { id: account.id } })}
+          done={t('account.usageReset')}
+          after={onReset}
+          question={t('account.resetUsage.text', {
+            name: account.username,
+            used: bytes(usage.periodBytes),
+            period: t(`limits.period.${limits.quotaPeriod}`),
+          })}
+        />
       )}
     </section>
   );

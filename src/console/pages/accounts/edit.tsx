@@ -34,7 +34,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
   // The page reads the account again and again. The form keeps editing the version that it opened.
   const [opened] = useState(account);
   const draft = useDraft(textsOf(opened), { guard: false });
-  const { values, set } = draft;
+  const { values, set, control } = draft;
   const maxAddresses = useUser()?.maxAuthorizedAddresses ?? 0;
   const params = { id: opened.id };
   const saving = useSaving(() => callWithEtag('getAccount', { params }));
@@ -44,7 +44,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
     // Saving again after the warning is intended, so it sends the ETag of the newest version.
     const { etag } = theirs?.answer ?? opened;
     await call('changeAccount', { params, body: change ?? {}, etag });
-    notify(t('account.saved'));
+    notify(t('settings.saved'));
     onDone();
   };
   const fields = (...names: FieldName[]) => <AccountFields names={names} texts={values} onChange={set} />;
@@ -54,7 +54,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
       wide
       onClose={onClose}
       unsaved={draft.isDirty ? 'typed' : null}
-      action={t(theirs ? 'account.saveAnyway' : 'account.save')}
+      action={t(theirs ? 'account.saveAnyway' : 'settings.save')}
       isReady={draft.isDirty && change !== undefined && !tooManyBytes(values.username)}
       send={save}
       work={saving}
@@ -69,7 +69,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
         }
         error={values.username.trim() === '' ? t('account.rename.empty') : lengthError(values.username)}
       >
-        <Input value={values.username} onInput={(username) => set({ username })} />
+        <Input {...control('username')} />
       </Field>
       <AccountFields names={NOTE_NAMES} texts={values} onChange={set} rows={2} />
       {opened.daysFromFirstLogin !== null && (

@@ -3,7 +3,7 @@ import type { Account } from '../../api-types.js';
 import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
-import { At, CopyButton, Fact, Pieces } from '../../ui/basics.js';
+import { At, Card, CopyButton, Fact, None, Pieces } from '../../ui/basics.js';
 import { UnconfirmedContacts } from './contacts.js';
 import {
   ACCESS_NAMES,
@@ -22,8 +22,7 @@ export function Facts({ account }: { account: Account }) {
   const field = (name: FieldName) => <FieldFact key={name} name={name} value={valueIn(account, name)} />;
   const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
   return (
-    <section class="card">
-      <h2>{t('account.facts')}</h2>
+    <Card title={t('account.facts')}>
       <dl class="facts">
         {[...NOTE_NAMES, 'authorizedAddresses' as const, ...ACCESS_NAMES].map(field)}
         {account.owner && (
@@ -32,7 +31,7 @@ export function Facts({ account }: { account: Account }) {
           </Fact>
         )}
         <Fact label={t('contacts.title')} look="break">
-          {contacts.length === 0 ? <span class="faint">—</span> : <Pieces of={contacts} between=" · " />}
+          {contacts.length === 0 ? <None /> : <Pieces of={contacts} between=" · " />}
         </Fact>
         <Fact label={t('account.createdAt')}>
           <At at={account.createdAt} />
@@ -40,11 +39,11 @@ export function Facts({ account }: { account: Account }) {
         <Fact label={t('account.expiresAt')}>
           {account.expiresAt === null ? expiryOf(account) : <At at={account.expiresAt} />}
         </Fact>
-        <Fact label={t('plans.choose')}>{account.plan ?? <span class="faint">—</span>}</Fact>
+        <Fact label={t('plans.choose')}>{account.plan ?? <None />}</Fact>
         <Fact label={t('account.lastLoginAt')}>
           <At at={account.lastLoginAt} />
         </Fact>
-        <Fact label={t('account.dataCount')} look="number">
+        <Fact label={t('nav.heartbeats')} look="number">
           {count(account.dataCount)}
           {account.latestGameId !== null && (
             <>
@@ -67,7 +66,7 @@ export function Facts({ account }: { account: Account }) {
       {(account.contacts.email ?? account.contacts.telegram) !== null && (
         <UnconfirmedContacts account={account} />
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -47,7 +47,7 @@ export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProp
       <Segments
         value={way}
         label={t('account.password')}
-        onChange={(next) => {
+        onInput={(next) => {
           setWay(next);
           work.clear();
         }}

@@ -7,7 +7,6 @@ import { At, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
-import { notify } from '../../ui/toast.js';
 
 export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
   const loaded = useLoad('getAgentSession', { params: { key: sessionKey } }, { topics: ['runs'] });
@@ -30,14 +29,11 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
           kind="danger"
           text={t('agentSessions.forget')}
           danger
-          act={async () => {
-            await call('deleteAgentSession', { params: { key: data.key } });
-            notify(t('agentSessions.forgotten'));
-            go(['agents', 'sessions']);
-          }}
-        >
-          <p>{t('agentSessions.forget.text', { n: data.messages })}</p>
-        </AskButton>
+          act={() => call('deleteAgentSession', { params: { key: data.key } })}
+          done={t('agentSessions.forgotten')}
+          after={() => go(['agents', 'sessions'])}
+          question={t('agentSessions.forget.text', { n: data.messages })}
+        />
       </header>
       <ol class="conversation">
         {data.history.map((entry, i) => (

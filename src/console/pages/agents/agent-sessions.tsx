@@ -14,10 +14,7 @@ export function AgentSessionList() {
   const list = useLoad(
     'listAgentSessions',
     {
-      query: {
-        ...partsOf(query, 'search', 'cursor'),
-        limit: 100,
-      },
+      query: { ...partsOf(query, 'search', 'cursor'), limit: 100 },
     },
     { topics: ['runs'] },
   );
@@ -51,8 +48,6 @@ function sessionListColumns(): readonly Column<AgentSession>[] {
     column('bytes', 'agentSessions.size', { width: '96px', align: 'end', from: 720 }, (one) => (
       <span class="number">{bytes(one.bytes)}</span>
     )),
-    column('used', 'agentSessions.used', { width: '112px', align: 'end' }, (one) => (
-      <Ago at={one.lastUsedAt} />
-    )),
+    column('used', 'tokens.lastUsed', { width: '112px', align: 'end' }, (one) => <Ago at={one.lastUsedAt} />),
   ];
 }

@@ -4,7 +4,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, CopyButton, Fact, State, Tag } from '../../ui/basics.js';
+import { At, Card, CopyButton, Fact, None, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
@@ -47,13 +47,10 @@ export function RunPage({ id }: { id: string }) {
             kind="danger"
             text={t('run.cancel')}
             danger
-            act={async () => {
-              await call('cancelRun', { params: { id } });
-              loaded.reload();
-            }}
-          >
-            <p>{t('run.cancel.text')}</p>
-          </AskButton>
+            act={() => call('cancelRun', { params: { id } })}
+            after={loaded.reload}
+            question={t('run.cancel.text')}
+          />
         )}
         <PermittedButton to="rerunRun" icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
           {t('run.again')}
@@ -82,29 +79,23 @@ interface TextProps {
 
 function Text({ title, text, empty, bad = false }: TextProps) {
   return (
-    <section class="card">
-      <header class="row">
-        <h2>{title}</h2>
-        <span class="grow" />
-        {text !== null && <CopyButton text={text} />}
-      </header>
+    <Card title={title} actions={text !== null && <CopyButton text={text} />}>
       {text === null ? (
         <p class="soft">{empty}</p>
       ) : (
         <pre class={`text${bad ? ' bad-text' : ''}`}>{text}</pre>
       )}
-    </section>
+    </Card>
   );
 }
 
 function Facts({ run }: { run: RunDetail }) {
   return (
-    <section class="card">
-      <h2>{t('run.facts')}</h2>
+    <Card title={t('account.facts')}>
       <dl class="facts">
         <Fact label={t('run.session')}>
           {run.session === null ? (
-            <span class="faint">—</span>
+            <None />
           ) : (
             <a href={href(['agents', 'sessions', run.session])}>{run.session}</a>
           )}
@@ -112,7 +103,7 @@ function Facts({ run }: { run: RunDetail }) {
         <Fact label={t('run.origin')}>
           <Tag>{t(`run.origin.${run.origin}`)}</Tag>
         </Fact>
-        <Fact label={t('run.attempt')} look="number">
+        <Fact label={t('notices.tries')} look="number">
           {run.attempt}
         </Fact>
         <Fact label={t('run.acceptedAt')}>
@@ -136,47 +127,43 @@ function Facts({ run }: { run: RunDetail }) {
           <code class="break">{run.id}</code>
         </Fact>
       </dl>
-    </section>
+    </Card>
   );
 }
 
 function Deliveries({ run }: { run: RunDetail }) {
   return (
-    <section class="card">
-      <h2>{t('run.deliveries')}</h2>
-      {run.deliveries.length === 0 ? (
-        <p class="soft">{t('run.noDeliveries')}</p>
-      ) : (
-        <SmallTable
-          rows={run.deliveries}
-          id={({ id }) => String(id)}
-          columns={[
-            { head: '#', cellLook: 'number', cell: ({ attempt }) => attempt },
-            {
-              head: t('run.delivery'),
-              cell: ({ delivered }) => (
-                <State tone={delivered ? 'good' : 'bad'}>
-                  {t(delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
-                </State>
-              ),
-            },
-            { head: t('run.channel'), look: 'wide-only', cell: ({ channel }) => channel },
-            { head: t('run.detail'), cellLook: 'break', cell: ({ detail }) => detail },
-            {
-              head: t('run.took'),
-              look: 'end wide-only',
-              cellLook: 'number',
-              cell: ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
-            },
-            { head: t('logins.at'), look: 'end', cell: ({ startedAt }) => <At at={startedAt} /> },
-          ]}
-        />
-      )}
+    <Card title={t('run.deliveries')}>
+      <SmallTable
+        empty={t('run.noDeliveries')}
+        rows={run.deliveries}
+        id={({ id }) => id}
+        columns={[
+          { head: '#', cellLook: 'number', cell: ({ attempt }) => attempt },
+          {
+            head: t('run.delivery'),
+            cell: ({ delivered }) => (
+              <State tone={delivered ? 'good' : 'bad'}>
+                {t(delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
+              </State>
+            ),
+          },
+          { head: t('notices.channel'), look: 'wide-only', cell: ({ channel }) => channel },
+          { head: t('run.detail'), cellLook: 'break', cell: ({ detail }) => detail },
+          {
+            head: t('run.took'),
+            look: 'end wide-only',
+            cellLook: 'number',
+            cell: ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
+          },
+          { head: t('logins.at'), look: 'end', cell: ({ startedAt }) => <At at={startedAt} /> },
+        ]}
+      />
       {run.nextDeliveryAt !== null && (
         <p class="soft">
           {t('run.nextDelivery')} <At at={run.nextDeliveryAt} />
         </p>
       )}
-    </section>
+    </Card>
   );
 }

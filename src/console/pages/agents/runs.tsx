@@ -4,7 +4,7 @@ import { clock } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
-import { Ago, State, type Tone } from '../../ui/basics.js';
+import { Ago, None, State, type Tone } from '../../ui/basics.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
@@ -77,7 +77,7 @@ function runColumns(): readonly Column<Run>[] {
     )),
     column('delivery', 'run.delivery', { width: '104px', from: 900 }, (one) =>
       one.delivery === 'none' ? (
-        <span class="faint">—</span>
+        <None />
       ) : (
         <State tone={one.delivery === 'delivered' ? 'good' : one.delivery === 'failed' ? 'bad' : 'info'}>
           {t(`run.delivery.${one.delivery}`)}

@@ -24,10 +24,10 @@ export function Charts({ history }: { history: OverviewHistory | undefined }) {
       />
       <Chart
         {...common}
-        title={t('chart.online')}
+        title={t('account.state.online')}
         show={count}
         series={[
-          series('overview.sessions', history?.sessions),
+          series('nav.sessions', history?.sessions),
           series('overview.players', history?.playersOnline),
         ]}
       />
@@ -37,7 +37,7 @@ export function Charts({ history }: { history: OverviewHistory | undefined }) {
         show={count}
         series={[
           series('login.outcome.success', history?.logins),
-          { ...series('chart.failures', history?.failures), isBad: true },
+          { ...series('logins.failed', history?.failures), isBad: true },
         ]}
       />
       <Chart

@@ -15,13 +15,13 @@ export function Tiles({ now }: { now: Overview }) {
       >
         {t('overview.ofAccounts', { n: now.accounts.total })}
       </Tile>
-      <Tile label={t('overview.sessions')} value={count(now.sessions)} link={href(['sessions'])}>
+      <Tile label={t('nav.sessions')} value={count(now.sessions)} link={href(['sessions'])}>
         {t('overview.heartbeatsPerMinute', { n: Math.round(now.heartbeatsPerMinute) })}
       </Tile>
-      <Tile label={t('overview.down')} value={rate(now.bytesPerSecondDown)}>
+      <Tile label={t('traffic.down')} value={rate(now.bytesPerSecondDown)}>
         {t('overview.today', { what: bytes(now.today.bytesDown) })}
       </Tile>
-      <Tile label={t('overview.up')} value={rate(now.bytesPerSecondUp)}>
+      <Tile label={t('traffic.up')} value={rate(now.bytesPerSecondUp)}>
         {t('overview.today', { what: bytes(now.today.bytesUp) })}
       </Tile>
       <Tile label={t('overview.logins')} value={count(now.today.logins)} link={href(['sessions', 'logins'])}>

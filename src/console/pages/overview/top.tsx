@@ -3,84 +3,76 @@ import type { Overview } from '../../api-types.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
-import { State, Traffic } from '../../ui/basics.js';
+import { Card, State, Traffic } from '../../ui/basics.js';
 import { SmallTable } from '../../ui/small-table.js';
 
 export function TopAccounts({ now }: { now: Overview }) {
   return (
-    <section class="card">
-      <h2>{t('overview.topAccounts')}</h2>
-      {now.topAccounts.length === 0 ? (
-        <p class="soft">{t('overview.noTraffic')}</p>
-      ) : (
-        <SmallTable
-          rows={now.topAccounts}
-          id={({ id }) => id}
-          columns={[
-            {
-              head: t('account.username'),
-              cell: ({ id, username }) => <a href={href(['accounts', id])}>{username}</a>,
-            },
-            {
-              head: t('account.state'),
-              cell: ({ sessions }) =>
-                sessions > 0 ? (
-                  <State tone="good">{t('overview.sessionCount', { n: sessions })}</State>
-                ) : (
-                  <State tone="none">{t('account.state.offline')}</State>
-                ),
-            },
-            {
-              head: t('account.today'),
-              look: 'end',
-              cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
-            },
-          ]}
-        />
-      )}
-    </section>
+    <Card title={t('overview.topAccounts')}>
+      <SmallTable
+        empty={t('overview.noTraffic')}
+        rows={now.topAccounts}
+        id={({ id }) => id}
+        columns={[
+          {
+            head: t('account.username'),
+            cell: ({ id, username }) => <a href={href(['accounts', id])}>{username}</a>,
+          },
+          {
+            head: t('account.state'),
+            cell: ({ sessions }) =>
+              sessions > 0 ? (
+                <State tone="good">{t('overview.sessionCount', { n: sessions })}</State>
+              ) : (
+                <State tone="none">{t('account.state.offline')}</State>
+              ),
+          },
+          {
+            head: t('account.today'),
+            look: 'end',
+            cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
+          },
+        ]}
+      />
+    </Card>
   );
 }
 
 export function TopGames({ now }: { now: Overview }) {
   const most = Math.max(1, ...now.topGames.map((one) => one.heartbeats));
   return (
-    <section class="card">
-      <h2>{t('overview.topGames')}</h2>
-      {now.topGames.length === 0 ? (
-        <p class="soft">{t('overview.noGames')}</p>
-      ) : (
-        <SmallTable
-          rows={now.topGames}
-          id={({ gameId }) => gameId}
-          columns={[
-            {
-              head: t('account.game'),
-              cell: ({ gameId }) => <a href={href(['accounts'], { game: gameId })}>{gameId}</a>,
-            },
-            {
-              head: t('overview.players'),
-              look: 'end',
-              cellLook: 'number',
-              cell: ({ accountsOnline }) => count(accountsOnline),
-            },
-            {
-              head: t('account.dataCount'),
-              look: 'end',
-              cellLook: 'number',
-              cell: ({ heartbeats }) => count(heartbeats),
-            },
-            {
-              head: '',
-              look: 'share',
-              isPicture: true,
-              cell: ({ heartbeats }) => (
-                <span class="share-bar" style={{ width: `${(heartbeats / most) * 100}%` }} />
-              ),
-            },
-          ]}
-        />
-      )}
-    </section>
+    <Card title={t('overview.topGames')}>
+      <SmallTable
+        empty={t('overview.noGames')}
+        rows={now.topGames}
+        id={({ gameId }) => gameId}
+        columns={[
+          {
+            head: t('account.game'),
+            cell: ({ gameId }) => <a href={href(['accounts'], { game: gameId })}>{gameId}</a>,
+          },
+          {
+            head: t('overview.players'),
+            look: 'end',
+            cellLook: 'number',
+            cell: ({ accountsOnline }) => count(accountsOnline),
+          },
+          {
+            head: t('nav.heartbeats'),
+            look: 'end',
+            cellLook: 'number',
+            cell: ({ heartbeats }) => count(heartbeats),
+          },
+          {
+            head: '',
+            look: 'share',
+            isPicture: true,
+            cell: ({ heartbeats }) => (
+              <span class="share-bar" style={{ width: `${(heartbeats / most) * 100}%` }} />
+            ),
+          },
+        ]}
+      />
+    </Card>
   );
 }

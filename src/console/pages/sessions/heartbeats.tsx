@@ -4,7 +4,7 @@ import { count, duration } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
-import { Ago, Client, Tag, Traffic } from '../../ui/basics.js';
+import { AccountLink, Ago, Card, Client, Tag, Traffic } from '../../ui/basics.js';
 import { Chart } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
@@ -32,7 +32,7 @@ export function HeartbeatsPage() {
         <Segments
           value={by}
           label={t('heartbeats.by')}
-          onChange={(next) => patchQuery({ by: next === 'game' ? null : next }, 'push')}
+          onInput={(next) => patchQuery({ by: next === 'game' ? null : next }, 'push')}
           options={[
             { value: 'game', label: t('heartbeats.byGame') },
             { value: 'account', label: t('heartbeats.byAccount') },
@@ -41,7 +41,7 @@ export function HeartbeatsPage() {
         <span class="grow" />
         <Permitted to="getGameRules">
           <a class="button" href={href(['settings', 'games'])}>
-            {t('heartbeats.rules')}
+            {t('settings.games')}
           </a>
         </Permitted>
         <RangeChoice value={range} />
@@ -117,7 +117,7 @@ function sumColumns(
         );
       },
     },
-    column('heartbeats', 'account.dataCount', { width: '120px', align: 'end' }, (one) => (
+    column('heartbeats', 'nav.heartbeats', { width: '120px', align: 'end' }, (one) => (
       <span class="number">{count(one.heartbeats)}</span>
     )),
     ...(by === 'game'
@@ -150,14 +150,15 @@ function Last({ at, stepMs }: { at: string; stepMs: number }) {
 function Newest({ game }: { game: string }) {
   const newest = useLoad('listHeartbeats', { query: { game, limit: 50 } }, { everyMs: 10_000 });
   return (
-    <section class="card flush">
-      <header class="row">
-        <h2>{t('heartbeats.newest', { game })}</h2>
-        <span class="grow" />
+    <Card
+      title={t('heartbeats.newest', { game })}
+      actions={
         <button type="button" class="link" onClick={() => patchQuery({ game: null }, 'push')}>
           {t('dialog.close')}
         </button>
-      </header>
+      }
+      look="flush"
+    >
       <WhenLoaded of={newest} rows={6}>
         {({ items }) => (
           <Table
@@ -168,7 +169,7 @@ function Newest({ game }: { game: string }) {
           />
         )}
       </WhenLoaded>
-    </section>
+    </Card>
   );
 }
 
@@ -179,9 +180,7 @@ function entryColumns(): readonly Column<HeartbeatEntry>[] {
       <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>
     )),
     column('username', 'account.username', {}, (one) => (
-      <a class="strong" href={href(['accounts', one.accountId])}>
-        {one.username}
-      </a>
+      <AccountLink id={one.accountId} name={one.username} />
     )),
     column('destination', 'sessions.destination', { from: 700 }, (one) => one.destination),
     column('client', 'sessions.client', { width: '152px', from: 900 }, (one) => (

@@ -2,9 +2,9 @@
 import type { Login, LoginOutcome } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { href, partsOf, usePlace } from '../../lib/router.js';
-import { Ago, At, Client, State, type Tone } from '../../ui/basics.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { partsOf, usePlace } from '../../lib/router.js';
+import { AccountLink, Ago, At, Client, State, type Tone } from '../../ui/basics.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
 import { FilterChip, List, SetFilter } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
@@ -74,53 +74,26 @@ export function LoginList() {
 }
 
 function Name({ login }: { login: Login }) {
-  if (login.accountId === null) return <span>{nameOf(login)}</span>;
-  return (
-    <a class="strong" href={href(['accounts', login.accountId])}>
-      {login.username}
-    </a>
-  );
+  const { accountId, username } = login;
+  return accountId === null ? <span>{nameOf(login)}</span> : <AccountLink id={accountId} name={username} />;
 }
 
+const clientOf = (login: Login) => <Client address={login.client} origin={login.clientOrigin} />;
+
 function columns(): readonly Column<Login>[] {
+  const outcome: Column<Login>['phone'] = {
+    width: '184px',
+    align: 'end',
+    cell: (one) => <Lines end of={[<Outcome login={one} />, <Ago at={one.at} />]} />,
+  };
+  const name: Column<Login>['phone'] = {
+    isFirst: true,
+    cell: (one) => <Lines of={[<Name login={one} />, clientOf(one)]} />,
+  };
   return [
-    {
-      key: 'outcome',
-      head: t('logins.outcome'),
-      width: '200px',
-      cell: (one) => <Outcome login={one} />,
-      phone: {
-        width: '184px',
-        align: 'end',
-        cell: (one) => (
-          <div class="two-lines end">
-            <Outcome login={one} />
-            <span class="soft">
-              <Ago at={one.at} />
-            </span>
-          </div>
-        ),
-      },
-    },
-    {
-      key: 'username',
-      head: t('account.username'),
-      cell: (one) => <Name login={one} />,
-      phone: {
-        isFirst: true,
-        cell: (one) => (
-          <div class="two-lines">
-            <Name login={one} />
-            <span class="soft">
-              <Client address={one.client} origin={one.clientOrigin} />
-            </span>
-          </div>
-        ),
-      },
-    },
-    column('client', 'sessions.client', { width: '200px', from: 700 }, (one) => (
-      <Client address={one.client} origin={one.clientOrigin} />
-    )),
+    column('outcome', 'logins.outcome', { width: '200px', phone: outcome }, (one) => <Outcome login={one} />),
+    column('username', 'account.username', { phone: name }, (one) => <Name login={one} />),
+    column('client', 'sessions.client', { width: '200px', from: 700 }, clientOf),
     column('ago', '', { width: '112px', align: 'end' }, (one) => <Ago at={one.at} />),
     column('at', 'logins.at', { width: '176px', from: 900, align: 'end' }, (one) => <At at={one.at} />),
   ];

@@ -5,10 +5,9 @@ import { ApiError, call } from '../../lib/api.js';
 import { clock, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { may } from '../../lib/rights.js';
-import { href } from '../../lib/router.js';
-import { Client, Traffic } from '../../ui/basics.js';
+import { AccountLink, Client, None, Traffic } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { notify } from '../../ui/toast.js';
 
 const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = {
@@ -49,20 +48,11 @@ function EndButton({ session, reload }: { session: LiveSession; reload: () => vo
 }
 
 /** On a phone, the destination stands below the account or the client. */
-function OnPhone({ session, children }: { session: LiveSession; children: ComponentChildren }) {
+const onPhone = (who: (session: LiveSession) => ComponentChildren) => (session: LiveSession) => {
   const { gameId, destination } = session;
-  return (
-    <div class="two-lines">
-      <span>
-        {children}
-        {gameId !== null && <span class="soft"> · {gameId}</span>}
-      </span>
-      <span class="soft">
-        {destination.host}:{destination.port}
-      </span>
-    </div>
-  );
-}
+  const game = gameId !== null && <span class="soft"> · {gameId}</span>;
+  return <Lines of={[[who(session), game], `${destination.host}:${destination.port}`]} />;
+};
 
 /** Where it goes, from which of our addresses and ports, and through which upstream proxy. */
 function destinationTitle({ destination, protocol, outgoing, exit, connectMs }: LiveSession): string {
@@ -85,41 +75,15 @@ export function sessionColumns(
   reload: () => void,
   show: { account: boolean; node: boolean },
 ): readonly Column<LiveSession>[] {
-  const account: Column<LiveSession> = {
-    key: 'username',
-    head: t('account.username'),
-    sort: 'username',
-    cell: (one) => (
-      <a class="strong" href={href(['accounts', one.accountId])}>
-        {one.username}
-      </a>
-    ),
-    phone: {
-      cell: (one) => (
-        <OnPhone session={one}>
-          <a class="strong" href={href(['accounts', one.accountId])}>
-            {one.username}
-          </a>
-        </OnPhone>
-      ),
-    },
-  };
-  const node: Column<LiveSession> = column('node', 'nodes.name', { width: '112px', from: 1100 }, (one) => (
-    <span title={one.node}>{one.node}</span>
-  ));
-  const end: Column<LiveSession> = column(
-    'end',
-    '',
-    { width: '72px', align: 'end', phone: { width: '64px' } },
-    (one) => <EndButton session={one} reload={reload} />,
-  );
-  return [
-    ...(show.account ? [account] : []),
-    {
-      key: 'destination',
-      head: t('sessions.destination'),
-      ...(show.account ? { sort: 'destination' } : {}),
-      cell: (one) => (
+  const account = (one: LiveSession) => <AccountLink id={one.accountId} name={one.username} />;
+  const age = (one: LiveSession) => clock(Date.now() - Date.parse(one.openedAt));
+  const all: readonly Column<LiveSession>[] = [
+    column('username', 'account.username', { sort: 'username', phone: { cell: onPhone(account) } }, account),
+    column(
+      'destination',
+      'sessions.destination',
+      { sort: 'destination', ...(show.account ? {} : { phone: { cell: onPhone(clientOf) } }) },
+      (one) => (
         <span title={destinationTitle(one)}>
           {one.destination.host}
           <span class="faint">
@@ -127,68 +91,47 @@ export function sessionColumns(
           </span>
         </span>
       ),
-      ...(show.account ? {} : { phone: { cell: (one) => <OnPhone session={one}>{clientOf(one)}</OnPhone> } }),
-    },
-    {
-      key: 'game',
-      head: t('account.game'),
-      ...(show.account ? { sort: 'gameId' } : {}),
-      width: '100px',
-      from: 800,
-      cell: (one) => one.gameId ?? <span class="faint">—</span>,
-    },
-    {
-      key: 'client',
-      head: t('sessions.client'),
-      ...(show.account ? { sort: 'client' } : {}),
-      width: '152px',
-      from: 900,
-      cell: (one) => (
-        <span title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}>
-          {clientOf(one)}
-          {one.clientProtocol !== 'socks5' && (
-            <span class="faint">/{PROTOCOL_NAMES[one.clientProtocol]}</span>
-          )}
-        </span>
-      ),
-    },
-    ...(show.node ? [node] : []),
-    {
-      key: 'rate',
-      head: t('sessions.rate'),
-      ...(show.account ? { sort: 'bytesPerSecond', largestFirst: true } : {}),
-      width: '184px',
-      from: 700,
-      align: 'end',
-      cell: (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
-      phone: {
-        width: '88px',
-        cell: (one) => (
-          <div class="two-lines end number">
-            <span>↓ {rate(one.bytesPerSecondDown)}</span>
-            <span class="soft">{clock(Date.now() - Date.parse(one.openedAt))}</span>
-          </div>
-        ),
+    ),
+    column(
+      'game',
+      'account.game',
+      { sort: 'gameId', width: '100px', from: 800 },
+      ({ gameId }) => gameId ?? <None />,
+    ),
+    column('client', 'sessions.client', { sort: 'client', width: '152px', from: 900 }, (one) => (
+      <span title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}>
+        {clientOf(one)}
+        {one.clientProtocol !== 'socks5' && <span class="faint">/{PROTOCOL_NAMES[one.clientProtocol]}</span>}
+      </span>
+    )),
+    column('node', 'nodes.name', { width: '112px', from: 1100 }, (one) => (
+      <span title={one.node}>{one.node}</span>
+    )),
+    column(
+      'rate',
+      'sessions.rate',
+      {
+        ...{ sort: 'bytesPerSecond', largestFirst: true, width: '184px', from: 700, align: 'end' },
+        phone: {
+          width: '88px',
+          cell: (one) => <Lines end of={[`↓ ${rate(one.bytesPerSecondDown)}`, age(one)]} />,
+        },
       },
-    },
-    {
-      key: 'bytes',
-      head: t('sessions.bytes'),
-      ...(show.account ? { sort: 'bytes', largestFirst: true } : {}),
-      width: '184px',
-      from: 1200,
-      align: 'end',
-      cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
-    },
-    {
-      key: 'age',
-      head: t('sessions.age'),
-      ...(show.account ? { sort: 'openedAt' } : {}),
-      width: '84px',
-      from: 560,
-      align: 'end',
-      cell: (one) => <span class="number">{clock(Date.now() - Date.parse(one.openedAt))}</span>,
-    },
-    ...(may('endSession') ? [end] : []),
+      (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
+    ),
+    column(
+      'bytes',
+      'sessions.bytes',
+      { sort: 'bytes', largestFirst: true, width: '184px', from: 1200, align: 'end' },
+      (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
+    ),
+    column('age', 'sessions.age', { sort: 'openedAt', width: '84px', from: 560, align: 'end' }, age),
+    column('end', '', { width: '72px', align: 'end', phone: { width: '64px' } }, (one) => (
+      <EndButton session={one} reload={reload} />
+    )),
   ];
+  const isShown = { username: show.account, node: show.node, end: may('endSession') };
+  const shown = all.filter(({ key }) => isShown[key as keyof typeof isShown] !== false);
+  // Only the page of sessions sorts them.
+  return show.account ? shown : shown.map(({ sort: _, ...column }) => column);
 }

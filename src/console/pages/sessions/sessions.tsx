@@ -115,9 +115,8 @@ function LiveList() {
             setIds(new Set());
             list.reload();
           }}
-        >
-          <p>{t('sessions.endText')}</p>
-        </Confirm>
+          question={t('sessions.endText')}
+        />
       )}
     </>
   );

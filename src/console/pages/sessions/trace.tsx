@@ -2,14 +2,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Report, Trace, TraceItem } from '../../api-types.js';
 import { call } from '../../lib/api.js';
+import { controlOf } from '../../lib/draft.js';
 import { localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
-import { At, Button, Client, State, Traffic } from '../../ui/basics.js';
+import { AccountLink, At, Button, Client, State, Traffic } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
 
@@ -37,6 +38,7 @@ export function TracePage() {
   const [form, setForm] = useState(ofAddress);
   useEffect(() => setForm(ofAddress), [query]);
   const set = (patch: Partial<Form>) => setForm((before) => ({ ...before, ...patch }));
+  const control = controlOf(form, set);
   const at = TIME.test(time) && zone !== '' ? time.replace(' ', 'T') + zone : null;
   // The daemon says what is wrong with it.
   const found = useLoad('trace', at === null ? null : { query: { ...asked, at, limit: 1_000 } });
@@ -72,13 +74,12 @@ export function TracePage() {
                 </Field>
               ))}
               <Field label={t('trace.zone')}>
-                <Select value={form.zone} options={zones} onChange={(chosen) => set({ zone: chosen })} />
+                <Select {...control('zone')} options={zones} />
               </Field>
               <Field label={t('trace.tolerance')}>
                 <Select
-                  value={form.tolerance}
+                  {...control('tolerance')}
                   options={optionsOf(['10s', '1m', '5m', '1h', '12h'], (each) => `± ${each}`)}
-                  onChange={(tolerance) => set({ tolerance })}
                 />
               </Field>
             </div>
@@ -183,18 +184,11 @@ function columns(): readonly Column<TraceItem>[] {
   ): Column<TraceItem> => ({
     key,
     head,
-    cell: (one) => (
-      <div class="two-lines">
-        <span>{cell(one)[0]}</span>
-        <span class="soft">{cell(one)[1]}</span>
-      </div>
-    ),
+    cell: (one) => <Lines of={cell(one)} />,
   });
   return [
     lines('who', t('account.username'), ({ account, client, clientOrigin }) => [
-      <a key="account" class="strong" href={href(['accounts', account.id])}>
-        {account.username}
-      </a>,
+      <AccountLink key="account" id={account.id} name={account.username} />,
       <Client key="client" address={client} origin={clientOrigin} />,
     ]),
     lines('where', t('sessions.destination'), ({ account, destination, outgoing, exit, isLive }) => {

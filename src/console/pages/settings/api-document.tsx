@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { language, t } from '../../lib/i18n.js';
 import { API_STATUSES, API_SUMMARIES, API_TAGS } from '../../locales/api.zh-CN.js';
 import { Tag } from '../../ui/basics.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { Failure, Skeleton } from '../../ui/states.js';
 
 interface Schema {
@@ -95,21 +96,15 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
           </p>
         )}
         {operation.parameters && (
-          <table class="small">
-            <tbody>
-              {operation.parameters.map((one) => (
-                <tr key={`${one.in}${one.name}`}>
-                  <td>
-                    <code>{one.name}</code>
-                  </td>
-                  <td class="soft">{one.in}</td>
-                  <td>
-                    <code class="break">{typeText(one.schema)}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <SmallTable
+            rows={operation.parameters}
+            id={(one) => `${one.in}${one.name}`}
+            columns={[
+              { cell: (one) => <code>{one.name}</code> },
+              { look: 'soft', cell: (one) => one.in },
+              { cell: (one) => <code class="break">{typeText(one.schema)}</code> },
+            ]}
+          />
         )}
         {body.map(([type, media]) => (
           <Shape key={type} title={t('api.body', { type })} schema={media.schema} schemas={schemas} />
@@ -144,21 +139,14 @@ function Shape({ title, schema, schemas }: ShapeProps) {
       <h3>{title}</h3>
       {schema && <code>{typeText(schema)}</code>}
       {properties.length > 0 && (
-        <table class="small">
-          <tbody>
-            {properties.map(([name, property]) => (
-              <tr key={name}>
-                <td>
-                  <code>{name}</code>
-                  {!required.has(name) && <span class="soft"> ?</span>}
-                </td>
-                <td>
-                  <code class="break">{typeText(property)}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={properties}
+          id={([name]) => name}
+          columns={[
+            { cell: ([name]) => [<code>{name}</code>, !required.has(name) && <span class="soft"> ?</span>] },
+            { cell: ([, property]) => <code class="break">{typeText(property)}</code> },
+          ]}
+        />
       )}
     </div>
   );

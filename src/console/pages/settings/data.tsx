@@ -7,7 +7,7 @@ import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { readNumber } from '../../lib/number-text.js';
-import { Ago, At, Tag } from '../../ui/basics.js';
+import { Ago, At, Card, Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
@@ -105,8 +105,7 @@ export function RetentionSettings() {
 /** PostgreSQL has its own backup program. */
 function Backup() {
   return (
-    <section class="card stack">
-      <h2>{t('backup.title')}</h2>
+    <Card title={t('backup.title')} look="stack">
       <p class="soft">
         {t('backup.text')} <code>pulsegate restore FILE</code>
       </p>
@@ -117,7 +116,7 @@ function Backup() {
           </a>
         </Permitted>
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -125,8 +124,7 @@ function Backup() {
 function Program({ program }: { program: EffectiveConfig['program'] }) {
   const { version, installedVersion, build, isOld } = program;
   return (
-    <section class="card stack">
-      <h2>{t('program.title')}</h2>
+    <Card title={t('program.title')} look="stack">
       <p>
         Pulsegate <strong>{version}</strong>
         {build && (
@@ -148,7 +146,7 @@ function Program({ program }: { program: EffectiveConfig['program'] }) {
           <Icon name="warn" /> {t('program.old')}
         </p>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -165,8 +163,7 @@ function Effective({ data }: { data: EffectiveConfig }) {
     <>
       <Program program={data.program} />
       {data.database.client !== 'pg' && <Backup />}
-      <section class="card stack">
-        <h2>{t('settings.effective')}</h2>
+      <Card title={t('settings.effective')} look="stack">
         <p class="soft">
           {t('effective.text')} {data.configFile !== null && <code class="break">{data.configFile}</code>}
         </p>
@@ -212,7 +209,7 @@ function Effective({ data }: { data: EffectiveConfig }) {
             },
           ]}
         />
-      </section>
+      </Card>
     </>
   );
 }

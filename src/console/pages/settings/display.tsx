@@ -8,11 +8,11 @@ import { LANGUAGES } from '../../ui/switches.js';
 export function LanguageChoice() {
   const language = useLanguage();
   return (
-    <Segments value={language} options={LANGUAGES} onChange={setLanguage} label={t('display.language')} />
+    <Segments value={language} options={LANGUAGES} onInput={setLanguage} label={t('display.language')} />
   );
 }
 
 export function ThemeChoice() {
   const options = optionsOf<Theme>(['system', 'light', 'dark'], (of) => t(`display.${of}`));
-  return <Segments value={useCell(theme)} options={options} onChange={setTheme} label={t('display.theme')} />;
+  return <Segments value={useCell(theme)} options={options} onInput={setTheme} label={t('display.theme')} />;
 }

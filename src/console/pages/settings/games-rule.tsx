@@ -1,6 +1,7 @@
 // One game rule as fields. The fields hold text; `readRule` reads it when the operator saves or tests the rules.
 import type { ComponentChildren } from 'preact';
 import type { GameRule } from '../../api-types.js';
+import { controlOf } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { readNumber } from '../../lib/number-text.js';
 import { Field, Input, optionsOf, Segments, Select } from '../../ui/form.js';
@@ -91,15 +92,15 @@ interface Props {
 
 export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
   const { kind } = fields;
+  const control = controlOf(fields, onChange);
   const missing = strict && nameOf(fields).trim() === '' ? t('games.needed') : undefined;
   return (
     <section class="card stack" aria-label={t('games.rule', { n: index + 1 })}>
       <div class="row wrap rule-head">
         <strong class="number">{index + 1}</strong>
         <Segments
-          value={kind}
+          {...control('kind')}
           label={t('games.kind')}
-          onChange={(next) => onChange({ kind: next })}
           options={optionsOf(['fixed', 'pattern'], (of) => t(`games.${of}`))}
         />
         <span class="grow" />
@@ -109,29 +110,23 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
         {/* The two kinds have separate keys: a reused field would keep attributes that the other kind does not set. */}
         {kind === 'fixed' ? (
           <Field key="id" label="GameID" error={missing}>
-            <Input value={fields.id} onInput={(id) => onChange({ id })} maxLength={128} />
+            <Input {...control('id')} maxLength={128} />
           </Field>
         ) : (
           <Field key="pattern" label={t('games.pattern')} hint={t('games.pattern.hint')} error={missing}>
-            <Input
-              value={fields.pattern}
-              onInput={(pattern) => onChange({ pattern })}
-              placeholder="GAMEID=([A-Z0-9]+);"
-              maxLength={1_000}
-            />
+            <Input {...control('pattern')} placeholder="GAMEID=([A-Z0-9]+);" maxLength={1_000} />
           </Field>
         )}
         <Field key="protocol" label={t('games.protocol')}>
           <Select
-            value={fields.protocol}
-            onChange={(protocol) => onChange({ protocol })}
+            {...control('protocol')}
             options={optionsOf(['any', 'tcp', 'udp'], (of) =>
               of === 'any' ? t('games.any') : of.toUpperCase(),
             )}
           />
         </Field>
         <Field key="hosts" label={t('games.hosts')} hint={t('games.hosts.hint')}>
-          <Input value={fields.hosts} onInput={(hosts) => onChange({ hosts })} placeholder={t('games.any')} />
+          <Input {...control('hosts')} placeholder={t('games.any')} />
         </Field>
         <Field
           key="ports"
@@ -139,7 +134,7 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
           hint={t('games.ports.hint')}
           error={readPorts(fields.ports) === undefined ? t('games.ports.wrong') : undefined}
         >
-          <Input value={fields.ports} onInput={(ports) => onChange({ ports })} placeholder={t('games.any')} />
+          <Input {...control('ports')} placeholder={t('games.any')} />
         </Field>
         {kind === 'pattern' && (
           <Field
@@ -150,11 +145,7 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
               readMaxBytes(fields) === undefined ? t('games.maxBytes.wrong', { max: MAX_BYTES }) : undefined
             }
           >
-            <Input
-              value={fields.maxBytes}
-              onInput={(maxBytes) => onChange({ maxBytes })}
-              inputMode="numeric"
-            />
+            <Input {...control('maxBytes')} inputMode="numeric" />
           </Field>
         )}
       </div>

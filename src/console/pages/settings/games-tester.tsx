@@ -31,13 +31,13 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
     <form class="card stack sticky" onSubmit={submitting(submit)}>
       <h2>{t('games.test')}</h2>
       <p class="soft">{t('games.test.text')}</p>
-      <Field label={t('games.destination')}>
+      <Field label={t('sessions.destination')}>
         <Input value={destination} onInput={setDestination} placeholder="host:port" />
       </Field>
       <Segments
         value={protocol}
         label={t('games.protocol')}
-        onChange={setProtocol}
+        onInput={setProtocol}
         options={optionsOf(['tcp', 'udp'], (of) => of.toUpperCase())}
       />
       <div class="row">
@@ -45,7 +45,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
         <Segments
           value={form}
           label={t('games.form')}
-          onChange={setForm}
+          onInput={setForm}
           options={optionsOf(['text', 'hex'], (of) => t(`games.form.${of}`))}
         />
       </div>

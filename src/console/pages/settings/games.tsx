@@ -117,9 +117,8 @@ export function GameSettings() {
                 saved.put(done.answer, done.etag);
                 undo();
               }}
-            >
-              <p>{t('games.forget.text')}</p>
-            </AskButton>
+              question={t('games.forget.text')}
+            />
           )}
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
           <PermittedButton to="setGameRules" kind="primary" disabled={!draft.isDirty || busy} onClick={save}>

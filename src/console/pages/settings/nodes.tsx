@@ -4,9 +4,9 @@ import { call } from '../../lib/api.js';
 import { count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Ago, State, type Tone, Traffic } from '../../ui/basics.js';
+import { Ago, None, State, type Tone, Traffic } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { WhenLoaded } from '../../ui/states.js';
@@ -84,47 +84,32 @@ function Change({ node: { name, isDrained }, nodes, reload }: ChangeProps) {
   );
 }
 
+const onPhone = (one: Node) => (
+  <Lines of={[<span class="strong">{one.name}</span>, <StateOf node={one} />]} />
+);
+const sessionsOnPhone = (one: Node) => (
+  <Lines end of={[count(one.sessions), `↓ ${rate(one.bytesPerSecondDown)}`]} />
+);
+
 function columns(nodes: readonly Node[], reload: () => void): readonly Column<Node>[] {
   return [
-    {
-      key: 'name',
-      head: t('nodes.name'),
-      cell: (one) => (
-        <span title={`${one.name} v${one.version}`}>
-          <span class="strong">{one.name}</span>{' '}
-          <span class="soft">
-            v{one.version}
-            {one.isThis && ` · ${t('nodes.this')}`}
-          </span>
+    column('name', 'nodes.name', { phone: { cell: onPhone } }, (one) => (
+      <span title={`${one.name} v${one.version}`}>
+        <span class="strong">{one.name}</span>{' '}
+        <span class="soft">
+          v{one.version}
+          {one.isThis && ` · ${t('nodes.this')}`}
         </span>
-      ),
-      phone: {
-        cell: (one) => (
-          <div class="two-lines">
-            <span class="strong">{one.name}</span>
-            <StateOf node={one} />
-          </div>
-        ),
-      },
-    },
-    column('state', 'nodes.state', { width: '180px' }, (one) => <StateOf node={one} />),
-    {
-      key: 'sessions',
-      head: t('nodes.sessions'),
-      width: '84px',
-      align: 'end',
-      cell: (one) => <span class="number">{count(one.sessions)}</span>,
-      phone: {
-        width: '92px',
-        cell: (one) => (
-          <div class="two-lines end number">
-            <span>{count(one.sessions)}</span>
-            <span class="soft">↓ {rate(one.bytesPerSecondDown)}</span>
-          </div>
-        ),
-      },
-    },
-    column('rate', 'nodes.rate', { width: '184px', from: 1000, align: 'end' }, (one) => (
+      </span>
+    )),
+    column('state', 'account.state', { width: '180px' }, (one) => <StateOf node={one} />),
+    column(
+      'sessions',
+      'nav.sessions',
+      { width: '84px', align: 'end', phone: { width: '92px', cell: sessionsOnPhone } },
+      (one) => count(one.sessions),
+    ),
+    column('rate', 'sessions.rate', { width: '184px', from: 1000, align: 'end' }, (one) => (
       <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />
     )),
     column('cpu', 'nodes.cpu', { width: '72px', from: 900, align: 'end' }, (one) => (
@@ -134,11 +119,7 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
     )),
     column('database', 'nodes.database', { width: '92px', from: 900, align: 'end' }, (one) => (
       <span class="number" title={t('nodes.database.title')}>
-        {one.databaseDelayMs === null ? (
-          <span class="faint">—</span>
-        ) : (
-          t('nodes.ms', { n: one.databaseDelayMs })
-        )}
+        {one.databaseDelayMs === null ? <None /> : t('nodes.ms', { n: one.databaseDelayMs })}
       </span>
     )),
     column('addresses', 'nodes.addresses', { from: 1200 }, (one) => (

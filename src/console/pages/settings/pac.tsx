@@ -5,7 +5,7 @@ import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { type Overtaken, useSaving } from '../../ui/conflict.js';
-import { Area, Field, Segments } from '../../ui/form.js';
+import { Area, Field, SegmentsField } from '../../ui/form.js';
 import { SettingsForm } from '../../ui/settings-form.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -25,6 +25,7 @@ export function PacSettings() {
     otherwise: saved.data?.otherwise ?? 'proxy',
     etag: saved.etag,
   });
+  const { control } = draft;
   const saving = useSaving(() => callWithEtag('getPacRules'));
   const theirs = saving.theirs;
   const { text, otherwise } = draft.values;
@@ -60,22 +61,17 @@ export function PacSettings() {
             error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
           >
             <Area
-              value={text}
-              onInput={(next) => draft.set({ text: next })}
+              {...control('text')}
               rows={10}
               placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
               mono
             />
           </Field>
-          <div class="field">
-            <span>{t('pac.otherwise')}</span>
-            <Segments
-              value={otherwise}
-              label={t('pac.otherwise')}
-              onChange={(next) => draft.set({ otherwise: next })}
-              options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
-            />
-          </div>
+          <SegmentsField
+            {...control('otherwise')}
+            label={t('pac.otherwise')}
+            options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
+          />
         </SettingsForm>
       )}
     </WhenLoaded>

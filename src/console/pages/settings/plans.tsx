@@ -81,29 +81,22 @@ export function PlanSettings() {
   );
 }
 
+const onPhone = (plan: Plan) => (
+  <div class="two-lines">
+    <span class="strong">{plan.name}</span>
+    <span class="soft over-four-lines">
+      {daysWords(plan)} · {planLimitWords(plan.limits)}
+    </span>
+  </div>
+);
+
 function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[] {
   return [
-    {
-      key: 'name',
-      head: t('plans.name'),
-      width: '240px',
-      cell: (plan) => (
-        <div>
-          <span class="strong">{plan.name}</span>
-        </div>
-      ),
-      phone: {
-        width: undefined,
-        cell: (plan) => (
-          <div class="two-lines">
-            <span class="strong">{plan.name}</span>
-            <span class="soft over-four-lines">
-              {daysWords(plan)} · {planLimitWords(plan.limits)}
-            </span>
-          </div>
-        ),
-      },
-    },
+    column('name', 'tokens.name', { width: '240px', phone: { width: undefined, cell: onPhone } }, (plan) => (
+      <div>
+        <span class="strong">{plan.name}</span>
+      </div>
+    )),
     column('days', 'plans.lasts', { width: '200px' }, daysWords),
     column('limits', 'limits.title', { from: 640 }, ({ limits }) => (
       <div class="over-two-lines">
@@ -113,13 +106,12 @@ function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[]
     column('remove', '', { width: '88px', align: 'end', phone: {} }, (plan) => (
       <AskButton
         kind="link danger"
-        text={t('plans.remove.short')}
+        text={t('operators.remove')}
         label={t('plans.remove')}
         danger
         act={() => remove(plan)}
-      >
-        <p>{t('plans.remove.text', { name: plan.name })}</p>
-      </AskButton>
+        question={t('plans.remove.text', { name: plan.name })}
+      />
     )),
   ];
 }
@@ -153,7 +145,7 @@ interface DialogProps {
 function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
   const [opened] = useState(plan);
   const draft = useDraft(fieldsOf(opened), { guard: false });
-  const { values, set } = draft;
+  const { values, set, control } = draft;
   const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
   const isTaken = values.name.trim() !== opened?.name && taken.includes(values.name.trim());
   const next = planOf(values, days);
@@ -175,8 +167,8 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
       send={send}
     >
       <div class="grid-2">
-        <Field path="name" label={t('plans.name')} error={isTaken ? t('plans.taken') : undefined}>
-          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
+        <Field path="name" label={t('tokens.name')} error={isTaken ? t('plans.taken') : undefined}>
+          <Input {...control('name')} maxLength={64} autoFocus />
         </Field>
         <Field
           path="days"
@@ -184,12 +176,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
           hint={t('plans.daysField.hint')}
           error={days === undefined ? t('plans.daysField.wrong') : undefined}
         >
-          <Input
-            value={values.days}
-            onInput={(text) => set({ days: text })}
-            inputMode="numeric"
-            placeholder={t('plans.forever')}
-          />
+          <Input {...control('days')} inputMode="numeric" placeholder={t('plans.forever')} />
         </Field>
       </div>
       <Checkbox checked={values.startsAtFirstLogin} onChange={(on) => set({ startsAtFirstLogin: on })}>

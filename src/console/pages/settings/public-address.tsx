@@ -56,6 +56,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     port: ofConsole(saved.portSource, saved.port),
   });
   const work = useAction();
+  const { control } = draft;
   const { host, port } = draft.values;
   const badPort = port !== '' && !(/^\d{1,5}$/.test(port) && +port >= 1 && +port <= 65_535);
   const save = async () => {
@@ -82,12 +83,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
             : t('publicAddress.configured', { key: 'socks.publicHost', value: configured.host })
         }
       >
-        <Input
-          value={host}
-          onInput={(text) => draft.set({ host: text })}
-          placeholder={configured.host ?? 'gate.example.com'}
-          maxLength={253}
-        />
+        <Input {...control('host')} placeholder={configured.host ?? 'gate.example.com'} maxLength={253} />
       </Field>
       <Field
         path="port"
@@ -99,13 +95,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
             : t('publicAddress.configured', { key: 'socks.publicPort', value: String(configured.port) })
         }
       >
-        <Input
-          value={port}
-          onInput={(text) => draft.set({ port: text })}
-          inputMode="numeric"
-          placeholder={String(link.port)}
-          maxLength={5}
-        />
+        <Input {...control('port')} inputMode="numeric" placeholder={String(link.port)} maxLength={5} />
       </Field>
       <dl class="facts">
         <Fact label={t('publicAddress.inUse')}>

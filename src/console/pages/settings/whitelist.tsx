@@ -6,11 +6,12 @@ import { ApiError, call, callWithEtag } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { State, useSettled } from '../../ui/basics.js';
+import { Card, State, type Tone, useSettled } from '../../ui/basics.js';
 import { useSaving } from '../../ui/conflict.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Area, Field, Input } from '../../ui/form.js';
 import { SettingsForm } from '../../ui/settings-form.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { Skeleton, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
@@ -81,8 +82,7 @@ export function WhitelistSettings() {
           </p>
         )}
       </SettingsForm>
-      <section class="card stack">
-        <h2>{t('whitelist.entries')}</h2>
+      <Card title={t('whitelist.entries')} look="stack">
         {check ? <Entries check={check} /> : <Skeleton rows={3} />}
         <Field label={t('whitelist.try')}>
           <Input value={address} onInput={setAddress} placeholder="203.0.113.7" />
@@ -103,11 +103,11 @@ export function WhitelistSettings() {
             )}
           </p>
         )}
-      </section>
+      </Card>
       {locking && check && (
         <Confirm
           title={t('whitelist.lockOut')}
-          action={t('whitelist.lockOut.action')}
+          action={t('account.saveAnyway')}
           danger
           typed={check.yourAddress}
           onClose={() => setLocking(null)}
@@ -140,27 +140,22 @@ function useCheck(text: string | null, address: string): WhitelistCheck | null {
   return check;
 }
 
+const TONES: Readonly<Record<string, Tone>> = { invalid: 'bad', everyone: 'warn' };
+
 function Entries({ check }: { check: WhitelistCheck }) {
-  if (check.entries.length === 0) return <p class="soft">{t('whitelist.everyone')}</p>;
   return (
-    <table class="small">
-      <tbody>
-        {check.entries.map((entry, i) => (
-          <tr key={`${entry.text}${i}`}>
-            <td class="break">
-              <code>{entry.text}</code>
-            </td>
-            <td>
-              <State tone={entry.kind === 'invalid' ? 'bad' : entry.kind === 'everyone' ? 'warn' : 'good'}>
-                {t(`whitelist.kind.${entry.kind}`)}
-              </State>
-            </td>
-            <td class="soft number">
-              {entry.first !== null && entry.first !== entry.last && `${entry.first} – ${entry.last}`}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <SmallTable
+      empty={t('whitelist.everyone')}
+      rows={[...check.entries.entries()]}
+      id={([i]) => i}
+      columns={[
+        { look: 'break', cell: ([, { text }]) => <code>{text}</code> },
+        { cell: ([, { kind }]) => <State tone={TONES[kind] ?? 'good'}>{t(`whitelist.kind.${kind}`)}</State> },
+        {
+          look: 'soft number',
+          cell: ([, { first, last }]) => first !== null && first !== last && `${first} – ${last}`,
+        },
+      ]}
+    />
   );
 }

@@ -35,6 +35,21 @@ export const column = <T,>(
   cell: Column<T>['cell'],
 ): Column<T> => ({ key, head: head && t(head), ...look, cell });
 
+/** A cell of several lines, of which the first counts: the form of a cell on a phone. */
+export function Lines({ of: [first, ...others], end = false }: LinesProps) {
+  return (
+    <div class={end ? 'two-lines end' : 'two-lines'}>
+      <div>{first}</div>
+      {others.map((line) => line && <span class="soft">{line}</span>)}
+    </div>
+  );
+}
+
+interface LinesProps {
+  readonly of: readonly ComponentChildren[];
+  readonly end?: boolean;
+}
+
 /** Returns the columns in their form for a phone. */
 export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
   const own = columns.filter(({ phone }) => phone);

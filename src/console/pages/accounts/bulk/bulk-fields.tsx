@@ -1,9 +1,10 @@
 // The fields of a bulk action, and the request that they describe.
 import type { BulkRequest } from '../../../api-types.js';
+import { type Control, controlOf } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../../../ui/expiry-field.js';
-import { Field, Input, optionsOf, Segments } from '../../../ui/form.js';
+import { Field, Input, optionsOf, SegmentsField } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFieldChoices,
@@ -87,14 +88,20 @@ interface Props {
   readonly set: (patch: Partial<Given>) => void;
 }
 
+interface Controls {
+  readonly given: Given;
+  readonly control: Control<Given>;
+}
+
 export function BulkFields({ type, given, set }: Props) {
+  const control = controlOf(given, set);
   switch (type) {
     case 'extend':
-      return <ExtendFields given={given} set={set} isWrong={toAction(type, given) === null} />;
+      return <ExtendFields given={given} control={control} isWrong={toAction(type, given) === null} />;
     case 'reset-password':
       return <p>{t('bulk.reset-password.text')}</p>;
     case 'set-expiry':
-      return <ExpiryField value={given.expiry} onChange={(expiry) => set({ expiry })} optional />;
+      return <ExpiryField {...control('expiry')} optional />;
     case 'set-limits':
       return <ChosenFields text={t('bulk.limits.text')} names={LIMIT_NAMES} given={given} set={set} />;
     case 'set-contacts':
@@ -110,25 +117,15 @@ export function BulkFields({ type, given, set }: Props) {
         />
       );
     case 'hand-over':
-      return <OwnerChoice value={given.owner} onChange={(owner) => set({ owner })} />;
+      return <OwnerChoice {...control('owner')} />;
     case 'plan':
-      return <PlanFields given={given} set={set} />;
+      return <PlanFields given={given} control={control} />;
     case 'tag':
       return (
         <>
           <p class="soft">{t('tags.bulk.text')}</p>
-          <TagField
-            label={t('tags.add')}
-            value={given.addTags}
-            onInput={(addTags) => set({ addTags })}
-            autoFocus
-          />
-          <TagField
-            label={t('tags.remove')}
-            value={given.removeTags}
-            onInput={(removeTags) => set({ removeTags })}
-            isRemoved
-          />
+          <TagField label={t('tags.add')} {...control('addTags')} autoFocus />
+          <TagField label={t('tags.remove')} {...control('removeTags')} isRemoved />
         </>
       );
     default:
@@ -159,43 +156,35 @@ function ChosenFields({
   );
 }
 
-function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly isWrong: boolean }) {
+function ExtendFields({ control, isWrong }: Controls & { readonly isWrong: boolean }) {
   return (
     <div class="grid-2 short-first">
-      <Field label={t('bulk.days')} error={isWrong ? t('bulk.days.wrong') : undefined}>
-        <Input value={given.days} onInput={(days) => set({ days })} autoFocus />
+      <Field label={t('plans.daysField')} error={isWrong ? t('bulk.days.wrong') : undefined}>
+        <Input {...control('days')} autoFocus />
       </Field>
-      <div class="field">
-        <span>{t('bulk.countFrom')}</span>
-        <Segments
-          value={given.from}
-          onChange={(from) => set({ from })}
-          label={t('bulk.countFrom')}
-          options={[
-            { value: 'later', label: t('bulk.fromLater') },
-            { value: 'expiry', label: t('bulk.fromExpiry') },
-            { value: 'now', label: t('bulk.fromNow') },
-          ]}
-        />
-      </div>
+      <SegmentsField
+        {...control('from')}
+        label={t('bulk.countFrom')}
+        options={[
+          { value: 'later', label: t('bulk.fromLater') },
+          { value: 'expiry', label: t('bulk.fromExpiry') },
+          { value: 'now', label: t('bulk.fromNow') },
+        ]}
+      />
     </div>
   );
 }
 
-function PlanFields({ given, set }: Omit<Props, 'type'>) {
+function PlanFields({ given, control }: Controls) {
   return (
     <>
       <div class="grid-2">
-        <PlanChoice value={given.plan} onChange={(plan) => set({ plan })} none={t('plans.own')} />
-        <div class="field">
-          <span>{t('plans.use')}</span>
-          <Segments
-            value={given.use}
-            onChange={(use) => set({ use })}
-            label={t('plans.use')}
-            options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
-          />
-        </div>
+        <PlanChoice {...control('plan')} none={t('plans.own')} />
+        <SegmentsField
+          {...control('use')}
+          label={t('plans.use')}
+          options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
+        />
       </div>
       <p class="soft">{t(`plans.${given.use}.text`)}</p>
     </>

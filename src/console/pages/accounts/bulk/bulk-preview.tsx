@@ -3,6 +3,7 @@ import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } 
 import { expiry, expiryShort, localTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
+import { SmallTable } from '../../../ui/small-table.js';
 import { ACCESS_NAMES, LIMIT_NAMES, valueIn } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
 import { accountWords, fieldLabel, showField } from '../fields/field-words.js';
@@ -40,20 +41,19 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
       )}
       {listed.length > 0 && (
         <ScrollBox label={heading}>
-          <table class="small before-after">
-            <tbody>
-              {listed.map((one) => (
-                <tr key={one.id}>
-                  <td class="whole">{one.username}</td>
-                  <td>
-                    {type !== 'reset-password' && one.after && (
-                      <Change type={type} before={one.before as Terms} after={one.after as Terms} />
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <SmallTable
+            look="small before-after"
+            rows={listed}
+            id={({ id }) => id}
+            columns={[
+              { look: 'whole', cell: ({ username }) => username },
+              {
+                cell: ({ before, after }) =>
+                  type !== 'reset-password' &&
+                  after && <Change type={type} before={before as Terms} after={after as Terms} />,
+              },
+            ]}
+          />
         </ScrollBox>
       )}
       {preview.count > listed.length && listed.length > 0 && (

@@ -118,7 +118,7 @@ const choice = <Value extends string | null>(
   text: (value: Value) => value ?? '',
   read: (typed: string) => (typed || null) as Value,
   Input: ({ value, onInput }: InputProps) => (
-    <Select value={value} onChange={onInput} options={useOptions(value)} />
+    <Select value={value} onInput={onInput} options={useOptions(value)} />
   ),
 });
 
@@ -181,7 +181,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     text: expiryText,
     read: readExpiry,
     isWhole: true,
-    Input: ({ value, onInput }) => <ExpiryField value={value} onChange={onInput} />,
+    Input: ({ value, onInput }) => <ExpiryField value={value} onInput={onInput} />,
     words: (at) => (at === null ? expiry(at) : t('unit.note', { text: localTime(at), note: expiry(at) })),
   },
   isEnabled: {
@@ -192,7 +192,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     isWhole: true,
     Input: ({ value, onInput }) => (
       <Checkbox checked={value === 'true'} onChange={(on) => onInput(String(on))}>
-        {t('create.enabled')}
+        {t('account.state.enabled')}
       </Checkbox>
     ),
     words: (isEnabled) => t(isEnabled ? 'account.state.enabled' : 'account.state.disabled'),

@@ -4,7 +4,7 @@ import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { useUser } from '../../../lib/rights.js';
-import { Meter, State } from '../../../ui/basics.js';
+import { Card, Meter, State } from '../../../ui/basics.js';
 
 type BoundName = keyof Operator['budget'];
 const NAMES: readonly BoundName[] = ['accounts', 'days', 'bytes'];
@@ -22,8 +22,7 @@ export function OwnBudget() {
   if (budget === null) return null;
   const { bounds, used } = budget;
   return (
-    <section class="card budget" aria-label={t('budget.own')}>
-      <h2>{t('budget.own')}</h2>
+    <Card title={t('budget.own')} look="budget" label={t('budget.own')}>
       <dl>
         {NAMES.map((name) => {
           const bound = bounds[name];
@@ -52,7 +51,7 @@ export function OwnBudget() {
           );
         })}
       </dl>
-    </section>
+    </Card>
   );
 }
 

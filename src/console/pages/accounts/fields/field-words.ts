@@ -38,7 +38,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   budgetBytes: 'audit.budget.bytes',
   client: 'sessions.client',
   code: 'login.code',
-  days: 'bulk.days',
+  days: 'plans.daysField',
   accounts: 'audit.budget.accounts',
   bytes: 'audit.budget.bytes',
   match: 'audit.rules',

@@ -12,13 +12,13 @@ export function useSellers(): readonly Operator[] {
 }
 
 /** @param value id of a seller; '' is the administrator */
-export function OwnerChoice({ value, onChange }: { value: string; onChange: (owner: string) => void }) {
+export function OwnerChoice({ value, onInput }: { value: string; onInput: (owner: string) => void }) {
   const sellers = useSellers();
   return (
     <Field label={t('operators.owner')}>
       <Select
         value={value}
-        onChange={onChange}
+        onInput={onInput}
         options={[
           { value: '', label: t('operators.administrator') },
           ...sellers.map(({ id, name }) => ({ value: id, label: name })),

@@ -5,12 +5,12 @@ import { daysWords, planLimitWords, usePlans } from './plans.js';
 
 interface PlanChoiceProps {
   readonly value: string;
-  readonly onChange: (plan: string) => void;
+  readonly onInput: (plan: string) => void;
   /** What no plan means. */
   readonly none?: string;
 }
 
-export function PlanChoice({ value, onChange, none = t('plans.none') }: PlanChoiceProps) {
+export function PlanChoice({ value, onInput, none = t('plans.none') }: PlanChoiceProps) {
   const plans = usePlans();
   if (plans.length === 0) return null;
   const plan = plans.find(({ name }) => name === value);
@@ -21,7 +21,7 @@ export function PlanChoice({ value, onChange, none = t('plans.none') }: PlanChoi
     >
       <Select
         value={value}
-        onChange={onChange}
+        onInput={onInput}
         options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
       />
     </Field>

@@ -12,7 +12,7 @@ export function usePlans(): readonly Plan[] {
 /** `30 days, from the first login`. */
 export function daysWords({ days, startsAtFirstLogin }: Plan): string {
   if (days === null) return t('plans.forever');
-  return t(startsAtFirstLogin ? 'plans.daysFromLogin' : 'plans.days', { n: days });
+  return t(startsAtFirstLogin ? 'expiry.fromLogin' : 'unit.days', { n: days });
 }
 
 /** The limits in one line. */

@@ -1,10 +1,12 @@
 // The part of the dialog that creates many accounts: their names by a pattern or a list, with a preview.
 import type { NewAccounts, NewAccountsResult } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
+import { controlOf } from '../../../lib/draft.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { type Preview, usePreview } from '../../../lib/preview.js';
 import { ScrollBox } from '../../../ui/basics.js';
 import { Area, Checkbox, Field, Input, optionsOf, Segments } from '../../../ui/form.js';
+import { SmallTable } from '../../../ui/small-table.js';
 import { Failure } from '../../../ui/states.js';
 import { Skipped } from '../bulk/bulk-preview.js';
 import { fieldLabel } from '../fields/field-words.js';
@@ -34,25 +36,24 @@ interface ManyNamesProps {
 }
 
 export function ManyNames({ values, onChange, preview }: ManyNamesProps) {
-  const { source, pattern, list } = values;
+  const { source } = values;
+  const control = controlOf(values, onChange);
   return (
     <>
       <Segments
-        value={source}
+        {...control('source')}
         label={t('create.source')}
-        onChange={(next) => onChange({ source: next })}
         options={optionsOf(['pattern', 'list'], (of) => t(`create.${of}`))}
       />
       {source === 'pattern' ? (
         <Field path="pattern" label={t('create.pattern')} hint={t('create.pattern.hint')}>
-          <Input value={pattern} onInput={(text) => onChange({ pattern: text })} autoFocus />
+          <Input {...control('pattern')} autoFocus />
         </Field>
       ) : (
         <>
           <Field label={t('create.list')} hint={t('create.list.hint')}>
             <Area
-              value={list}
-              onInput={(text) => onChange({ list: text })}
+              {...control('list')}
               rows={6}
               mono
               placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
@@ -163,30 +164,17 @@ function HowRead({ values, onChange, skipped }: HowReadProps) {
         </div>
       )}
       <ScrollBox label={t('create.read')}>
-        <table class="small">
-          <thead>
-            <tr>
-              {names.map((name) => (
-                <th key={name} scope="col">
-                  {fieldLabel(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {pasted.lines.slice(0, SHOWN_READ).map((each) => (
-              <tr key={each.line} class={reasonOf(each) === undefined ? '' : 'refused'}>
-                {names.map((name) => (
-                  <td key={name} class={name === 'remarks' ? '' : 'whole'}>
-                    {each[name] || (
-                      <span class="faint">{name === 'password' ? t('create.random') : '—'}</span>
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          rows={pasted.lines.slice(0, SHOWN_READ)}
+          id={({ line }) => line}
+          rowLook={(line) => (reasonOf(line) === undefined ? '' : 'refused')}
+          columns={names.map((name) => ({
+            head: fieldLabel(name),
+            cellLook: name === 'remarks' ? '' : 'whole',
+            cell: (line: PastedLine) =>
+              line[name] || <span class="faint">{name === 'password' ? t('create.random') : '—'}</span>,
+          }))}
+        />
       </ScrollBox>
     </>
   );

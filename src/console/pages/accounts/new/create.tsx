@@ -57,16 +57,13 @@ const TERMS = ['expiresAt', ...LIMIT_NAMES] as const;
 
 export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const draft = useDraft(NOTHING_TYPED, { guard: false });
-  const { values, set } = draft;
+  const { values, set, control } = draft;
   const { username, password, plan, source, pattern } = values;
   const [asking, setAsking] = useState(false);
   const change = readFields(values, plan === '' ? [...COMMON, ...TERMS] : COMMON);
   const common = change && (plan === '' ? change : { ...change, plan });
   const many: NewAccounts | null = common
-    ? {
-        ...common,
-        ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }),
-      }
+    ? { ...common, ...(source === 'pattern' ? { pattern } : { list: accountsOf(readList(values)) }) }
     : null;
   // One account is previewed only for what it takes of a budget.
   const hasBudget = (useUser()?.budget ?? null) !== null;
@@ -103,13 +100,13 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       <Segments
         value={mode}
         label={t('create.how')}
-        onChange={(next) => patchQuery({ new: next })}
+        onInput={(next) => patchQuery({ new: next })}
         options={optionsOf(['one', 'many'], (how) => t(`create.${how}`))}
       />
       {mode === 'one' && (
         <div class="grid-2">
           <Field path="username" label={t('account.username')} error={lengthError(username)}>
-            <Input value={username} onInput={(text) => set({ username: text })} autoFocus required />
+            <Input {...control('username')} autoFocus required />
           </Field>
           <Field
             path="password"
@@ -117,12 +114,12 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
             hint={t('create.password.hint')}
             error={lengthError(password)}
           >
-            <Input value={password} onInput={(text) => set({ password: text })} autocomplete="new-password" />
+            <Input {...control('password')} autocomplete="new-password" />
           </Field>
         </div>
       )}
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
-      <PlanChoice value={plan} onChange={(next) => set({ plan: next })} />
+      <PlanChoice {...control('plan')} />
       {plan === '' && fields('expiresAt')}
       {fields(...NOTE_NAMES, 'isEnabled')}
       <details>
@@ -147,9 +144,8 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           action={t('create.past.do')}
           onClose={() => setAsking(false)}
           act={create}
-        >
-          <p>{t('create.past.text', { time: expiry(expiresAt) })}</p>
-        </Confirm>
+          question={t('create.past.text', { time: expiry(expiresAt) })}
+        />
       )}
     </FormDialog>
   );

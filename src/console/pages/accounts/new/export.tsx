@@ -47,9 +47,9 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
       }
     >
       <p>{filtered ? t('export.filtered') : t('export.all')}</p>
-      <FormatChoice value={format} onChange={setFormat} />
+      <FormatChoice value={format} onInput={setFormat} />
       {format === 'ccproxy' ? (
-        <ZoneChoice label={t('export.zone')} hint={t('export.zone.hint')} value={zone} onChange={setZone} />
+        <ZoneChoice label={t('export.zone')} hint={t('export.zone.hint')} value={zone} onInput={setZone} />
       ) : (
         mayHaveHashes && (
           <Checkbox checked={withHashes} onChange={setWithHashes}>

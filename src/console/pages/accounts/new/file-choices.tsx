@@ -1,29 +1,26 @@
 // The choices for an accounts file: its format, and the time zone of dates without one.
 import type { FileFormat } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
-import { Field, optionsOf, Segments, Select } from '../../../ui/form.js';
+import { Field, optionsOf, SegmentsField, Select } from '../../../ui/form.js';
 
 export function FormatChoice({
   value,
-  onChange,
+  onInput,
 }: {
   value: FileFormat;
-  onChange: (format: FileFormat) => void;
+  onInput: (format: FileFormat) => void;
 }) {
   return (
-    <div class="field">
-      <span>{t('file.format')}</span>
-      <Segments
-        value={value}
-        onChange={onChange}
-        label={t('file.format')}
-        options={[
-          { value: 'csv', label: 'CSV' },
-          { value: 'json', label: 'JSON' },
-          { value: 'ccproxy', label: 'CCProxy' },
-        ]}
-      />
-    </div>
+    <SegmentsField
+      value={value}
+      onInput={onInput}
+      label={t('formats.label')}
+      options={[
+        { value: 'csv', label: 'CSV' },
+        { value: 'json', label: 'JSON' },
+        { value: 'ccproxy', label: 'CCProxy' },
+      ]}
+    />
   );
 }
 
@@ -44,15 +41,15 @@ interface ZoneProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
-  readonly onChange: (zone: string) => void;
+  readonly onInput: (zone: string) => void;
 }
 
-export function ZoneChoice({ label, hint, value, onChange }: ZoneProps) {
+export function ZoneChoice({ label, hint, value, onInput }: ZoneProps) {
   return (
     <Field label={label} hint={hint}>
       <Select
         value={value}
-        onChange={onChange}
+        onInput={onInput}
         options={optionsOf([...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])], zoneLabel)}
       />
     </Field>

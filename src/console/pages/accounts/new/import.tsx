@@ -10,6 +10,7 @@ import { Button, ScrollBox, State } from '../../../ui/basics.js';
 import { Dialog, useAction } from '../../../ui/dialog.js';
 import { Field, optionsOf, Select } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
+import { SmallTable } from '../../../ui/small-table.js';
 import { Failure, Skeleton } from '../../../ui/states.js';
 import { BudgetWords } from '../fields/budget.js';
 import { showField } from '../fields/field-words.js';
@@ -124,11 +125,11 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         </span>
       </label>
       <div class="grid-2">
-        <FormatChoice value={format} onChange={clearingReport(setFormat)} />
+        <FormatChoice value={format} onInput={clearingReport(setFormat)} />
         <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
           <Select
             value={existing}
-            onChange={clearingReport(setExisting)}
+            onInput={clearingReport(setExisting)}
             options={optionsOf(['skip', 'keep', 'replace'], (of) => t(`import.${of}`))}
           />
         </Field>
@@ -138,13 +139,13 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
           label={t('import.zone')}
           hint={t('import.zone.hint')}
           value={zone}
-          onChange={clearingReport(setZone)}
+          onInput={clearingReport(setZone)}
         />
         {format !== 'json' && (
           <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
             <Select
               value={encoding}
-              onChange={clearingReport(setEncoding)}
+              onInput={clearingReport(setEncoding)}
               options={[
                 { value: 'auto', label: t('import.encoding.auto') },
                 ...optionsOf(Object.keys(ENCODINGS) as FileEncoding[], (of) => ENCODINGS[of]),
@@ -167,6 +168,25 @@ function Expires({ at }: { at: string | null }) {
     <span class="number" title={utcTime(at)}>
       {localTime(at)}
     </span>
+  );
+}
+
+/** What was read of a line that is an account, or why it is none. */
+function ReadLine({ line }: { line: ImportReport['lines'][number] }) {
+  const { account } = line;
+  if (account === null) return <span class="soft">{lineReason(line)}</span>;
+  const lists = (['authorizedAddresses', 'allowedClients'] as const).filter(
+    (name) => account[name].length > 0,
+  );
+  return (
+    <>
+      <Expires at={account.expiresAt} /> <span class="soft break">{account.remarks}</span>
+      {lists.map((name) => (
+        <p key={name} class="soft break">
+          {showField(name, account[name])}
+        </p>
+      ))}
+    </>
   );
 }
 
@@ -205,36 +225,19 @@ function Report({ report }: { report: ImportReport }) {
         </div>
       )}
       <ScrollBox label={t('import.lines')}>
-        <table class="small lines">
-          <tbody>
-            {report.lines.slice(0, MAX_LISTED).map((line) => (
-              <tr key={line.line}>
-                <td class="end number soft">{t('import.line', { n: line.line })}</td>
-                <td>{line.username ?? '—'}</td>
-                <td>
-                  <State tone={TONES[line.outcome]}>{t(`import.outcome.${line.outcome}`)}</State>
-                </td>
-                <td>
-                  {line.account === null ? (
-                    <span class="soft">{lineReason(line)}</span>
-                  ) : (
-                    <>
-                      <Expires at={line.account.expiresAt} />{' '}
-                      <span class="soft break">{line.account.remarks}</span>
-                      {(['authorizedAddresses', 'allowedClients'] as const).map((name) =>
-                        line.account && line.account[name].length > 0 ? (
-                          <p key={name} class="soft break">
-                            {showField(name, line.account[name])}
-                          </p>
-                        ) : null,
-                      )}
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable
+          look="small lines"
+          rows={report.lines.slice(0, MAX_LISTED)}
+          id={({ line }) => line}
+          columns={[
+            { look: 'end number soft', cell: ({ line }) => t('import.line', { n: line }) },
+            { cell: ({ username }) => username ?? '—' },
+            {
+              cell: ({ outcome }) => <State tone={TONES[outcome]}>{t(`import.outcome.${outcome}`)}</State>,
+            },
+            { cell: (line) => <ReadLine line={line} /> },
+          ]}
+        />
       </ScrollBox>
       {report.read > MAX_LISTED && <p class="soft">{t('import.leftOut', { n: report.read - MAX_LISTED })}</p>}
     </div>

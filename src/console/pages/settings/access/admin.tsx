@@ -5,7 +5,7 @@ import { call, me, signOut } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
 import { t } from '../../../lib/i18n.js';
 import { leave, useUnsaved } from '../../../lib/unsaved.js';
-import { Button, CopyButton, State } from '../../../ui/basics.js';
+import { Button, Card, CopyButton, State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
 import { Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
@@ -157,8 +157,7 @@ function Here() {
   const { busy, run } = useAction();
   const out = () => leave(() => void run(signOut));
   return (
-    <section class="card stack">
-      <h2>{t('display.title')}</h2>
+    <Card title={t('display.title')} look="stack">
       <div class="row wrap">
         <LanguageChoice />
         <ThemeChoice />
@@ -172,6 +171,6 @@ function Here() {
           {t('display.signOut')}
         </Button>
       </div>
-    </section>
+    </Card>
   );
 }

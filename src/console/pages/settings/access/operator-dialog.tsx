@@ -7,7 +7,7 @@ import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
 import { FormDialog } from '../../../ui/dialog.js';
-import { Checkbox, Field, Input, Segments } from '../../../ui/form.js';
+import { Checkbox, Field, Input, SegmentsField } from '../../../ui/form.js';
 import { RevokeTokens } from './revoke-tokens.js';
 
 /** Roles other than the administrator's, from the fewest rights on. */
@@ -55,7 +55,7 @@ interface OperatorDialogProps {
 /** @param operator null: a new one */
 export function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
   const [saved] = useState(() => fieldsOf(operator));
-  const { values: fields, changes: changed, set } = useDraft(saved, { guard: false });
+  const { values: fields, changes: changed, set, control } = useDraft(saved, { guard: false });
   const budget = Object.fromEntries(
     BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]),
   ) as Record<BoundName, number | null>;
@@ -84,27 +84,22 @@ export function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogPro
   };
   return (
     <FormDialog
-      title={operator ? t('operators.edit', { name: operator.name }) : t('operators.new')}
+      title={operator ? t('account.editTitle', { name: operator.name }) : t('operators.new')}
       onClose={onClose}
       unsaved={Object.keys(changes).length > 0 ? 'typed' : null}
-      action={t(operator ? 'settings.save' : 'operators.create')}
+      action={t(operator ? 'settings.save' : 'create.submit')}
       isReady={isReady}
       send={save}
     >
-      <Field path="name" label={t('operators.name')}>
-        <Input value={fields.name} onInput={(name) => set({ name })} autoFocus={!operator} />
+      <Field path="name" label={t('tokens.name')}>
+        <Input {...control('name')} autoFocus={!operator} />
       </Field>
       <Field
         path="password"
-        label={t(operator ? 'operators.newPassword' : 'operators.password')}
+        label={t(operator ? 'admin.next' : 'account.password')}
         hint={operator ? t('operators.newPassword.hint') : undefined}
       >
-        <Input
-          type="password"
-          autocomplete="new-password"
-          value={fields.password}
-          onInput={(password) => set({ password })}
-        />
+        <Input type="password" autocomplete="new-password" {...control('password')} />
       </Field>
       {operator && fields.password !== '' && (
         <RevokeTokens
@@ -113,14 +108,12 @@ export function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogPro
           onChange={(revokeTokens) => set({ revokeTokens })}
         />
       )}
-      <Field label={t('operators.role')} hint={t(`operators.role.${fields.role}.text`)}>
-        <Segments
-          value={fields.role}
-          label={t('operators.role')}
-          onChange={(role) => set({ role })}
-          options={OPERATOR_ROLES.map((value) => ({ value, label: t(`operators.role.${value}`) }))}
-        />
-      </Field>
+      <SegmentsField
+        label={t('operators.role')}
+        hint={t(`operators.role.${fields.role}.text`)}
+        {...control('role')}
+        options={OPERATOR_ROLES.map((value) => ({ value, label: t(`operators.role.${value}`) }))}
+      />
       {operator && (
         <Checkbox checked={fields.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
           {t('operators.enabled')}

@@ -5,9 +5,9 @@ import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href } from '../../../lib/router.js';
-import { State } from '../../../ui/basics.js';
+import { None, State } from '../../../ui/basics.js';
 import { AskButton } from '../../../ui/dialog.js';
-import { type Column, column } from '../../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
@@ -20,7 +20,7 @@ export function OperatorSettings() {
   const close = () => setOpen(null);
   const saved = () => {
     close();
-    notify(t('operators.saved'));
+    notify(t('settings.saved'));
     reload();
   };
   return (
@@ -47,7 +47,7 @@ export function OperatorSettings() {
 
 /** `12 / 50`; a bound that there is not is ∞. The number of accounts leads to them. */
 function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: keyof Operator['budget'] }) {
-  if (role !== 'seller') return <span class="faint">—</span>;
+  if (role !== 'seller') return <None />;
   const bound = budget[name];
   const text = `${amount(name, used[name])} / ${bound === null ? '∞' : amount(name, bound)}`;
   return name === 'accounts' ? <a href={href(['accounts'], { owner: id })}>{text}</a> : <span>{text}</span>;
@@ -63,49 +63,36 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
       {one.name}
     </button>
   );
+  const onPhone = (one: Operator) => {
+    const shown = one.role === 'seller' ? BUDGETS : [];
+    const lines = shown.map((name) => [
+      t('bulk.field', { field: t(`budget.${name}`) }),
+      <Budget key={name} of={one} name={name} />,
+    ]);
+    return <Lines of={[name(one), ...lines]} />;
+  };
   return [
-    {
-      key: 'name',
-      head: t('operators.name'),
-      cell: (one) => <div>{name(one)}</div>,
-      phone: {
-        cell: (one) => (
-          <div class="two-lines">
-            {name(one)}
-            {one.role === 'seller' &&
-              BUDGETS.map((name) => (
-                <span key={name} class="soft number">
-                  {t('bulk.field', { field: t(`budget.${name}`) })}
-                  <Budget of={one} name={name} />
-                </span>
-              ))}
-          </div>
-        ),
-      },
-    },
+    column('name', 'tokens.name', { phone: { cell: onPhone } }, (one) => <div>{name(one)}</div>),
     column('role', 'operators.role', { width: '104px', phone: { width: '72px' } }, (one) =>
-      one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
+      one.isEnabled ? roleText(one.role) : <State tone="none">{t('account.state.disabled')}</State>,
     ),
     budget('accounts', 800),
     budget('days', 1000),
     budget('bytes', 1200),
-    column('factor', 'operators.factor', { width: '120px', from: 560, phone: { from: 560 } }, (one) =>
+    column('factor', 'totp.title', { width: '120px', from: 560, phone: { from: 560 } }, (one) =>
       one.totpEnabled ? (
         <AskButton
           kind="link"
-          text={t('operators.factor.on')}
+          text={t('totp.on')}
           label={t('operators.factor.reset')}
           danger
-          act={async () => {
-            await call('resetOperatorTotp', { params: { id: one.id } });
-            notify(t('operators.factor.resetDone'));
-            reload();
-          }}
-        >
-          <p>{t('operators.factor.reset.text', { name: one.name })}</p>
-        </AskButton>
+          act={() => call('resetOperatorTotp', { params: { id: one.id } })}
+          done={t('operators.factor.resetDone')}
+          after={reload}
+          question={t('operators.factor.reset.text', { name: one.name })}
+        />
       ) : (
-        <span class="soft">{t('operators.factor.off')}</span>
+        <span class="soft">{t('totp.off')}</span>
       ),
     ),
     column('remove', '', { width: '80px', align: 'end', phone: {} }, (one) => (
@@ -114,14 +101,11 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
         text={t('operators.remove')}
         title={t('operators.remove.title', { name: one.name })}
         danger
-        act={async () => {
-          await call('deleteOperator', { params: { id: one.id } });
-          notify(t('operators.removed'));
-          reload();
-        }}
-      >
-        <p>{t('operators.remove.text')}</p>
-      </AskButton>
+        act={() => call('deleteOperator', { params: { id: one.id } })}
+        done={t('operators.removed')}
+        after={reload}
+        question={t('operators.remove.text')}
+      />
     )),
   ];
 }

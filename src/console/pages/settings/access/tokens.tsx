@@ -13,7 +13,6 @@ import { Checkbox, Field, Input } from '../../../ui/form.js';
 import { type Column, column } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty } from '../../../ui/states.js';
-import { notify } from '../../../ui/toast.js';
 
 export function TokenSettings() {
   const tokens = useLoad('listTokens', {}, { topics: ['tokens'] });
@@ -78,14 +77,11 @@ function columns(reload: () => void): readonly Column<Token>[] {
         kind="link danger"
         text={t('tokens.revoke')}
         danger
-        act={async () => {
-          await call('revokeToken', { params: { id: one.id } });
-          notify(t('tokens.revoked'));
-          reload();
-        }}
-      >
-        <p>{t('tokens.revoke.text', { name: one.name })}</p>
-      </AskButton>
+        act={() => call('revokeToken', { params: { id: one.id } })}
+        done={t('tokens.revoked')}
+        after={reload}
+        question={t('tokens.revoke.text', { name: one.name })}
+      />
     )),
   ];
 }
@@ -104,7 +100,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       title={t('tokens.new')}
       onClose={onClose}
       unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
-      action={t('tokens.create')}
+      action={t('create.submit')}
       isReady={ready}
       send={create}
     >
@@ -125,7 +121,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
           ))}
         </div>
       </fieldset>
-      <ExpiryField value={expiry} onChange={setExpiry} />
+      <ExpiryField value={expiry} onInput={setExpiry} />
     </FormDialog>
   );
 }

@@ -40,7 +40,7 @@ export function ChannelCard({ channel, draft, saved }: Part & { readonly channel
               <Field key={path} path={path} label={t('notices.security')}>
                 <Select
                   value={values[path] ?? ''}
-                  onChange={(security) => set({ [path]: security })}
+                  onInput={(security) => set({ [path]: security })}
                   options={SECURITIES.map((value) => ({ value, label: t(`notices.security.${value}`) }))}
                 />
               </Field>

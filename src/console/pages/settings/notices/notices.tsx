@@ -6,7 +6,7 @@ import { useLoad } from '../../../lib/load.js';
 import { href, partsOf, usePlace } from '../../../lib/router.js';
 import { Ago, State, type Tone } from '../../../ui/basics.js';
 import { AskButton, useAction } from '../../../ui/dialog.js';
-import { type Column, column } from '../../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { FilterChips, List } from '../../../ui/list/list.js';
 import { PermittedButton } from '../../../ui/permitted.js';
 import { Empty, Failure } from '../../../ui/states.js';
@@ -75,43 +75,28 @@ export function NoticeHistory() {
 }
 
 function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+  const onPhone = (one: Notice) => {
+    const sent = [t(`notices.channel.${one.channel}`), ' ', <Ago key="at" at={one.at} />];
+    return (
+      <Lines end of={[state(one), one.state === 'failed' ? <Retry notice={one} retry={retry} /> : sent]} />
+    );
+  };
+  const aboutOnPhone = (one: Notice) => (
+    <div class="over-two-lines">
+      <About notice={one} />
+    </div>
+  );
   const state = (one: Notice) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>;
   return [
-    {
-      key: 'state',
-      head: t('account.state'),
-      width: '104px',
-      cell: state,
-      phone: {
-        width: '148px',
-        align: 'end',
-        cell: (one) => (
-          <div class="two-lines end">
-            {state(one)}
-            {one.state === 'failed' ? (
-              <Retry notice={one} retry={retry} />
-            ) : (
-              <span class="soft">
-                {t(`notices.channel.${one.channel}`)} <Ago at={one.at} />
-              </span>
-            )}
-          </div>
-        ),
-      },
-    },
-    {
-      key: 'about',
-      head: t('notices.about'),
-      cell: (one) => <About notice={one} />,
-      phone: {
-        isFirst: true,
-        cell: (one) => (
-          <div class="over-two-lines">
-            <About notice={one} />
-          </div>
-        ),
-      },
-    },
+    column(
+      'state',
+      'account.state',
+      { width: '104px', phone: { width: '148px', align: 'end', cell: onPhone } },
+      state,
+    ),
+    column('about', 'notices.about', { phone: { isFirst: true, cell: aboutOnPhone } }, (one) => (
+      <About notice={one} />
+    )),
     column('channel', 'notices.channel', { width: '96px', from: 620 }, (one) =>
       t(`notices.channel.${one.channel}`),
     ),
@@ -145,9 +130,8 @@ function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }
       title={t('notices.discard.title')}
       danger
       act={discard}
-    >
-      <p>{t('notices.discard.text', { n: waiting })}</p>
-    </AskButton>
+      question={t('notices.discard.text', { n: waiting })}
+    />
   );
 }
 

@@ -1,12 +1,14 @@
 // The settings of notices: when, by which channels, and the texts to players.
+
 import { useState } from 'preact/hooks';
 import type { NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
 import { call, callWithEtag } from '../../../lib/api.js';
 import { useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
+import { Card } from '../../../ui/basics.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
-import { Area, Field, Segments, Select } from '../../../ui/form.js';
+import { Area, Field, SegmentsField, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
 import { WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
@@ -70,7 +72,7 @@ function NoticesForm({
       {asked && (
         <Confirm
           title={t('notices.save.title')}
-          action={t('notices.save')}
+          action={t('settings.save')}
           act={() => send(asked)}
           onClose={() => setAsked(null)}
         >
@@ -109,43 +111,34 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => ({
 }));
 
 function Common({ draft, saved }: Part) {
-  const { values, set } = draft;
+  const { control } = draft;
   const input = (path: string) => <NoticeInput path={path} draft={draft} saved={saved} />;
   return (
-    <section class="card stack">
-      <h2>{t('notices.when')}</h2>
+    <Card title={t('notices.when')} look="stack">
       <p class="soft">{t('notices.text')}</p>
       <div class="grid-2">
         {input('expiryDays')}
         {input('quotaPercent')}
-        <Field label={t('notices.language')}>
-          <Segments
-            value={values['language'] ?? ''}
-            label={t('notices.language')}
-            onChange={(language) => set({ language })}
-            options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}
-          />
-        </Field>
+        <SegmentsField
+          label={t('notices.language')}
+          {...control('language')}
+          options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}
+        />
         {input('timeZone')}
         <Field path="digestHour" label={t('notices.digestHour')} hint={t('notices.digestHour.hint')}>
-          <Select
-            value={values['digestHour'] ?? ''}
-            onChange={(digestHour) => set({ digestHour })}
-            options={HOURS}
-          />
+          <Select {...control('digestHour')} options={HOURS} />
         </Field>
         {input('perMinute')}
         {input('historyDays')}
       </div>
       <NoticeFlag path="trustSellers" draft={draft} />
-    </section>
+    </Card>
   );
 }
 
 function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
   return (
-    <section class="card stack">
-      <h2>{t('notices.templates')}</h2>
+    <Card title={t('notices.templates')} look="stack">
       <p class="soft">
         {t('notices.templates.text', { allowed: '{username} {expires} {left} {used} {traffic}' })}
       </p>
@@ -172,6 +165,6 @@ function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
           })}
         </div>
       ))}
-    </section>
+    </Card>
   );
 }
