@@ -19,6 +19,7 @@ import { HeartbeatsPage } from './pages/sessions/heartbeats.js';
 import { SessionsPage } from './pages/sessions/sessions.js';
 import { SettingsPage } from './pages/settings/settings.js';
 import { RailFoot } from './rail-foot.js';
+import { Fact } from './ui/basics.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
 import { Gone } from './ui/list/list.js';
@@ -207,14 +208,11 @@ function KeyboardHelp({ places, onClose }: { places: typeof PLACES; onClose: () 
   ];
   return (
     <Dialog title={t('keys.title')} onClose={onClose}>
-      <dl class="keys">
+      <dl class="facts">
         {keys.map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
+          <Fact key={key} label={<kbd>{key}</kbd>}>
+            {what}
+          </Fact>
         ))}
       </dl>
     </Dialog>

@@ -8,7 +8,6 @@ import { TEXTS } from './locales/index.js';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/pages.css';
-import './styles/forms.css';
 
 provideTexts(TEXTS);
 document.documentElement.lang = language.get();

@@ -10,14 +10,14 @@ import { Switches } from './ui/switches.js';
 export function RailFoot({ who }: { who: Me }) {
   const { busy, run } = useAction();
   return (
-    <div class="rail-foot soft">
+    <div class="rail-foot stack close soft">
       <span class="rail-who">
         <span>{who.username}</span>
         <span class="number">
           {who.address} · v{who.version}
         </span>
       </span>
-      <div class="rail-tools">
+      <div class="row close rail-tools">
         <Switches />
         <Button
           icon="exit"

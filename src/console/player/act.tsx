@@ -72,7 +72,7 @@ export function AskingButton({ label, question, busy, act }: AskingButtonProps) 
       </Button>
     );
   return (
-    <div class="player-question" role="group">
+    <div class="player-question row wrap" role="group">
       <span class="grow">{question}</span>
       <Button onClick={() => setAsking(false)}>{t('dialog.cancel')}</Button>
       <Button

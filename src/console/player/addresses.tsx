@@ -20,7 +20,7 @@ export function Addresses({ status, onStatus }: { status: Status; onStatus: (sta
       <p class="soft">{t('player.addresses.text')}</p>
       <ul class="player-list">
         {authorizedAddresses.map((address) => (
-          <li key={address}>
+          <li key={address} class="row wrap">
             <code class="break grow">{address}</code>
             <AskingButton
               label={t('player.addresses.remove')}

@@ -1,6 +1,6 @@
 // How to connect: the server's address, and a link without the password, because the daemon stores only a hash of it.
 import { t } from '../lib/i18n.js';
-import { Card, CopyButton } from '../ui/basics.js';
+import { Card, CopyButton, Fact } from '../ui/basics.js';
 import { QrCode } from '../ui/qr.js';
 import type { Status } from './api.js';
 
@@ -14,12 +14,9 @@ export function Connect({ status }: { status: Status }) {
     <Card title={t('player.connect')}>
       <dl class="facts">
         {facts.map(([name, value]) => (
-          <div class="contents" key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code class="whole">{value}</code> <CopyButton text={value} />
-            </dd>
-          </div>
+          <Fact key={name} label={name}>
+            <code class="whole">{value}</code> <CopyButton text={value} />
+          </Fact>
         ))}
       </dl>
       <div class="client-text">

@@ -28,7 +28,7 @@ function Line({ device, onStatus }: { device: Device; onStatus: (status: Status)
   const { busy, wrong, run } = useAct();
   const { address } = device;
   return (
-    <li>
+    <li class="row wrap">
       <div class="grow">
         <div class="row wrap">
           <code class="break">{address}</code>

@@ -38,7 +38,7 @@ const speed = (value: number | null): string => (value === null ? t('player.unli
 
 function Tile({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <div class="player-tile">
+    <div class="player-tile stack close">
       <h2>{title}</h2>
       {children}
     </div>

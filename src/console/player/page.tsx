@@ -20,7 +20,7 @@ export function PlayerPage() {
   document.title = t('player.title');
   return (
     <main class="player" lang={language}>
-      <header class="player-head">
+      <header class="row">
         <h1 class="break grow">{status?.username ?? t('player.title')}</h1>
         <div class="row">
           <Switches />

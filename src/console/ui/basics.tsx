@@ -163,7 +163,7 @@ interface CardProps {
 }
 
 interface FactProps {
-  readonly label: string;
+  readonly label: ComponentChildren;
   readonly look?: string;
   readonly children: ComponentChildren;
 }

@@ -161,7 +161,7 @@ export function Chart({
   const shownAt = index ?? latest(shown);
   const moment = at[shownAt];
   return (
-    <figure class="chart">
+    <figure class={group ? 'chart card' : 'chart'}>
       <figcaption>
         <div class="row">
           <strong>{title}</strong>
@@ -173,7 +173,8 @@ export function Chart({
             return (
               <span key={one.label} class="key">
                 <i
-                  class={`swatch ${one.isBad ? 'c-bad' : `c${(indexOf(series, one) % 7) + 1}`}`}
+                  class={`swatch${one.isBad ? ' c-bad' : ''}`}
+                  style={{ background: `var(--${tone(one)})` }}
                   aria-hidden="true"
                 />
                 {one.label} <b class="number">{value === null || value === undefined ? '—' : show(value)}</b>

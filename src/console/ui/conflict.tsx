@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
+import { Fact } from './basics.js';
 import { type Action, useAction } from './dialog.js';
 import { Icon } from './icons.js';
 
@@ -24,13 +25,10 @@ export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
         <strong>{t('error.changedMeanwhile')}</strong>
         <dl class="facts">
           {fields.map(({ label, theirs, mine }) => (
-            <div key={label} class="contents">
-              <dt>{label}</dt>
-              <dd>
-                {theirs !== null && <div>{t('conflict.theirs', { value: theirs })}</div>}
-                {mine !== null && <div>{t('conflict.mine', { value: mine })}</div>}
-              </dd>
-            </div>
+            <Fact key={label} label={label}>
+              {theirs !== null && <div>{t('conflict.theirs', { value: theirs })}</div>}
+              {mine !== null && <div>{t('conflict.mine', { value: mine })}</div>}
+            </Fact>
           ))}
         </dl>
         <div class="soft">{t('conflict.next')}</div>

@@ -55,7 +55,7 @@ export function Dialog({
           </h2>
           <Button icon="close" kind="quiet" onClick={close} label={t('dialog.close')} />
         </header>
-        <div class="dialog-body">
+        <div class="dialog-body stack">
           <FormErrors error={error}>{children}</FormErrors>
         </div>
         {footer && <footer>{typeof footer === 'function' ? footer(close) : footer}</footer>}
@@ -143,7 +143,7 @@ function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
         <header>
           <h2 id="discard-title">{t(`unsaved.${what}`)}</h2>
         </header>
-        <div class="dialog-body">
+        <div class="dialog-body stack">
           <p>{t(`unsaved.${what}.text`)}</p>
         </div>
         <footer>

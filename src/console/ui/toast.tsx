@@ -23,7 +23,7 @@ const kindOf = (text: string): string => text.replaceAll(/\d+/g, '');
 export function Toasts() {
   const list = useCell(notices);
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts stack near" role="status" aria-live="polite">
       {list.map((notice) => (
         <div key={notice.id} class={`toast ${notice.tone}`}>
           {notice.text}

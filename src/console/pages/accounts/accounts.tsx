@@ -97,7 +97,7 @@ export function AccountsPage() {
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
         <AccountFilters game={filter.game} />
-        <div class="menus">
+        <div class="row wrap tight">
           <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
           <TagFilter />
           <PlanFilter />

@@ -94,17 +94,19 @@ function GameTimeline({ id }: { id: string }) {
   );
   const games = [...new Set(data?.stretches.map((one) => one.gameId))];
   const colour = (game: string | null) =>
-    game === null ? 'c0' : `c${(games.filter((one) => one !== null).indexOf(game) % 7) + 1}`;
+    game === null
+      ? 'var(--line-strong)'
+      : `var(--chart-${(games.filter((one) => one !== null).indexOf(game) % 7) + 1})`;
   const start = data ? Date.parse(data.from) : 0;
   const length = data ? Date.parse(data.to) - start : 1;
   return (
     <section class="card">
       <header class="row wrap">
         <h2>{t('account.timeline')}</h2>
-        <span class="row wrap keys-inline">
+        <span class="row wrap">
           {games.map((game) => (
             <span key={game ?? ''} class="key">
-              <i class={`swatch ${colour(game)}`} aria-hidden="true" />
+              <i class="swatch" style={{ background: colour(game) }} aria-hidden="true" />
               {game ?? t('heartbeats.noGame')}
             </span>
           ))}
@@ -123,9 +125,9 @@ function GameTimeline({ id }: { id: string }) {
               return (
                 <li
                   key={one.from}
-                  class={colour(one.gameId)}
                   title={text}
                   style={{
+                    background: colour(one.gameId),
                     left: `${Math.min(99.4, ((Date.parse(one.from) - start) / length) * 100)}%`,
                     width: `${Math.max(0.6, ((Date.parse(one.to) - Date.parse(one.from)) / length) * 100)}%`,
                   }}

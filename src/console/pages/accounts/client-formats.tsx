@@ -15,7 +15,7 @@ export function ClientFormats({ formats }: { formats: CredentialsInFormats['form
   const text = current?.text ?? null;
   const fileName = current?.fileName ?? null;
   return (
-    <div class="client-formats">
+    <div class="client-formats stack">
       <Field label={t('formats.label')} hint={t(`formats.${chosen}.hint`)}>
         <Select
           value={chosen}
@@ -30,7 +30,7 @@ export function ClientFormats({ formats }: { formats: CredentialsInFormats['form
           {fileName === null && (
             <QrCode text={text} label={t('formats.qr', { format: t(`formats.${chosen}`) })} />
           )}
-          <div class="grow">
+          <div class="grow stack near">
             <ScrollBox look="client-box" label={t(`formats.${chosen}`)}>
               <pre data-format={chosen}>{text}</pre>
             </ScrollBox>

@@ -40,7 +40,7 @@ function Quota({ account }: { account: Account }) {
   const { limits, usage } = account;
   if (limits.quotaBytes === null) return <None />;
   return (
-    <span class="quota number">
+    <span class="row number">
       <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
       {percent(usage.periodBytes, limits.quotaBytes)}
     </span>

@@ -202,7 +202,7 @@ function LastFailure({ login }: { login: Login }) {
 
 function Checks({ of }: { of: readonly Condition[] }) {
   return (
-    <ul class="checks">
+    <ul class="checks stack close">
       {of.map(
         ({ key, ok, isSoft, text }) =>
           text && (

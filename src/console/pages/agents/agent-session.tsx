@@ -35,9 +35,9 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
           question={t('agentSessions.forget.text', { n: data.messages })}
         />
       </header>
-      <ol class="conversation">
+      <ol class="conversation stack">
         {data.history.map((entry, i) => (
-          <li key={`${entry.runId}${i}`} class={entry.role}>
+          <li key={`${entry.runId}${i}`} class={`stack close ${entry.role}`}>
             <div class="soft row">
               <strong>{t(`agentSessions.${entry.role}`)}</strong>
               <At at={entry.at} />

@@ -52,7 +52,7 @@ export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
 
 function AgentCard({ agent, onSend }: { agent: Agent; onSend: () => void }) {
   return (
-    <li class="card">
+    <li class="card stack">
       <div class="row">
         <h2 class="break">{agent.name}</h2>
         <Tag>{agent.type}</Tag>

@@ -12,7 +12,7 @@ export function Charts({ history }: { history: OverviewHistory | undefined }) {
   });
   const common = { ...(history ? { at: history.at } : {}), group: 'overview' };
   return (
-    <div class="charts">
+    <div class="columns charts">
       <Chart
         {...common}
         title={t('chart.throughput')}

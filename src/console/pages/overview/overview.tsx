@@ -76,7 +76,7 @@ function FirstSteps() {
         </>
       }
     >
-      <ol class="steps">
+      <ol class="steps stack near">
         <li>{t('first.create')}</li>
         <li>
           {t('first.connect')}

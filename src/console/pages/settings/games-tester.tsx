@@ -66,7 +66,7 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
         </PermittedButton>
       </div>
       {result && (
-        <div class="preview" role="status">
+        <div class="preview stack near" role="status">
           {result.rule === null ? (
             <State tone="warn">{t('games.noMatch')}</State>
           ) : (

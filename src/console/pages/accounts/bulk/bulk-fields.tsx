@@ -143,7 +143,7 @@ function ChosenFields({
   return (
     <>
       <p class="soft">{text}</p>
-      <div class={names === ACCESS_NAMES ? 'contents' : 'grid-2'}>
+      <div class={names === ACCESS_NAMES ? 'stack' : 'grid-2'}>
         <AccountFieldChoices
           names={names}
           texts={texts}

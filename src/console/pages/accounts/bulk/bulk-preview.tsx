@@ -17,7 +17,7 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
   const listed = preview.changes.slice(0, SHOWN_CHANGES);
   const heading = t(type === 'delete' ? 'bulk.preview.delete' : 'bulk.preview', { n: preview.count });
   return (
-    <div class="preview">
+    <div class="preview stack near">
       <p>
         <strong>{heading}</strong>{' '}
         {preview.skippedCount > 0 && (

@@ -73,7 +73,7 @@ export function BulkBar({
           {t('bulk.selectAll', { n: matched })}
         </button>
       )}
-      <div class="bulk-actions">
+      <div class="row wrap tight bulk-actions">
         {offered.slice(0, IN_BAR).map((type) => (
           <Button key={type} onClick={() => setAction(type)}>
             {t(`bulk.${type}`)}

@@ -328,7 +328,7 @@ export function AccountFieldChoices({ names, texts, onChange, chosen, onChoose }
   return (
     <>
       {useShown(names, {}).map((name) => (
-        <div key={name} class="limit-field">
+        <div key={name} class="stack close limit-field">
           <Checkbox checked={chosen.has(name)} onChange={(on) => onChoose(toggled(chosen, name, on))}>
             {labelOf(name)}
           </Checkbox>

@@ -29,7 +29,7 @@ export function OwnBudget() {
           return (
             <div key={name}>
               <dt class="soft">{t(`budget.${name}`)}</dt>
-              <dd class="number">
+              <dd class="row wrap number">
                 {bound === null ? (
                   t('budget.unbounded', { used: budgetAmount(name, used[name]) })
                 ) : (

@@ -198,12 +198,12 @@ function NewPreview({ result, isList }: { result: NewAccountsResult | null; isLi
   const names = result?.usernames ?? [];
   if (!result)
     return (
-      <div class="preview" aria-busy="true">
+      <div class="preview stack near" aria-busy="true">
         <span class="soft">…</span> <span class="soft">…</span>
       </div>
     );
   return (
-    <div class="preview">
+    <div class="preview stack near">
       <strong>{t('create.preview', { n: result.count })}</strong>{' '}
       <span class="soft">
         {names.slice(0, 3).join(', ')}

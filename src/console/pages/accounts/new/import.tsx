@@ -192,7 +192,7 @@ function ReadLine({ line }: { line: ImportReport['lines'][number] }) {
 
 function Report({ report }: { report: ImportReport }) {
   return (
-    <div class="preview">
+    <div class="preview stack near">
       <p>
         <strong>{report.dryRun ? t('import.wouldBe') : t('import.done')}</strong>
         {t('import.summary', {

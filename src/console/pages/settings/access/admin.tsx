@@ -127,7 +127,7 @@ function Totp() {
           act={turnOn}
           onClose={() => setEnrolment(null)}
         >
-          <div class="credentials">
+          <div>
             <QrCode text={enrolment.uri} label={t('totp.qr')} />
             <div class="stack">
               <p>{t('totp.scan')}</p>

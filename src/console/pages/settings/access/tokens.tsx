@@ -109,7 +109,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       </Field>
       <fieldset class="field">
         <legend>{t('tokens.scopes')}</legend>
-        <div class="scopes">
+        <div class="grid-2 scopes">
           {SCOPES.filter(may).map((scope) => (
             <Checkbox
               key={scope}
