@@ -9,7 +9,7 @@ import { may, type Right } from './lib/rights.js';
 import { go, href, usePlace } from './lib/router.js';
 import { AccountPage } from './pages/accounts/account.js';
 import { AccountsPage } from './pages/accounts/accounts.js';
-import { AgentSessionPage } from './pages/agents/agent-session.js';
+import { AgentSessionPage } from './pages/agents/agent-sessions.js';
 import { AgentsPage } from './pages/agents/agents.js';
 import { RunPage } from './pages/agents/run.js';
 import { ConfirmDialog } from './pages/confirm-dialog.js';

@@ -10,7 +10,7 @@ import { Button } from '../ui/basics.js';
 import { useAction, useModal } from '../ui/dialog.js';
 import { Field, Input, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
-import { LanguageChoice, ThemeChoice } from './settings/display.js';
+import { LanguageChoice, ThemeChoice } from '../ui/switches.js';
 
 export function LoginPage() {
   useEffect(() => leaveFirstPage, []);

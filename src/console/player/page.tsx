@@ -6,13 +6,12 @@ import { Icon } from '../ui/icons.js';
 import { Switches } from '../ui/switches.js';
 import { Toasts } from '../ui/toast.js';
 import { Addresses } from './addresses.js';
-import type { Status } from './api.js';
+import { type Status, useStatus } from './api.js';
 import { Connect } from './connect.js';
 import { Devices } from './devices.js';
 import { Import } from './import.js';
 import { Left } from './left.js';
 import { NewPassword } from './password.js';
-import { useStatus } from './use-status.js';
 
 export function PlayerPage() {
   const language = useLanguage();

@@ -1,4 +1,5 @@
 // Sets a new password and shows it in the formats of the players' programs. The daemon stores only a hash of the old one.
+
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
@@ -7,7 +8,6 @@ import { Button, Card, CopyButton, Fact } from '../ui/basics.js';
 import { Field, Input, submitting } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
-import { type Strength, strengthOf } from './strength.js';
 
 const TONES: Readonly<Record<Strength, string>> = { weak: 'bad', fair: 'warn', strong: 'good' };
 
@@ -99,4 +99,26 @@ export function NewPassword({ min }: { min: number }) {
       )}
     </Card>
   );
+}
+
+const KINDS: readonly (readonly [RegExp, number])[] = [
+  [/[a-z]/, 26],
+  [/[A-Z]/, 26],
+  [/\d/, 10],
+  [/[^a-zA-Z\d]/, 32],
+];
+
+type Strength = 'weak' | 'fair' | 'strong';
+
+function strengthOf(password: string): Strength {
+  const characters = [...password];
+  const size = KINDS.reduce((sum, [kind, count]) => sum + (kind.test(password) ? count : 0), 0);
+  // Repeated characters and runs such as 1234 and abcd add little.
+  const steps = characters.filter((one, n) => {
+    const step = (one.codePointAt(0) ?? 0) - (characters[n - 1]?.codePointAt(0) ?? -9);
+    return Math.abs(step) > 1;
+  }).length;
+  const bits = Math.min(steps, 2 * new Set(characters).size) * Math.log2(Math.max(size, 1));
+  if (bits < 40) return 'weak';
+  return bits < 64 ? 'fair' : 'strong';
 }

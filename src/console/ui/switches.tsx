@@ -1,8 +1,9 @@
-// Buttons that switch language and theme with one press.
+// Language and theme of this browser: buttons that switch with one press, and choices that show all.
 import { useCell } from '../lib/cell.js';
 import { type Language, setLanguage, t, useLanguage } from '../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../lib/theme.js';
 import { Button } from './basics.js';
+import { optionsOf, Segments } from './form.js';
 import type { IconName } from './icons.js';
 
 export const LANGUAGES: readonly { value: Language; label: string }[] = [
@@ -33,4 +34,16 @@ export function Switches() {
       />
     </>
   );
+}
+
+export function LanguageChoice() {
+  const language = useLanguage();
+  return (
+    <Segments value={language} options={LANGUAGES} onInput={setLanguage} label={t('display.language')} />
+  );
+}
+
+export function ThemeChoice() {
+  const options = optionsOf<Theme>(['system', 'light', 'dark'], (of) => t(`display.${of}`));
+  return <Segments value={useCell(theme)} options={options} onInput={setTheme} label={t('display.theme')} />;
 }

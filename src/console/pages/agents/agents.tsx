@@ -1,16 +1,18 @@
 // The agents: their states, the queue of runs, conversations, and a form that sends a message.
+
 import { useState } from 'preact/hooks';
 import type { Agent } from '../../api-types.js';
-import { me } from '../../lib/api.js';
+import { call, me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { href } from '../../lib/router.js';
+import { go, href } from '../../lib/router.js';
 import { Ago, State, Tag } from '../../ui/basics.js';
+import { FormDialog } from '../../ui/dialog.js';
+import { Area, Field, Input } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
-import { SendDialog } from './agent-send.js';
 import { AgentSessionList } from './agent-sessions.js';
 import { RunList } from './runs.js';
 
@@ -99,5 +101,38 @@ function NoAgents() {
       {t(who?.webhooksEnabled ? 'agents.empty.text' : 'agents.empty.off')}
       <pre>{EXAMPLE}</pre>
     </Empty>
+  );
+}
+
+function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => void }) {
+  const [message, setMessage] = useState('');
+  const [sessionKey, setSessionKey] = useState('');
+  const send = async () => {
+    const body = { message, ...(sessionKey === '' ? {} : { sessionKey }) };
+    const { runId } = await call('sendMessage', { params: { name: agent.name }, body });
+    onClose();
+    go(['agents', 'runs', runId]);
+  };
+  return (
+    <FormDialog
+      title={t('agent.sendTitle', { name: agent.name })}
+      onClose={onClose}
+      action={t('agent.send')}
+      isReady={message.trim() !== ''}
+      send={send}
+    >
+      <Field path="message" label={t('run.message')}>
+        <Area value={message} onInput={setMessage} rows={5} />
+      </Field>
+      {agent.sessionKey === null ? (
+        <Field path="sessionKey" label={t('run.session')} hint={t('agent.session.hint')}>
+          <Input value={sessionKey} onInput={setSessionKey} maxLength={128} />
+        </Field>
+      ) : (
+        <p class="soft">
+          {t('agent.fixedSession')} <code>{agent.sessionKey}</code>
+        </p>
+      )}
+    </FormDialog>
   );
 }

@@ -1,17 +1,20 @@
-// The overview: current use, its history, and problems that need attention.
+// The overview: current use in tiles, its history in charts on one time axis, and problems that need attention.
+
+import type { ComponentChildren } from 'preact';
+import type { Overview, OverviewHistory } from '../../api-types.js';
 import { me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
-import { t } from '../../lib/i18n.js';
+import { bytes, count, rate } from '../../lib/format.js';
+import { type TextKey, t } from '../../lib/i18n.js';
 import { liveOverview } from '../../lib/live.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
 import { CopyButton } from '../../ui/basics.js';
+import { Chart } from '../../ui/chart.js';
 import { Permitted } from '../../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../../ui/range.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
-import { Charts } from './charts.js';
-import { Tiles } from './tiles.js';
 import { TopAccounts, TopGames } from './top.js';
 
 const HISTORY_EVERY_MS = 60_000;
@@ -89,5 +92,118 @@ function FirstSteps() {
         <li>{t('first.watch')}</li>
       </ol>
     </Empty>
+  );
+}
+
+function Tiles({ now }: { now: Overview }) {
+  return (
+    <dl class="tiles">
+      <Tile
+        label={t('overview.players')}
+        value={count(now.playersOnline)}
+        link={href(['accounts'], { online: 'true' })}
+      >
+        {t('overview.ofAccounts', { n: now.accounts.total })}
+      </Tile>
+      <Tile label={t('nav.sessions')} value={count(now.sessions)} link={href(['sessions'])}>
+        {t('overview.heartbeatsPerMinute', { n: Math.round(now.heartbeatsPerMinute) })}
+      </Tile>
+      <Tile label={t('traffic.down')} value={rate(now.bytesPerSecondDown)}>
+        {t('overview.today', { what: bytes(now.today.bytesDown) })}
+      </Tile>
+      <Tile label={t('traffic.up')} value={rate(now.bytesPerSecondUp)}>
+        {t('overview.today', { what: bytes(now.today.bytesUp) })}
+      </Tile>
+      <Tile label={t('overview.logins')} value={count(now.today.logins)} link={href(['sessions', 'logins'])}>
+        <a href={href(['sessions', 'logins'], { failed: 'true' })}>
+          {t('overview.failures', { n: now.today.failures })}
+        </a>
+      </Tile>
+      <Tile
+        label={t('overview.expiring')}
+        value={count(now.accounts.expiringIn7Days)}
+        link={href(['accounts'], { within: '7', sort: 'expiresAt' })}
+      >
+        <a href={href(['accounts'], { expired: 'true' })}>
+          {t('overview.expired', { n: now.accounts.expired })}
+        </a>
+      </Tile>
+      <Tile
+        label={t('overview.runs')}
+        value={count(now.runs.running + now.runs.queued)}
+        link={href(['agents'])}
+      >
+        {now.runs.failedToday > 0 ? (
+          <a href={href(['agents'], { status: 'failed' })}>
+            {t('overview.runsFailed', { n: now.runs.failedToday })}
+          </a>
+        ) : (
+          t('overview.runsDone', { n: now.runs.succeededToday })
+        )}
+      </Tile>
+    </dl>
+  );
+}
+
+interface TileProps {
+  readonly label: string;
+  readonly value: string;
+  readonly link?: string;
+  readonly children: ComponentChildren;
+}
+
+function Tile({ label, value, link, children }: TileProps) {
+  return (
+    <div class="tile">
+      <dt>{label}</dt>
+      <dd class="big number">{link ? <a href={link}>{value}</a> : value}</dd>
+      <dd class="soft number">{children}</dd>
+    </div>
+  );
+}
+
+/** Without a history, while it loads, the charts have the same frames and no data. */
+export function Charts({ history }: { history: OverviewHistory | undefined }) {
+  const series = (key: TextKey, values: readonly (number | null)[] | undefined) => ({
+    label: t(key),
+    values: values ?? [],
+  });
+  const common = { ...(history ? { at: history.at } : {}), group: 'overview' };
+  return (
+    <div class="columns charts">
+      <Chart
+        {...common}
+        title={t('chart.throughput')}
+        show={rate}
+        series={[
+          series('traffic.down', history?.bytesPerSecondDown),
+          series('traffic.up', history?.bytesPerSecondUp),
+        ]}
+      />
+      <Chart
+        {...common}
+        title={t('account.state.online')}
+        show={count}
+        series={[
+          series('nav.sessions', history?.sessions),
+          series('overview.players', history?.playersOnline),
+        ]}
+      />
+      <Chart
+        {...common}
+        title={t('chart.logins')}
+        show={count}
+        series={[
+          series('login.outcome.success', history?.logins),
+          { ...series('logins.failed', history?.failures), isBad: true },
+        ]}
+      />
+      <Chart
+        {...common}
+        title={t('chart.heartbeats')}
+        show={count}
+        series={[series('nav.heartbeats', history?.heartbeats), series('overview.runs', history?.runs)]}
+      />
+    </div>
   );
 }

@@ -17,7 +17,7 @@ import {
   readFields,
 } from '../fields/account-fields.js';
 import { OwnerChoice } from '../fields/owner-choice.js';
-import { PlanChoice } from '../fields/plan-choice.js';
+import { PlanChoice } from '../fields/plans.js';
 import { readTags, TagField } from '../fields/tag-field.js';
 import type { BulkActionType } from './bulk-preview.js';
 

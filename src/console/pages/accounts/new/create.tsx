@@ -22,7 +22,7 @@ import {
 } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
 import { lengthError, tooManyBytes } from '../fields/credential-text.js';
-import { PlanChoice } from '../fields/plan-choice.js';
+import { PlanChoice } from '../fields/plans.js';
 import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
 
 /** The credentials that the console shows once, after it created the accounts. */

@@ -1,21 +1,18 @@
 // The signed-in user's settings: password, second factor, display settings of this browser, signing out.
 import { useState } from 'preact/hooks';
-import type { TotpEnrolment } from '../../../api-types.js';
 import { call, me, signOut } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
 import { t } from '../../../lib/i18n.js';
 import { leave, useUnsaved } from '../../../lib/unsaved.js';
-import { Button, Card, CopyButton, State } from '../../../ui/basics.js';
+import { Button, Card } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
 import { Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
-import { QrCode } from '../../../ui/qr.js';
-import { Failure, FormErrors } from '../../../ui/states.js';
+import { FormErrors } from '../../../ui/states.js';
+import { LanguageChoice, ThemeChoice } from '../../../ui/switches.js';
 import { notify } from '../../../ui/toast.js';
-import { LanguageChoice, ThemeChoice } from '../display.js';
-import { CodeDialog } from './code-dialog.js';
-import { NewRecoveryCodes, RecoveryCodes } from './recovery-codes.js';
 import { RevokeTokens } from './revoke-tokens.js';
+import { Totp } from './second-factor.js';
 
 export function AdminSettings() {
   return (
@@ -83,72 +80,6 @@ function PasswordForm() {
         </Button>
       </div>
     </form>
-  );
-}
-
-function Totp() {
-  const who = useCell(me);
-  const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
-  const [turningOff, setTurningOff] = useState(false);
-  const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const { busy, error, run } = useAction();
-  const isOn = who?.totpEnabled === true;
-  const turnOn = async (code: string) => {
-    const made = await call('confirmTotp', { body: { code } });
-    me.set(await call('getMe'));
-    setCodes(made.codes);
-  };
-  const turnOff = async (code: string) => {
-    await call('disableTotp', { body: { code } });
-    me.set(await call('getMe'));
-  };
-  return (
-    <section class="card stack">
-      <h2>
-        {t('totp.title')} <State tone={isOn ? 'good' : 'none'}>{t(isOn ? 'totp.on' : 'totp.off')}</State>
-      </h2>
-      <p class="soft">{t('totp.text')}</p>
-      <p class="soft">{t('totp.basic')}</p>
-      {error ? <Failure error={error} /> : null}
-      <div class="row">
-        {isOn ? (
-          <Button onClick={() => setTurningOff(true)}>{t('totp.turnOff')}</Button>
-        ) : (
-          <Button disabled={busy} onClick={() => void run(async () => setEnrolment(await call('enrolTotp')))}>
-            {t('totp.turnOn')}
-          </Button>
-        )}
-      </div>
-      {isOn && <RecoveryCodes show={setCodes} />}
-      {enrolment && (
-        <CodeDialog
-          title={t('totp.turnOn.title')}
-          action={t('totp.turnOn')}
-          act={turnOn}
-          onClose={() => setEnrolment(null)}
-        >
-          <div>
-            <QrCode text={enrolment.uri} label={t('totp.qr')} />
-            <div class="stack">
-              <p>{t('totp.scan')}</p>
-              <p>
-                <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
-              </p>
-            </div>
-          </div>
-        </CodeDialog>
-      )}
-      {turningOff && (
-        <CodeDialog
-          title={t('totp.turnOff.title')}
-          action={t('totp.turnOff')}
-          acceptsRecovery
-          act={turnOff}
-          onClose={() => setTurningOff(false)}
-        />
-      )}
-      {codes && <NewRecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
-    </section>
   );
 }
 

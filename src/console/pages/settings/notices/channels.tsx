@@ -1,15 +1,16 @@
-// The channels of notices as cards of the form: what each needs to send, who gets notices by it, and a test.
+// The channels of notices as cards of the form: what each needs to send, who gets notices by it, and a test; and the fields of the form.
+
 import { useState } from 'preact/hooks';
-import type { NoticeChannel } from '../../../api-types.js';
+import type { NoticeChannel, NoticeSettings } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
+import type { Draft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
-import { Field, Select } from '../../../ui/form.js';
+import { Checkbox, Field, Input, Select } from '../../../ui/form.js';
 import { PermittedButton } from '../../../ui/permitted.js';
 import { Failure } from '../../../ui/states.js';
-import { NoticeFlag, NoticeInput, type Part } from './fields.js';
-import { CHANNELS, noticeField, pathsOf, readFields } from './form.js';
+import { CHANNELS, type NoticeFields, noticeField, pathsOf, readFields } from './form.js';
 
 const SECURITIES = ['tls', 'starttls', 'none'] as const;
 
@@ -70,5 +71,44 @@ export function ChannelCard({ channel, draft, saved }: Part & { readonly channel
       </div>
       {error ? <Failure error={error} /> : null}
     </section>
+  );
+}
+
+export interface Part {
+  readonly draft: Draft<NoticeFields>;
+  readonly saved: NoticeSettings;
+}
+
+/** A text, a number or a secret. What is stored of a secret is never shown, what is typed replaces it. */
+export function NoticeInput({ path, draft: { values, set }, saved }: Part & { readonly path: string }) {
+  const { label, hint, placeholder, read, wrong, isStored } = noticeField(path);
+  const typed = values[path] ?? '';
+  const isSaved = isStored?.(saved);
+  const hintOf = () => isStored && t(isSaved ? 'notices.secretKept' : 'notices.secretNone');
+  return (
+    <Field
+      path={path}
+      label={t(label)}
+      hint={hint ? t(hint) : hintOf()}
+      error={wrong && read(typed) === undefined ? wrong() : undefined}
+    >
+      <Input
+        value={typed}
+        onInput={(text) => set({ [path]: text })}
+        placeholder={isSaved ? '••••••••' : (placeholder ?? '')}
+        {...(isStored ? { type: 'password', autocomplete: 'new-password' } : {})}
+      />
+    </Field>
+  );
+}
+
+export function NoticeFlag({
+  path,
+  draft: { values, set },
+}: Pick<Part, 'draft'> & { readonly path: string }) {
+  return (
+    <Checkbox checked={values[path] === 'true'} onChange={(on) => set({ [path]: String(on) })}>
+      {t(noticeField(path).label)}
+    </Checkbox>
   );
 }

@@ -1,5 +1,4 @@
 // The settings of notices: when, by which channels, and the texts to players.
-
 import { useState } from 'preact/hooks';
 import type { NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
 import { call, callWithEtag } from '../../../lib/api.js';
@@ -12,8 +11,7 @@ import { Area, Field, SegmentsField, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
 import { WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
-import { ChannelCard } from './channels.js';
-import { NoticeFlag, NoticeInput, type Part } from './fields.js';
+import { ChannelCard, NoticeFlag, NoticeInput, type Part } from './channels.js';
 import { exampleOf, fieldsOf, LANGUAGES, type NoticeFields, readFields, TEMPLATES } from './form.js';
 
 export function NoticeSettingsPage() {

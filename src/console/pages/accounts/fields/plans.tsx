@@ -1,8 +1,9 @@
-// Plans and limits in words, and the list of plans.
+// Plans and limits in words, the list of plans, and the choice of one.
 import type { Account, AccountLimits, Plan } from '../../../api-types.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
+import { Field, Select } from '../../../ui/form.js';
 import { accountField, LIMIT_NAMES } from './account-fields.js';
 
 export function usePlans(): readonly Plan[] {
@@ -58,4 +59,29 @@ export function expiryOf(
   if (daysFromFirstLogin !== null)
     return t(short ? 'expiry.short.fromLogin' : 'expiry.fromLogin', { n: daysFromFirstLogin });
   return short ? expiryShort(expiresAt) : expiry(expiresAt);
+}
+
+interface PlanChoiceProps {
+  readonly value: string;
+  readonly onInput: (plan: string) => void;
+  /** What no plan means. */
+  readonly none?: string;
+}
+
+export function PlanChoice({ value, onInput, none = t('plans.none') }: PlanChoiceProps) {
+  const plans = usePlans();
+  if (plans.length === 0) return null;
+  const plan = plans.find(({ name }) => name === value);
+  return (
+    <Field
+      label={t('plans.choose')}
+      hint={plan ? `${daysWords(plan)} · ${planLimitWords(plan.limits)}` : undefined}
+    >
+      <Select
+        value={value}
+        onInput={onInput}
+        options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
+      />
+    </Field>
+  );
 }
