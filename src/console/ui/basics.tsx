@@ -20,16 +20,8 @@ interface ButtonProps {
   readonly pressed?: boolean;
 }
 
-export function Button({
-  children,
-  onClick,
-  kind = 'plain',
-  icon,
-  disabled,
-  type = 'button',
-  label,
-  pressed,
-}: ButtonProps) {
+export function Button(props: ButtonProps) {
+  const { children, onClick, kind = 'plain', icon, disabled, type = 'button', label, pressed } = props;
   return (
     <button
       type={type}

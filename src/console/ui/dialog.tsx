@@ -27,16 +27,8 @@ interface DialogProps {
   readonly error?: unknown;
 }
 
-export function Dialog({
-  title,
-  onClose,
-  children,
-  footer,
-  wide = false,
-  onSubmit,
-  unsaved,
-  error = null,
-}: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, onClose, children, footer, wide = false, onSubmit, unsaved, error = null } = props;
   const ref = useRef<HTMLDialogElement>(null);
   const [isTouched, setTouched] = useState(false);
   const unsavedNow = unsaved === undefined ? (isTouched ? 'typed' : null) : unsaved;
@@ -178,14 +170,8 @@ interface FormDialogProps extends Omit<DialogProps, 'footer' | 'onSubmit' | 'err
 }
 
 /** A dialog that sends a form: while it waits, the button does nothing; when it fails, the dialog stays open and shows the reason. */
-export function FormDialog({
-  action,
-  danger = false,
-  isReady = true,
-  send,
-  work,
-  ...dialog
-}: FormDialogProps) {
+export function FormDialog(props: FormDialogProps) {
+  const { action, danger = false, isReady = true, send, work, ...dialog } = props;
   const own = useAction();
   const { busy, error, run } = work ?? own;
   return (
@@ -208,11 +194,8 @@ export function FormDialog({
 }
 
 /** Shows something that the console cannot show again. */
-export function SecretDialog({
-  footer,
-  unsaved = 'secret',
-  ...dialog
-}: Omit<DialogProps, 'onSubmit' | 'error'>) {
+export function SecretDialog(props: Omit<DialogProps, 'onSubmit' | 'error'>) {
+  const { footer, unsaved = 'secret', ...dialog } = props;
   return (
     <Dialog
       {...dialog}
@@ -282,14 +265,8 @@ interface AskButtonProps extends Omit<ConfirmProps, 'title' | 'action' | 'onClos
 }
 
 /** A button that asks before it acts. */
-export function AskButton({
-  text,
-  label,
-  title = label ?? text,
-  right,
-  kind = 'plain',
-  ...confirm
-}: AskButtonProps) {
+export function AskButton(props: AskButtonProps) {
+  const { text, label, title = label ?? text, right, kind = 'plain', ...confirm } = props;
   const [isAsking, setAsking] = useState(false);
   const mayAct = useMay(right);
   if (!mayAct) return null;

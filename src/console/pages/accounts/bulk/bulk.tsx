@@ -42,16 +42,8 @@ const ACTIONS: readonly BulkActionType[] = [
 const IN_BAR = 4;
 
 /** Reads which actions it offers before the first selection, because a button that appears later would move the others. */
-export function BulkBar({
-  ids,
-  filter,
-  matched,
-  pageFull,
-  allMatching,
-  onAllMatching,
-  onClear,
-  onDone,
-}: BarProps) {
+export function BulkBar(props: BarProps) {
+  const { ids, filter, matched, pageFull, allMatching, onAllMatching, onClear, onDone } = props;
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
   /** An action that chooses among these is offered where there are any. */
