@@ -35,9 +35,8 @@ export function chartTests(getWorld: () => World): void {
       assert.match(charts[0]?.values[0] ?? '', /^[\d.]+ [kM]?B\/s$/);
       for (const { values } of charts) assert.ok(!values.includes('—'), values.join());
       const red = await page.evaluate<boolean>(`
-        getComputedStyle(document.querySelector('.swatch.c-bad')).backgroundColor ===
-        getComputedStyle(Object.assign(document.body.appendChild(document.createElement('i')), { className: 'swatch c-bad' })).backgroundColor &&
-        document.querySelector('.swatch.c-bad').parentElement.textContent.startsWith('Failed')`);
+        getComputedStyle([...document.querySelectorAll('.key')].find((one) => one.textContent.startsWith('Failed')).querySelector('.swatch')).backgroundColor ===
+        getComputedStyle(Object.assign(document.body.appendChild(document.createElement('i')), { style: 'background: var(--bad)' })).backgroundColor`);
       assert.ok(red, 'failed logins are not red');
     }
   });

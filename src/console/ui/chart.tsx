@@ -172,11 +172,7 @@ export function Chart({
             const value = one.values[shownAt];
             return (
               <span key={one.label} class="key">
-                <i
-                  class={`swatch${one.isBad ? ' c-bad' : ''}`}
-                  style={{ background: `var(--${tone(one)})` }}
-                  aria-hidden="true"
-                />
+                <i class="swatch" style={{ background: `var(--${tone(one)})` }} aria-hidden="true" />
                 {one.label} <b class="number">{value === null || value === undefined ? '—' : show(value)}</b>
               </span>
             );
