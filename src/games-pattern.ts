@@ -1,7 +1,7 @@
 // Compiles the patterns of game rules with re2js, which matches in linear time.
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import type { PatternFault } from './core/heartbeats/game-rule-error.js';
 import { type CompiledPattern, PatternError, type PatternMatch } from './core/heartbeats/game-rules.js';
+import type { PatternFault } from './core/heartbeats/payload-matcher.js';
 
 /** Matching time also grows with the program size: at this size, 4 KiB take tens of milliseconds in the worst case. */
 const MAX_PROGRAM_SIZE = 500;

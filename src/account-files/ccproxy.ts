@@ -4,12 +4,10 @@ import { Readable } from 'node:stream';
 import { networksOfRange } from '../core/accounts/access/address-list.js';
 import { shownIn } from '../core/time-zone.js';
 import { formatWireDate, toWireDate } from '../core/wire-date.js';
-import { lostSettings } from './ccproxy-lost.js';
 import type { ReadOptions } from './csv.js';
 import { decodeText, EncodingError, textOf } from './file-text.js';
-import { because } from './reasons.js';
+import { because, type FileView, lostSettings } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
-import type { FileView } from './row.js';
 
 /** The file is read as a whole. Typical files have some kilobytes. */
 const MAX_CHARS = 16 * 1024 * 1024;

@@ -2,13 +2,10 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
-import type { LostSetting } from './ccproxy-lost.js';
 import { decodeText, EncodingError, type TextOptions } from './file-text.js';
-import { guard, unguard } from './formula-guard.js';
 import { fieldNamed } from './headings.js';
-import { because } from './reasons.js';
+import { because, FILE_FIELDS, type FileView, HASHES, type LostSetting, toRow } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
-import { FILE_FIELDS, type FileView, HASHES, toRow } from './row.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 const MAX_SHOWN_HEADINGS = 10;
@@ -123,4 +120,30 @@ export function writeCsv(views: Iterable<FileView>, { withHashes }: { withHashes
   });
   pipeline(Readable.from(rows()), texts, ownedByReader);
   return texts;
+}
+
+/** Characters that start a formula. Japanese spreadsheets accept the full-width forms too. */
+const FORMULA = '=+\\-@\uff1d\uff0b\uff0d\uff20';
+/** Characters that can end a cell: commas, semicolons, bars, white space, line breaks, control characters. */
+const SEPARATOR = ',;|\\s\\u0000-\\u001f\\u007f-\\u009f';
+/** Some spreadsheets skip these characters at the start of a text. */
+const DROPPED = '\\t\\r';
+
+/** Matches each position where a formula could start. Spreadsheets may remove quotes before it. The apostrophe follows the group. */
+const placeOf = (apostrophe: '' | "'"): RegExp =>
+  new RegExp(
+    `(^['"]*)${apostrophe}(?=[${FORMULA}${DROPPED}])|((?<=[${SEPARATOR}])['"]*)${apostrophe}(?=[${FORMULA}])`,
+    'g',
+  );
+const UNGUARDED = placeOf('');
+const GUARDED = placeOf("'");
+
+/** Adds an apostrophe before each position in `text` where a formula could start. */
+function guard(text: string): string {
+  return text.replace(UNGUARDED, "$1$2'");
+}
+
+/** Reverses `guard`. A text that was never guarded loses such apostrophes. */
+function unguard(text: string): string {
+  return text.replace(GUARDED, '$1$2');
 }

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import { readCcproxy, writeCcproxy } from './ccproxy.js';
 import { type ReadOptions, readCsv, writeCsv } from './csv.js';
 import { readJson, writeJson } from './json.js';
+import type { FileView } from './reasons.js';
 import type { FileRecord } from './record.js';
-import type { FileView } from './row.js';
 
 export type FileFormat = 'csv' | 'json' | 'ccproxy';
 export const FILE_FORMATS: readonly FileFormat[] = ['csv', 'json', 'ccproxy'];

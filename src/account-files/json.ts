@@ -1,8 +1,7 @@
 // Accounts as a JSON array of objects (RFC 8259), parsed and written one object at a time.
 import { Readable } from 'node:stream';
-import { because, type ReasonCode } from './reasons.js';
+import { because, type FileView, type ReasonCode, toRow } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
-import { type FileView, toRow } from './row.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 

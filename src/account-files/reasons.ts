@@ -1,7 +1,13 @@
-// The reasons for failed and skipped lines: a code with values for programs, and an English text.
+// A line of a file as its reader found it, why it cannot be imported, and the settings of CCProxy that an import cannot keep.
 import { ADDRESS_TEXTS } from '../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../core/accounts/access/schedule.js';
+import type { AccountView } from '../core/accounts/account-query.js';
+import { FIELDS } from '../core/accounts/fields/account-fields.js';
+import { NO_CONTACTS } from '../core/accounts/fields/contacts.js';
+import type { Cell } from '../core/accounts/fields/kinds.js';
+import { type CountedTraffic, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import { fillText } from '../core/text.js';
+import { formatWireDate } from '../core/wire-date.js';
 
 export const REASON_TEXTS = {
   'no-username': 'the user name is missing',
@@ -68,4 +74,116 @@ export function because(code: ReasonCode, values: Reason['values'] = {}): Reason
 
 export function reasonText({ code, values }: Reason): string {
   return fillText(REASON_TEXTS[code], values);
+}
+
+/** An account to write to a file. */
+export interface FileView {
+  readonly view: AccountView;
+  readonly usage: CountedTraffic;
+}
+
+const FIRST = [
+  'username',
+  'passwordHash',
+  'linkHash',
+  'isEnabled',
+  'remarks',
+  'createdAt',
+  'expiresAt',
+  'id',
+];
+/** The fields after the usage. No file names the owner, or says that the account is suspended. */
+const LATER = FIELDS.filter(
+  ([name]) => !FIRST.includes(name) && !['owner', 'suspendedUntil', 'suspendReason'].includes(name),
+);
+
+/** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
+export const FILE_FIELDS: readonly string[] = [
+  ...FIRST,
+  ...['lastLoginAt', 'dataCount', 'latestGameId'],
+  ...Object.keys(NO_LIMITS),
+  ...['periodBytes', 'totalBytesUp', 'totalBytesDown'],
+  ...LATER.map(([name]) => name),
+  ...Object.keys(NO_CONTACTS),
+];
+
+/** The fields that a file without hashes leaves out. */
+export const HASHES: readonly string[] = ['passwordHash', 'linkHash'];
+
+type Row = Readonly<Record<string, Cell>> & {
+  readonly passwordHash: string;
+  readonly linkHash: string | null;
+};
+
+/** An account as a row of a file; dates in the format of the account API. */
+export function toRow({ view, usage }: FileView): Row {
+  const { account, dataCount, latestGameId } = view;
+  const date = (ms: number | null) => (ms === null ? null : formatWireDate(ms));
+  return {
+    username: account.username,
+    passwordHash: account.passwordHash,
+    linkHash: account.link?.hash ?? null,
+    isEnabled: account.isEnabled,
+    remarks: account.remarks,
+    createdAt: date(account.createdAt),
+    expiresAt: date(account.expiresAt),
+    id: account.id,
+    lastLoginAt: date(account.lastLoginAt),
+    dataCount,
+    latestGameId,
+    ...account.limits,
+    periodBytes: usage.periodBytes,
+    totalBytesUp: usage.totalBytesUp,
+    totalBytesDown: usage.totalBytesDown,
+    ...Object.fromEntries(LATER.map(([name, { toCell }]) => [name, toCell(account[name])])),
+    ...account.contacts,
+  };
+}
+
+/** Reads one key of the account's section; undefined: it is missing or empty. */
+type ReadKey = (name: string) => string | undefined;
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value.trim() === '1';
+const isChosen = (value: string | undefined): boolean => value !== undefined && Number(value) >= 0;
+
+/** Values of `ServiceMask` that allow every service that CCProxy has. */
+const ALL_SERVICES = new Set(['254', '255']);
+const SERVICES = ['WWW', 'Mail', 'FTP', 'Telnet', 'Dial', 'Others'];
+
+const LOSSES = {
+  // CCProxy lets in nobody who must come from an address that is not set. Here the account is bound to none.
+  'client-address': (of: ReadKey) =>
+    isSet(of('EnableIPAddress')) && of('IPAddressLow') === undefined && of('IPAddressHigh') === undefined,
+  'mac-address': (of: ReadKey) => isSet(of('EnableMACAddress')) && of('MACAddress') !== undefined,
+  'web-filter': (of: ReadKey) => isChosen(of('WebFilter')),
+  'time-schedule': (of: ReadKey) => isChosen(of('TimeSchedule')),
+  group: (of: ReadKey) => isSet(of('BelongsGroup')),
+  'left-time': (of: ReadKey) => isSet(of('EnableLeftTime')),
+  'bandwidth-quota': (of: ReadKey) => isSet(of('EnableBandwidthQuota')),
+  'outgoing-address': (of: ReadKey) => of('OutgoingIP') !== undefined,
+  services: (of: ReadKey) =>
+    SERVICES.some((service) => of(`Enable${service}`) === '0') ||
+    !ALL_SERVICES.has(of('ServiceMask')?.trim() ?? '255'),
+} satisfies Record<string, (of: ReadKey) => boolean>;
+
+export type LostSetting = keyof typeof LOSSES | 'group-account';
+
+/** What an operator reads; the console has its own texts. */
+export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
+  'client-address':
+    'bound to client addresses, but the file names none: the account may log in from everywhere',
+  'mac-address': 'MAC address',
+  'web-filter': 'web filter',
+  'time-schedule': 'time schedule (the file has only its number)',
+  group: 'settings of its group',
+  'left-time': 'remaining time',
+  'bandwidth-quota': 'bandwidth quota (CCProxy counts it over a number of days)',
+  'outgoing-address': 'outgoing address',
+  services: 'services other than SOCKS switched off',
+  'group-account': 'group (not an account)',
+};
+
+/** The settings of one account that are lost. */
+export function lostSettings(of: ReadKey): LostSetting[] {
+  return (Object.keys(LOSSES) as (keyof typeof LOSSES)[]).filter((name) => LOSSES[name](of));
 }

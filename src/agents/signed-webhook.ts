@@ -1,12 +1,14 @@
 // POST /hooks/agent/<name>: requests of senders that sign them and send no bearer token.
 import { createHash } from 'node:crypto';
-import { field, type JsonObject, readJsonObject } from '../core/agents/json-object.js';
 import { type SigningSender, verifySignature } from '../core/agents/signatures.js';
 import {
   chooseSession,
+  field,
   type HookAnswer,
   type HookRequest,
+  type JsonObject,
   messageFault,
+  readJsonObject,
   SIGNED_PATH,
 } from '../core/agents/webhooks.js';
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';

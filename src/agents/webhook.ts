@@ -1,5 +1,5 @@
 // The webhook endpoints: checks the request step by step, stores the run, then answers.
-import { readJsonObject } from '../core/agents/json-object.js';
+
 import type { RunKind } from '../core/agents/runs.js';
 import {
   chooseSession,
@@ -9,6 +9,7 @@ import {
   type HookRequest,
   readHookBody,
   readIdempotencyKey,
+  readJsonObject,
   requestDigest,
 } from '../core/agents/webhooks.js';
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';

@@ -1,6 +1,6 @@
 // `pulsegate config`: checks the configuration, and prints the effective configuration without secrets.
 import { ConfigError } from '../config/config-error.js';
-import { toPlain } from '../config/plain.js';
+import { toPlain } from '../config/units.js';
 import type { Loaded } from '../config.js';
 import { printJson, printLine } from './shared/command.js';
 import type { AddCommands, Run } from './shared/group.js';

@@ -1,6 +1,6 @@
 // `pulsegate operator`: manages the operators besides the administrator.
 import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
-import { ROLES } from '../core/auth/roles.js';
+import { ROLES } from '../core/auth/operator.js';
 import { type Answer, type Api, worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';

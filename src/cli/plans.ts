@@ -8,7 +8,7 @@ import {
   NO_PLAN_LIMITS,
   type Plan,
 } from '../core/accounts/plans/plans.js';
-import { etagOf } from '../http/api/etag.js';
+import { etagOf } from '../http/api/route.js';
 import { type Api, unlessChangedMeanwhile } from './shared/api.js';
 import { CommandError, notFound } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';

@@ -1,5 +1,5 @@
 // `pulsegate token`: lists, creates and revokes API tokens.
-import { TOKEN_SCOPES } from '../core/auth/roles.js';
+import { TOKEN_SCOPES } from '../core/auth/operator.js';
 import { isoOrNull } from '../core/clock.js';
 import { worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';

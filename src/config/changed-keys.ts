@@ -1,6 +1,5 @@
 // Lists the keys that differ between two configurations.
-import { Secret } from './secret.js';
-import { isPlainObject, Quantity } from './units.js';
+import { isPlainObject, Quantity, Secret } from './units.js';
 
 /** Sorted paths such as `['socks.port', 'agents.reporter.timeout']`. A list counts as one value, and so does an added or removed group. */
 export function changedKeys(before: unknown, after: unknown, path = ''): string[] {

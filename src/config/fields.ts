@@ -1,8 +1,7 @@
 // The value types of configuration keys. Each registers a description of the allowed values for error messages.
 import { z } from 'zod';
 import { isHost, isHttpUrl, NAME_OR_WILDCARD } from '../core/endpoints.js';
-import { Secret } from './secret.js';
-import { parseDuration, parseSize, Quantity, type Unit } from './units.js';
+import { parseDuration, parseSize, Quantity, Secret, type Unit } from './units.js';
 
 /** The description of a key for error messages. It replaces the messages of zod, which are not written for operators. */
 export interface About {

@@ -1,14 +1,15 @@
 // Loads the configuration from defaults, file, environment and flags, in this order, and validates the result.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { stringify } from 'yaml';
 import { ConfigError } from './config-error.js';
-import { type EffectiveEntry, effectiveEntries } from './effective.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import { applyOverrides, fromEnvironment, type Override } from './overrides.js';
 import { pathText, toProblems } from './problems.js';
 import { type Config, configSchema, egressWarnings, type Settings } from './schema.js';
-import { isPlainObject, nameUnits } from './units.js';
+import { isPlainObject, nameUnits, toPlain } from './units.js';
 import * as walk from './walk.js';
+import { aboutOf, everyKey, isGroup, shapeOf, valueAt } from './walk.js';
 import { webhookWarnings } from './webhooks-schema.js';
 
 /** The first of these that exists is read when no file is named. An installed daemon uses the last one. */
@@ -106,4 +107,37 @@ function emptySections(data: unknown, schema: walk.Schema): unknown {
       return [key, child ? emptySections(value, child) : value];
     }),
   );
+}
+
+export interface EffectiveEntry {
+  /** `socks.handshakeTimeout`. */
+  readonly path: string;
+  /** The value as YAML; of a secret only whether it is set. */
+  readonly value: string;
+  readonly source: 'default' | 'file' | 'environment' | 'flag';
+  readonly isSecret: boolean;
+}
+
+/** @param overrideOf the `where` of the override that set the value at a path; undefined when none did */
+export function effectiveEntries(
+  settings: Settings,
+  fileData: unknown,
+  overrideOf: (path: readonly string[]) => string | undefined,
+): EffectiveEntry[] {
+  const plain = toPlain(settings);
+  return [...everyKey(configSchema)].flatMap(({ path, schema }) => {
+    // Sections are listed by their keys. Maps have no fixed keys and are listed as one value.
+    if (isGroup(schema) && Object.keys(shapeOf(schema)).length > 0) return [];
+    const value = valueAt(plain, path);
+    const where = overrideOf(path);
+    const inFile = valueAt(fileData, path) !== undefined;
+    return [
+      {
+        path: path.join('.'),
+        value: stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim(),
+        source: where ? (where.startsWith('flag') ? 'flag' : 'environment') : inFile ? 'file' : 'default',
+        isSecret: aboutOf(schema)?.secret === true,
+      } as const,
+    ];
+  });
 }

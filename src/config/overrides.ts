@@ -1,6 +1,6 @@
 // Overrides of the configuration file: environment variables and command line options.
 import { parseDocument } from 'yaml';
-import { RUN_VARIABLES } from '../core/agents/run-variables.js';
+import { RUN_VARIABLES } from '../core/agents/run-store.js';
 import { closest } from '../core/text.js';
 import type { Problem } from './config-error.js';
 import { isPlainObject } from './units.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { closest } from '../core/text.js';
 import type { Problem } from './config-error.js';
-import { HIDDEN } from './secret.js';
+import { HIDDEN } from './units.js';
 import * as walk from './walk.js';
 
 /** The position of the value or key at a path. */

@@ -1,4 +1,5 @@
-// Parses durations and sizes (10s, 64KiB), and adds the unit to the names of their keys.
+// Values of the configuration: durations, sizes and rates, secrets; and all of it as plain data for output.
+import { inspect } from 'node:util';
 
 /** The unit of a number. It becomes the suffix of the key (`idleTimeout: 5m` → `idleTimeoutMs: 300000`). */
 export type Unit = 'Ms' | 'Bytes';
@@ -70,4 +71,41 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+export const HIDDEN = '(hidden)';
+
+export class Secret {
+  readonly opaque = true;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The text. Call this only to compare or send it. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return HIDDEN;
+  }
+
+  toJSON(): string {
+    return HIDDEN;
+  }
+
+  [inspect.custom](): string {
+    return HIDDEN;
+  }
+}
+
+/** Plain data without secrets. */
+export function toPlain(value: unknown): unknown {
+  if (value instanceof Secret) return value.toJSON();
+  if (value instanceof Quantity) return value.text;
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlain(item)]));
 }

@@ -10,7 +10,7 @@ import { AGENT_NAME, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhoo
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
 import { about, duration, flag, httpUrl, oneOf, secret, size, text, textThat, whole } from './fields.js';
-import { Secret } from './secret.js';
+import { Secret } from './units.js';
 
 /** The minimum that the agent webhook specification recommends. */
 const MIN_SECRET_CHARS = 32;

@@ -1,7 +1,6 @@
 // Responses of the admin API: always JSON. One table maps each refusal to its status and text.
 import type { Context } from 'koa';
-import { type ProblemAnswer, sendProblem } from './api/problem.js';
-import { because } from './api/problem-reasons.js';
+import { because, failure, type ProblemAnswer, sendProblem } from './api/problem.js';
 
 /** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_S = 5;
@@ -92,7 +91,7 @@ export function refuseBusy(ctx: Context): void {
   refuse(ctx, 'too-many-attempts', why.detail);
 }
 
-export const TOO_MANY_ATTEMPTS = { problem: 'too-many-requests', ...because('too-many-attempts') } as const;
+export const TOO_MANY_ATTEMPTS = failure('too-many-requests', 'too-many-attempts');
 
 const V1 = '/api/v1/';
 /** Older than the rest of /api/v1: scripts expect refusals in the account API's form. */

@@ -4,12 +4,10 @@ import { accountsOfSeller } from '../core/accounts/owned-accounts.js';
 import { type Actor, DAEMON } from '../core/audit/audit.js';
 import type { ApiTokens } from '../core/auth/api-tokens.js';
 import type { ConsoleSessions, SessionCredentials } from '../core/auth/console-sessions.js';
-import type { Operator } from '../core/auth/operator.js';
+import { type Operator, ROLE_SCOPES } from '../core/auth/operator.js';
 import type { Principal, Principals } from '../core/auth/principals.js';
-import { ROLE_SCOPES } from '../core/auth/roles.js';
 import type { Whitelist } from '../core/auth/whitelist.js';
-import type { ProblemAnswer } from './api/problem.js';
-import { because } from './api/problem-reasons.js';
+import { failure, type ProblemAnswer } from './api/problem.js';
 
 /** On the control socket: names the calling system user, percent-encoded, for the audit log. */
 export const USER_HEADER = 'pulsegate-user';
@@ -137,11 +135,9 @@ export function createLostAccess({
     const principal = principals.get(operator?.id ?? null);
     if (!principal) return { problem: 'signed-out' };
     if (principal.operator?.role !== operator?.role) {
-      return { problem: 'wrong-role', ...because('role-changed') };
+      return failure('wrong-role', 'role-changed');
     }
     if (!isStillGood[via](key ?? '', principal)) return { problem: 'signed-out' };
-    return whitelist.allows(address)
-      ? null
-      : { problem: 'forbidden', ...because('not-whitelisted', { address }) };
+    return whitelist.allows(address) ? null : failure('forbidden', 'not-whitelisted', { address });
   };
 }

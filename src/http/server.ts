@@ -14,15 +14,18 @@ import { createBodyReader } from './body.js';
 import type { AdminState } from './caller.js';
 import { createHttpServers, type HttpServersOptions } from './connections/http.js';
 import type { Tls } from './connections/tls.js';
-import { createControlServer } from './control.js';
 import { authenticate } from './guards/authenticate.js';
-import { createClientReader, readClient, whitelistGuard } from './guards/client.js';
+import {
+  createClientReader,
+  type IsOwnOutbound,
+  readClient,
+  refuseOwnOutbound,
+  whitelistGuard,
+} from './guards/client.js';
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 import { hostGuard, sameOriginGuard } from './guards/host.js';
-import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js';
-import { type HealthDeps, healthRoutes } from './health.js';
-import { hookRoutes } from './hooks-routes.js';
 import { type MetricsDeps, metricsRoute } from './metrics.js';
+import { createControlServer, type HealthDeps, healthRoutes, hookRoutes } from './plain-routes.js';
 import { isPlayerPath, servePlayers } from './player/serve.js';
 import type { Services } from './services.js';
 import { serveApi } from './v1/api.js';

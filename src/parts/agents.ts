@@ -5,8 +5,8 @@ import { parseWhitelist } from '../core/auth/whitelist.js';
 import type { Log } from '../core/log.js';
 import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
+import type { PenaltiesPart } from './database/changes.js';
 import { nodeNameOf } from './database/node.js';
-import type { PenaltiesPart } from './database/penalties.js';
 import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
+import { createKnownSources, type KnownSources } from '../core/auth/attempt-limit.js';
 import { type ConsoleSessions, createConsoleSessions } from '../core/auth/console-sessions.js';
-import { createKnownSources, type KnownSources } from '../core/auth/known-sources.js';
 import { createOperators, type Operators } from '../core/auth/operators.js';
 import { openPrincipals, type Principals } from '../core/auth/principals.js';
 import type { Log } from '../core/log.js';

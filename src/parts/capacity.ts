@@ -1,8 +1,10 @@
 // The limits of this process (getrlimit(2)), and those of connections, which the configuration sets or `auto` derives from the limit
 // of file descriptors (RLIMIT_NOFILE).
-
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.js';
+import type { Log } from '../core/log.js';
+import { preparePriorities, yieldToPlayers } from '../proxy/thread-priority.js';
+import type { Part } from './lifecycle.js';
 
 /** Maximum number of concurrent connections: as configured, or derived from the file descriptor limit. */
 export function maxConnections({ socks }: Config): number {
@@ -86,4 +88,16 @@ export function connectionsFor(descriptors: number, hasTls: boolean): number {
 /** The number of descriptors that connections of players may not use. */
 export function reservedOf(descriptors: number): number {
   return Math.max(RESERVED, Math.floor(descriptors / 10));
+}
+
+/** Created before the threads of players, and started when all of them run. */
+export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part {
+  if (controlPlaneNice > 0) preparePriorities();
+  return {
+    name: 'priority',
+    start() {
+      if (!yieldToPlayers(controlPlaneNice))
+        log.warn({ controlPlaneNice }, 'the system refused to lower the priority of the control plane');
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { createPlansSetting, type PlansSetting } from '../core/accounts/plans/pl
 import { createPacSetting, type PacSetting } from '../core/accounts/player/pac.js';
 import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player/player-links.js';
 import { type AccountUsage, createAccountUsage } from '../core/accounts/usage/account-usage.js';
-import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/usage/time-zones-setting.js';
+import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/usage/calendar.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist.js';

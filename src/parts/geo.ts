@@ -2,7 +2,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { type Config, ConfigError, type Problem } from '../config.js';
-import { lacksGeoFile } from '../core/accounts/access/allowed-clients.js';
+import { lacksGeoFile } from '../core/accounts/access/address-list.js';
 import type { AccountDirectory } from '../core/accounts/directory.js';
 import { codeOf } from '../core/errors.js';
 import { type Geo, presentGeo } from '../core/geo.js';

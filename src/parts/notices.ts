@@ -12,13 +12,14 @@ import {
   type Confirmations,
   createConfirmations,
   type IsTrusted,
+  type NoticeReach,
+  reachOf,
   trustedContacts,
   trustOf,
 } from '../core/notices/confirmations.js';
 import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
 import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../core/notices/notice-settings.js';
 import { createNotices } from '../core/notices/notices.js';
-import { type NoticeReach, reachOf } from '../core/notices/preview.js';
 import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';

@@ -4,7 +4,7 @@ import type { GuardReason } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { Exit } from '../core/exits/exit.js';
-import type { ExitTrial, ExitTrialRequest } from '../core/exits/exit-trial.js';
+import type { ExitTrial, ExitTrialRequest } from '../core/exits/exit-figures.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../core/ip.js';
 import type {

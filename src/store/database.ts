@@ -2,15 +2,15 @@
 // sqlite/database.ts and pg/database.ts.
 import type { Knex } from 'knex';
 import knex from 'knex';
-import type { PermitStore } from '../core/accounts/access/permit-store.js';
+import type { PermitStore } from '../core/accounts/access/held-permits.js';
 import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/usage/activity-feed.js';
 import type { PenaltyStore } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import { QueryTooSlowError } from '../core/errors.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
-import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
+import type { LiveSessionStore } from '../core/sessions/session.js';
 import type { StorageFault } from '../core/storage.js';
-import type { ChangeFeed, RecordChange } from './changes.js';
+import type { ChangeFeed, RecordChange } from './follow-changes.js';
 import type { LoginSearch } from './tables/logins.js';
 
 /** The connections for read-only queries, and the time limit of each query. */

@@ -13,15 +13,18 @@ import fc from 'fast-check';
 import { readCcproxy, writeCcproxy } from '../../src/account-files/ccproxy.js';
 import { readCsv, writeCsv } from '../../src/account-files/csv.js';
 import { readJson, writeJson } from '../../src/account-files/json.js';
-import { reasonText } from '../../src/account-files/reasons.js';
+import { type FileView, reasonText } from '../../src/account-files/reasons.js';
 import type { FileRecord } from '../../src/account-files/record.js';
-import type { FileView } from '../../src/account-files/row.js';
 import { hashPassword } from '../../src/core/accounts/access/password.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
-import type { AccountView } from '../../src/core/accounts/account-views.js';
+import type { AccountView } from '../../src/core/accounts/account-query.js';
 import { fieldsOf, INITIAL_FIELDS, isValidRemarks } from '../../src/core/accounts/fields/account-fields.js';
-import { CONTACT_LANGUAGES } from '../../src/core/accounts/fields/contacts.js';
-import { isValidTag, MAX_TAGS, uniqueTags } from '../../src/core/accounts/fields/tags.js';
+import {
+  CONTACT_LANGUAGES,
+  isValidTag,
+  MAX_TAGS,
+  uniqueTags,
+} from '../../src/core/accounts/fields/contacts.js';
 import { isPlanName } from '../../src/core/accounts/plans/plans.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/usage/limits.js';
 import { account as someAccount } from '../helpers/account.js';

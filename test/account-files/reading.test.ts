@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readCsv, writeCsv } from '../../src/account-files/csv.js';
-import { parseFileDate } from '../../src/account-files/file-date.js';
 import { decodeText, type FileEncoding } from '../../src/account-files/file-text.js';
+import { parseFileDate } from '../../src/account-files/record.js';
 import { allRecords, inChunks } from '../helpers/file-records.js';
 import { encodeGbk } from '../helpers/gbk.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseDuration, parseSize } from '../../src/config/units.js';
-import { runVariables } from '../../src/core/agents/run-variables.js';
+import { runVariables } from '../../src/core/agents/run-store.js';
 import { loadText, messageOf } from '../helpers/config-file.js';
 
 const flag = (text: string) => [{ path: ['socks', 'port'], text, where: 'flag --socks-port' }];

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { REASON_TEXTS as LINE_TEXTS } from '../../src/account-files/reasons.js';
 import { AUDIT_ACTIONS } from '../../src/core/audit/audit.js';
-import { FIELD_TEXTS } from '../../src/http/api/field-errors.js';
-import { REASON_TEXTS } from '../../src/http/api/problem-reasons.js';
+import { REASON_TEXTS } from '../../src/http/api/problem.js';
+import { FIELD_TEXTS } from '../../src/http/api/schemas.js';
 import { routes } from '../../src/http/v1/routes.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));

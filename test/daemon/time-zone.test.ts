@@ -1,7 +1,7 @@
 // Days by the operator's time zone: of a new daemon, when another node enters another zone, and after a restart with a changed one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTimeZonesSetting } from '../../src/core/accounts/usage/time-zones-setting.js';
+import { createTimeZonesSetting } from '../../src/core/accounts/usage/calendar.js';
 import { openStore } from '../../src/store/store.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { databaseOf } from '../helpers/database.js';

@@ -6,7 +6,7 @@ import { createOperators } from '../../src/core/auth/operators.js';
 import { createPeoplePasswords, type PeoplePasswords } from '../../src/core/auth/people-passwords.js';
 import { openPrincipals } from '../../src/core/auth/principals.js';
 import { NO_TOTP_KEYS } from '../../src/core/auth/totp.js';
-import type { SettingStore } from '../../src/core/settings/setting-store.js';
+import type { SettingStore } from '../../src/core/settings/setting.js';
 
 export const quickPasswords = (): PeoplePasswords =>
   createPeoplePasswords({ maxAtOnce: 1_000, maxWaiting: 1_000, rounds: 1 });

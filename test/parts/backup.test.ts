@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createBackup } from '../../src/parts/admin/backup.js';
+import { createBackup } from '../../src/parts/admin/services.js';
 import { openStore } from '../../src/store/store.js';
 
 test('one backup is made at a time, also after a crash left the file of an earlier one', async (t) => {

@@ -9,8 +9,7 @@ import {
   NEW_EXIT,
   parseProxy,
 } from '../../src/core/exits/exit.js';
-import { ExitFigures } from '../../src/core/exits/exit-figures.js';
-import { seenAddress } from '../../src/core/exits/exit-trial.js';
+import { ExitFigures, seenAddress } from '../../src/core/exits/exit-figures.js';
 import { parseIp } from '../../src/core/ip.js';
 import { type LogLine, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';

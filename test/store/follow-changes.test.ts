@@ -1,8 +1,7 @@
 // Following the changes of other processes: many accounts in few batches, each once, and no change lost by a failure.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Change } from '../../src/store/changes.js';
-import { followChanges } from '../../src/store/follow-changes.js';
+import { type Change, followChanges } from '../../src/store/follow-changes.js';
 import { eventually } from '../helpers/eventually.js';
 import { createTestTimers } from '../helpers/timers.js';
 

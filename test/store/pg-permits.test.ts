@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
-import type { WantedPermit } from '../../src/core/accounts/access/permit-store.js';
+import type { WantedPermit } from '../../src/core/accounts/access/held-permits.js';
 import { createPgChangeRecorder } from '../../src/store/pg/changes.js';
 import { connectPg } from '../../src/store/pg/connect.js';
 import { createPgPermitStore } from '../../src/store/pg/permits.js';

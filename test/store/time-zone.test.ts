@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
+import { createTimeZonesSetting } from '../../src/core/accounts/usage/calendar.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/usage/limits.js';
-import { createTimeZonesSetting } from '../../src/core/accounts/usage/time-zones-setting.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { FakeSession } from '../helpers/fake-session.js';
 import { addAccount } from '../helpers/stored-accounts.js';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runVariables } from '../../core/agents/run-variables.js';
+import { runVariables } from '../../core/agents/run-store.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
 import { oneLine } from '../../core/text.js';
 import { killRunProcesses, signalGroup } from '../processes.js';

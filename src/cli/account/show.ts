@@ -1,6 +1,6 @@
 // `pulsegate account list` and `account show`.
 import { textOfAddresses } from '../../core/accounts/access/address-list.js';
-import { textOfTags } from '../../core/accounts/fields/tags.js';
+import { textOfTags } from '../../core/accounts/fields/contacts.js';
 import { formatHostPort } from '../../core/ip.js';
 import { type Answer, readPages } from '../shared/api.js';
 import type { Group } from '../shared/group.js';

@@ -1,5 +1,5 @@
 // `pulsegate account update`.
-import { changedTags } from '../../core/accounts/fields/tags.js';
+import { changedTags } from '../../core/accounts/fields/contacts.js';
 import { isoOrNull } from '../../core/clock.js';
 import { unlessChangedMeanwhile } from '../shared/api.js';
 import type { Group } from '../shared/group.js';

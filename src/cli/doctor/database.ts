@@ -1,7 +1,7 @@
 // `pulsegate doctor`: checks the database, and what needs it: admin whitelist, account limits, clock, second factors.
 import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, type Loaded } from '../../config.js';
-import { lacksGeoFile } from '../../core/accounts/access/allowed-clients.js';
+import { lacksGeoFile } from '../../core/accounts/access/address-list.js';
 import type { Account } from '../../core/accounts/account.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { operatorSettingsPrefix } from '../../core/auth/operator.js';

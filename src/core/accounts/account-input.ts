@@ -6,9 +6,9 @@ import {
   fieldReason,
   type GivenFields,
   INITIAL_FIELDS,
+  type RefusedAddress,
   storedFields,
 } from './fields/account-fields.js';
-import type { RefusedAddress } from './fields/address-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
 import { type AccountLimits, NO_LIMITS } from './usage/limits.js';
 

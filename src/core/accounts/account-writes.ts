@@ -8,8 +8,7 @@ import type { AccountStore, StoredChange } from './account-store.js';
 import type { AccountDirectory } from './directory.js';
 import type { AccountUsage } from './usage/account-usage.js';
 import type { Calendar } from './usage/calendar.js';
-import { trafficOf } from './usage/imported-traffic.js';
-import type { CountedTraffic } from './usage/limits.js';
+import type { CountedTraffic, TrafficOfDay } from './usage/limits.js';
 
 /** The usage that an import brings; ignored for an account with traffic on this server. */
 export interface Imported {
@@ -163,4 +162,31 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
       }
     },
   };
+}
+
+/**
+ * Converts the usage of another server into traffic per day: the usage of the period counts as today's traffic, the rest as traffic
+ * of the day before the period.
+ */
+export function trafficOf(
+  { id: accountId, limits }: Pick<Account, 'id' | 'limits'>,
+  used: CountedTraffic | undefined,
+  at: number,
+  calendar: Calendar,
+): readonly TrafficOfDay[] {
+  if (!used) return [];
+  const { totalBytesUp, totalBytesDown, periodBytes } = used;
+  const total = totalBytesUp + totalBytesDown;
+  if (total === 0) return [];
+  const ofPeriod = Math.min(periodBytes, total);
+  const periodUp = Math.min(ofPeriod, totalBytesUp);
+  const periodDown = ofPeriod - periodUp;
+  const today = calendar.dayOf(at);
+  const first = calendar.firstDay(limits.quotaPeriod, at) ?? today;
+  const bytesUp = totalBytesUp - periodUp;
+  const bytesDown = totalBytesDown - periodDown;
+  return [
+    { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
+    { accountId, day: calendar.dayOf(calendar.startOfDay(first) - 1), bytesUp, bytesDown, sessions: 0 },
+  ];
 }

@@ -24,7 +24,7 @@ export interface Account {
   readonly link: AccountLink | null;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
-  /** Sorted, without duplicates (see fields/tags.ts). */
+  /** Sorted, without duplicates (see fields/contacts.ts). */
   readonly tags: readonly string[];
   readonly createdAt: number;
   readonly lastLoginAt: number | null;
@@ -39,7 +39,7 @@ export interface Account {
   readonly quotaReset: QuotaReset | null;
   /** Client addresses and networks that may use this account without credentials; see access/authorized-addresses.ts. */
   readonly authorizedAddresses: readonly string[];
-  /** Client addresses and networks from which the account may log in; an empty list: everywhere. See access/allowed-clients.ts. */
+  /** Client addresses and networks from which the account may log in; an empty list: everywhere. See access/address-list.ts. */
   readonly allowedClients: readonly string[];
   /** The days and hours at which the account may be used; null: always. See access/schedule.ts. */
   readonly schedule: string | null;

@@ -7,7 +7,6 @@ import { DAY_MS } from '../clock.js';
 import { noRefusal, type Refuse } from '../settings/setting.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
-import { createAddressCheck } from './access/address-check.js';
 import { type Account, isValidUsername } from './account.js';
 import {
   type AccountChange,
@@ -21,15 +20,16 @@ import {
   type RenameRefusal,
   type UpdateRefusal,
 } from './account-input.js';
+import { type AccountViews, createAccountViews } from './account-query.js';
 import { UsernameTaken } from './account-store.js';
-import { type AccountViews, createAccountViews } from './account-views.js';
 import {
   type AccountWriteDeps,
   createAccountWrites,
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
-import type { AddressSettings, RefusedAddress } from './fields/address-fields.js';
+import { createAddressCheck } from './directory.js';
+import type { AddressSettings, RefusedAddress } from './fields/account-fields.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;

@@ -1,8 +1,16 @@
 // The account directory: all accounts in memory, so that a login never waits for the database. It is a cache of the database.
 // Every change of an account, by this or another process, is put into the directory, which notifies its listeners.
 
-import { AddressIndex } from './access/authorized-addresses.js';
+import type { AddressRefusal } from './access/address-list.js';
+import { AddressIndex, addressTaken } from './access/authorized-addresses.js';
 import { type Account, withLastLogin } from './account.js';
+import { AddressTaken } from './account-store.js';
+import {
+  type AddressSettings,
+  type GivenFields,
+  type RefusedAddress,
+  readAddressLists,
+} from './fields/account-fields.js';
 
 /** `before` is null for a new account, `after` for a removed one. Both are the same object after `usageChanged`. */
 export interface AccountChanged {
@@ -141,3 +149,41 @@ function latest(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.max(a, b);
 }
+
+export function createAddressCheck({
+  directory,
+  ...settings
+}: AddressSettings & { readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'> }) {
+  return {
+    /**
+     * Reads the lists of a change as `readAddressLists`, or refuses one.
+     * @param id of the changed account; undefined: a new account
+     */
+    read<Change extends GivenFields>(
+      change: Change,
+      id?: string,
+    ): ReturnType<typeof readAddressLists<Change>> {
+      const read = readAddressLists(change, settings);
+      if (!read.ok) return read;
+      for (const entry of read.change.authorizedAddresses ?? []) {
+        const other = directory.byAuthorizedAddress(entry, id);
+        if (other) return taken(addressTaken(entry, other.username));
+      }
+      return read;
+    },
+
+    /** The refusal for a write that the store rejected with AddressTaken. Rethrows every other error. */
+    refusalOf(error: unknown): RefusedAddress {
+      if (!(error instanceof AddressTaken)) throw error;
+      const username = directory.byId(error.accountId)?.username ?? error.accountId;
+      return taken(addressTaken(error.entry, username));
+    },
+  };
+}
+
+const taken = (address: AddressRefusal): RefusedAddress => ({
+  ok: false,
+  reason: 'address-taken',
+  list: 'authorizedAddresses',
+  address,
+});

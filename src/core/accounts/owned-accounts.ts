@@ -1,7 +1,7 @@
 // The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
 import type { Account } from './account.js';
 import type { Accounts, ChangeOf } from './accounts.js';
-import { addressSettingsOfSellers, readAddressLists } from './fields/address-fields.js';
+import { addressSettingsOfSellers, readAddressLists } from './fields/account-fields.js';
 
 /** @param owner id of the seller */
 export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {

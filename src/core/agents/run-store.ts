@@ -1,6 +1,7 @@
 // The database interfaces of runs, of their deliveries and of agent sessions. `store/` implements them with knex.
 import { HOUR_MS } from '../clock.js';
 import type {
+  AgentInput,
   AgentSession,
   Delivery,
   HistoryEntry,
@@ -188,4 +189,22 @@ export interface DeliveryStore {
   dismiss(runId: string): Promise<void>;
   /** Oldest first. */
   ofRun(runId: string): Promise<Delivery[]>;
+}
+
+/** Set in the environment of every agent command, to find the processes of a run. */
+export const RUN_ID_VARIABLE = 'PULSEGATE_RUN_ID';
+
+/** All variables with their values for a run. */
+const VALUES = {
+  [RUN_ID_VARIABLE]: ({ runId }: AgentInput) => runId,
+  PULSEGATE_AGENT: ({ agent }: AgentInput) => agent,
+  PULSEGATE_KIND: ({ kind }: AgentInput) => kind,
+  PULSEGATE_SESSION: ({ session }: AgentInput) => session ?? '',
+  PULSEGATE_ATTEMPT: ({ attempt }: AgentInput) => String(attempt),
+};
+
+export const RUN_VARIABLES: readonly string[] = Object.keys(VALUES);
+
+export function runVariables(input: AgentInput): Record<string, string> {
+  return Object.fromEntries(Object.entries(VALUES).map(([name, value]) => [name, value(input)]));
 }

@@ -2,8 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
-import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
-import type { EndedAccess, SettingStore } from '../settings/setting-store.js';
+import {
+  type Change,
+  createSetting,
+  type EndedAccess,
+  type Reloadable,
+  type SettingStore,
+} from '../settings/setting.js';
 import { type Credential, fingerprintOf, type PeoplePasswords } from './people-passwords.js';
 
 /** User name and password hash are one value, so that they change together. */

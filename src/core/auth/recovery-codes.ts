@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/access/password.js';
 import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import { createSetting, type Reloadable, type SettingStore } from '../settings/setting.js';
 import { toBase32 } from './totp.js';
 
 /** Number of new codes. */

@@ -1,8 +1,7 @@
 // The second factor of the administrator or an operator: a setting with the secret, enabled after one correct code.
 import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import { createSetting, type Reloadable } from '../settings/setting.js';
-import type { CounterStore, SettingStore } from '../settings/setting-store.js';
+import { type CounterStore, createSetting, type Reloadable, type SettingStore } from '../settings/setting.js';
 import { fingerprintOf } from './people-passwords.js';
 import {
   matchTotp,

@@ -1,8 +1,13 @@
 // The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
-import { createAuditedSetting, noRefusal, type Refuse, type Reloadable } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import {
+  createAuditedSetting,
+  noRefusal,
+  type Refuse,
+  type Reloadable,
+  type SettingStore,
+} from '../settings/setting.js';
 
 /** One entry; `text` is the operator's text. */
 export type WhitelistEntry =

@@ -1,6 +1,7 @@
 // What this daemon knows of each exit: bytes of its sessions since the start, connect times and failures of the last hour, and which
 // of its ways out work.
 import type { Clock } from '../clock.js';
+import { parseIp } from '../ip.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
 import { type Exit, type ExitState, waysOf } from './exit.js';
 
@@ -119,4 +120,33 @@ export class ExitFigures implements Partial<SessionObserver> {
     this.#used.set(name, known);
     return known;
   }
+}
+
+export interface ExitTrialRequest {
+  readonly exit: string;
+  /** A name or an address. */
+  readonly host: string;
+  readonly port: number;
+  /** What is sent. */
+  readonly request: string;
+}
+
+export type ExitTrial =
+  | {
+      readonly ok: true;
+      /** The local address of the connection, on this machine. */
+      readonly local: string;
+      readonly connectMs: number;
+      /** The first address in the server's answer, the one that it sees; null: there is none in its first MAX_ANSWER_BYTES. */
+      readonly seen: string | null;
+    }
+  /** `reason` as in the log: a system error code, or why a rule or a proxy refused. */
+  | { readonly ok: false; readonly reason: string };
+
+export const MAX_ANSWER_BYTES = 4096;
+
+/** The first address in an HTTP answer's body; null: there is none. */
+export function seenAddress(answer: string): string | null {
+  const body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+  return body.split(/[^0-9a-f:.]+/i).find((word) => word.length > 2 && parseIp(word) !== null) ?? null;
 }

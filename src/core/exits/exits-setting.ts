@@ -1,7 +1,6 @@
 // The operator's exits as one setting, together with those of the configuration, which cannot be changed here.
 import { type Actor, differences } from '../audit/audit.js';
-import { type AuditedSetting, createAuditedSetting } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../settings/setting.js';
 import { type Exit, type ExitFields, type ExitUpstream, MAX_EXITS, NEW_EXIT } from './exit.js';
 
 export type ExitRefusal = 'exit-exists' | 'exit-fixed' | 'no-exit' | 'exit-in-use' | 'too-many-exits';

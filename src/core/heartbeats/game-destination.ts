@@ -2,7 +2,7 @@
 import { type PortRange, parsePortRange } from '../endpoints.js';
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
-import { GameRuleError } from './game-rule-error.js';
+import { GameRuleError } from './payload-matcher.js';
 
 /** All parts are optional; an omitted part matches everything. */
 export interface GameMatch {

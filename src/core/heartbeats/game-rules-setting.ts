@@ -1,7 +1,11 @@
 // The game rules setting: the rules of the configuration file, until an operator saves others. Changes apply to new flows.
 import type { Actor } from '../audit/audit.js';
-import { createAuditedSetting, type Refuse, type Reloadable } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import {
+  createAuditedSetting,
+  type Refuse,
+  type Reloadable,
+  type SettingStore,
+} from '../settings/setting.js';
 import {
   type CompilePattern,
   createGameRules,

@@ -1,5 +1,5 @@
 // The nodes of the service: daemons that share one database. Each holds a lease on its name; all times are the database's.
-import type { AuditRecord } from '../audit/audit.js';
+import type { Actor, AuditRecord } from '../audit/audit.js';
 
 /** The key of changes of the drained state in the change log. */
 export const NODES_KEY = 'nodes';
@@ -91,4 +91,20 @@ export function nodeStateOf(node: {
   if (node.leaseLeftMs <= 0) return 'lost';
   if (!node.isDrained) return 'serving';
   return node.sessions > 0 ? 'draining' : 'drained';
+}
+
+/** Returns false when there is no such node. Rejects when the database cannot be written. */
+export function setDrained(
+  nodes: Pick<NodeStore, 'setDrained'>,
+  name: string,
+  isDrained: boolean,
+  by: Actor,
+): Promise<boolean> {
+  return nodes.setDrained(name, isDrained, {
+    by,
+    action: isDrained ? 'node.drain' : 'node.undrain',
+    object: { type: 'node', id: null, name },
+    before: null,
+    after: null,
+  });
 }

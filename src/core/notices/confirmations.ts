@@ -2,13 +2,13 @@
 // sends the code, without any text of the seller, and the player tells it to the seller, who enters it.
 import { createHash } from 'node:crypto';
 import type { Account } from '../accounts/account.js';
-import { type Contacts, maskedContact } from '../accounts/fields/contacts.js';
+import { type Contacts, maskedContact, NO_CONTACTS } from '../accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../agents/runs.js';
 import { newCode, plainCode } from '../auth/recovery-codes.js';
 import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';
 import { createTurns } from '../turns.js';
-import type { Notice, NoticeStore } from './notice.js';
-import { type NoticeSettings, sendsTo } from './notice-settings.js';
+import { CHANNELS, type Notice, type NoticeStore } from './notice.js';
+import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
 import { codeText, type NoticeText } from './texts.js';
 
 export const CONFIRMED_CHANNELS = ['email', 'telegram'] as const;
@@ -136,4 +136,34 @@ export function createConfirmations(options: {
       );
     },
   };
+}
+
+export interface NoticeReach {
+  /** Number of channels that send the daily digest to the operator. */
+  readonly digests: number;
+  /** Number of addresses of players that get reminders. */
+  readonly players: number;
+  /** Number of messages to players about an expiry within the next 24 hours. */
+  readonly nextDay: number;
+}
+
+export function reachOf(
+  settings: NoticeSettings,
+  accounts: Iterable<Account>,
+  isTrusted: IsTrusted,
+  now: number,
+): NoticeReach {
+  const digests = CHANNELS.filter((channel) => sendsTo(settings, { channel, recipient: 'operator' })).length;
+  let [players, nextDay] = [0, 0];
+  for (const account of accounts) {
+    const { isEnabled, expiresAt } = account;
+    if (!isEnabled || account.contacts === NO_CONTACTS) continue;
+    const contacts = trustedContacts(account, isTrusted);
+    const addresses = CHANNELS.filter((channel) => addressOf(settings, channel, 'player', contacts) !== null);
+    players += addresses.length;
+    if (expiresAt === null) continue;
+    const steps = settings.expiryDays.map((days) => expiresAt - days * DAY_MS);
+    nextDay += addresses.length * steps.filter((at) => at > now && at <= now + DAY_MS).length;
+  }
+  return { digests, players, nextDay };
 }

@@ -1,8 +1,7 @@
 // The settings of notices: the announced steps, the channels, their recipients, and what the channels need for sending.
 import { CONTACT_LANGUAGES, type Contacts } from '../accounts/fields/contacts.js';
 import { differences } from '../audit/audit.js';
-import { type AuditedSetting, createAuditedSetting } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../settings/setting.js';
 import { CHANNELS, type NoticeChannel, type NoticeRecipient, type Way } from './notice.js';
 
 export const LANGUAGES = CONTACT_LANGUAGES;

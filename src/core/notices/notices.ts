@@ -7,7 +7,6 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { sourceText } from '../ip.js';
 import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert, isAlerted } from './alerts.js';
 import { type ConfirmationStore, type IsTrusted, trustedContacts, trustOf } from './confirmations.js';
-import { digestEnd, digestOf } from './digest.js';
 import {
   type Announcement,
   CHANNELS,
@@ -18,7 +17,7 @@ import {
   type Way,
 } from './notice.js';
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
-import { expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
+import { digestEnd, digestOf, expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
 
 export type Notices = ReturnType<typeof createNotices>;
 

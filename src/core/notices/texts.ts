@@ -1,12 +1,11 @@
 // The texts of notices in both languages. Braces contain the names of a notice's values.
 import { DAY_MS } from '../clock.js';
-import { fillText } from '../text.js';
+import { fillText, withoutLinks } from '../text.js';
 import { shownIn } from '../time-zone.js';
 import { ALERTED_ACTIONS, type AlertedAction } from './alerts.js';
-import type { DigestData } from './digest.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
-import { withoutLinks } from './plain-name.js';
+import type { DigestData } from './reminders.js';
 
 export interface NoticeText {
   readonly subject: string;

@@ -1,6 +1,5 @@
 // The live sessions of all nodes: those of this process from memory, those of the other nodes from the database.
-import type { LiveSessionFilter, LiveSessionStore, LiveSessionView } from './live-session-store.js';
-import type { Session } from './session.js';
+import type { LiveSessionFilter, LiveSessionStore, LiveSessionView, Session } from './session.js';
 import type { SessionRegistry } from './session-registry.js';
 
 /** Most sessions of other nodes in one list: the newest. Counts include all. */

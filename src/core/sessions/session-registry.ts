@@ -1,6 +1,6 @@
 // The registry of the live sessions of this process. Publishes their events and traffic to observers.
-import type { AccountElsewhere } from './live-session-store.js';
 import type {
+  AccountElsewhere,
   DatagramDestination,
   Session,
   SessionEnd,

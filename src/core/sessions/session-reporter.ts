@@ -1,8 +1,8 @@
 // Writes the live sessions of this process to the database, in batches: a session that has been open for about half a second is
 // written, and written again when it has changed. Failed writes are retried.
-import type { LiveSessionStore } from './live-session-store.js';
+
 import { viewOf } from './live-sessions.js';
-import type { Session, SessionObserver } from './session.js';
+import type { LiveSessionStore, Session, SessionObserver } from './session.js';
 
 /** Byte counts are written at every tenth flush. */
 const FLUSHES_PER_COUNT = 10;

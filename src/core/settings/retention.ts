@@ -1,7 +1,6 @@
 // The retention setting: the values of the configuration file, until an operator saves others.
 import { differences } from '../audit/audit.js';
-import { type AuditedSetting, createAuditedSetting } from './setting.js';
-import type { SettingStore } from './setting-store.js';
+import { type AuditedSetting, createAuditedSetting, type SettingStore } from './setting.js';
 
 /** Whole days, and entries. */
 export interface Retention {

@@ -2,7 +2,35 @@
 // same moment: each change starts from the stored value, and is made again when another one came first.
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import { createTurns } from '../turns.js';
-import type { EndedAccess, SettingStore } from './setting-store.js';
+
+export interface SettingStore {
+  get(key: string): Promise<string | null>;
+  /** Writes the value, and `audit` to the audit log in the same transaction. */
+  set(key: string, value: string, audit?: AuditRecord): Promise<void>;
+  /**
+   * Writes `next`, as `set` does, if the stored value is `current` (null: none is stored). Returns false when it is another one, which
+   * another process may have written meanwhile, and writes nothing. Ends `ended` in the same transaction.
+   */
+  exchange(
+    key: string,
+    current: string | null,
+    next: string,
+    audit?: AuditRecord,
+    ended?: EndedAccess,
+  ): Promise<boolean>;
+}
+
+export interface CounterStore {
+  /** Raises a number to `value`. Returns false when it is at least as large already, also because of another process. */
+  raise(key: string, value: number): Promise<boolean>;
+}
+
+export interface EndedAccess {
+  /** Whose; null: the administrator's. All its console sessions end. */
+  readonly operatorId: string | null;
+  /** Its API tokens are revoked, too. */
+  readonly tokens: boolean;
+}
 
 /** A value in memory that is reloaded when another process changes it. */
 export interface Reloadable {

@@ -1,8 +1,7 @@
 // The history for the overview's charts: one sample per minute, stored as minutes, hours, days and months.
 import type { Calendar } from '../accounts/usage/calendar.js';
 import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
-import { RANGES, type Range, stepsOf } from '../ranges.js';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, RANGES, type Range, stepsOf } from '../clock.js';
 
 /** Sums over the measured minutes. Sessions and players are sums too; `measured` gives their mean. */
 export interface Sample extends Counters {

@@ -1,6 +1,14 @@
 // What is kept of each session, to answer later who used a destination at a time: its account, client, way out and destination.
 // Nothing of what it transferred. The database interface of these records.
-import { type AddressRange, type Endpoint, formatIp, parseIp, sortable, unmap } from '../ip.js';
+import {
+  type AddressRange,
+  type Endpoint,
+  formatIp,
+  normalizeAddress,
+  parseIp,
+  sortable,
+  unmap,
+} from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
 
 /** One connection, or one destination of an association. */
@@ -108,4 +116,113 @@ export function sortableAddress(text: string): string {
 /** The address of a sortable one. */
 export function addressOf(text: string): string {
   return text === '' ? '' : formatIp(Buffer.from(text.slice(1), 'hex'));
+}
+
+/** What the words in front of an address or a port say; null: nothing clear. */
+type Role = 'outgoing' | 'destination' | null;
+
+interface Report {
+  /** An address, a port, or both together. */
+  readonly ends: readonly {
+    readonly address: string | null;
+    readonly port: number | null;
+    readonly role: Role;
+  }[];
+  readonly times: readonly {
+    /** As written. */
+    readonly text: string;
+    /** `2026-11-19T03:21:41`. Where the text has no year, it is the last one in which the time is past. */
+    readonly local: string;
+    /** `+01:00`; null where the text names no zone, or one that has several meanings. */
+    readonly offset: string | null;
+  }[];
+}
+
+/** Most entries of each kind: reports repeat themselves in hundreds of lines. */
+const MAX_FOUND = 20;
+
+/** An address, and a port behind a colon, a space or the word. */
+const ADDRESS =
+  /(?<![\w.:-])\[?(?<address>\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)|(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:]))\]?(?:(?::|[ \t]+(?:port[ \t]+)?|["']?,["']?)(?<port>\d{1,5})(?![\w.:/-]))?/gi;
+/** `Source-Port: 1234`, `DPT=25`, `"dst_port": 25`. */
+const PORT =
+  /(?<![\da-z])(?<word>(?:src|source|dst|dest|destination|target)[-_ ]?port|[sd]pt|port)["']?[ \t]*[:=][ \t]*["']?(?<port>\d{1,5})(?!\w)/gi;
+const OUTGOING = /(?<![a-z])(?:src|spt|source|from|offend|attacker|attacking|abus|ban|infected|your)/gi;
+const DESTINATION = /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against)|[=-]>/gi;
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})[a-z]*`;
+const CLOCK = '(?<clock>\\d\\d:\\d\\d(?::\\d\\d)?)(?![:\\d])(?:[.,]\\d+)?(?! *[ap]\\.?m\\b)';
+const ZONE = '(?: *(?<zone>Z|[+-]\\d\\d:?\\d\\d|\\(?[A-Z]{3,4}\\)?)(?![\\w:]))?';
+/** ISO 8601 and its relatives; RFC 5322 §3.3 and access logs; ctime; syslog; days and months in the order of a country. */
+const TIMES = [
+  `(?<year>\\d{4})[-./](?<month>\\d\\d)[-./](?<day>\\d\\d)[T ]+${CLOCK}${ZONE}`,
+  `(?<day>\\d{1,2})[ /-]${MONTH}[ /-](?<year>\\d{4})[ :]+${CLOCK}${ZONE}`,
+  `${MONTH} +(?<day>\\d{1,2}) +${CLOCK} +(?:(?<zone>[A-Z]{3,4}) +)?(?<year>\\d{4})`,
+  `${MONTH} +(?<day>\\d{1,2}) +${CLOCK}(?! +(?:[A-Z]{3,4} +)?\\d{4})${ZONE}`,
+  `(?<day>\\d{1,2})[./-](?<month>\\d{1,2})[./-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
+  `(?<month>\\d{1,2})[/-](?<day>\\d{1,2})[/-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
+].map((pattern) => new RegExp(`(?<![\\w])${pattern}`, 'gi'));
+/** Hours of the abbreviations with one meaning: CST, IST and others have several. */
+const ZONES: Readonly<Record<string, string>> = Object.fromEntries(
+  'Z+00 UTC+00 GMT+00 CET+01 CEST+02 EET+02 EEST+03 MSK+03 JST+09 EST-05 EDT-04 MDT-06 PDT-07 PST-08'
+    .split(' ')
+    .map((zone) => [zone.slice(0, -3), zone.slice(-3)]),
+);
+
+/** @param now for times without a year, in ms since the epoch */
+export function readReport(text: string, now: number): Report {
+  const lines = text.split(/\r?\n/);
+  return {
+    ends: distinct(lines.flatMap(endsOf)),
+    times: distinct(
+      lines.flatMap((line) =>
+        TIMES.flatMap((form) => [...line.matchAll(form)].flatMap((found) => timeOf(found, now))),
+      ),
+    ),
+  };
+}
+
+function distinct<Item>(items: readonly Item[]): Item[] {
+  return [...new Map(items.map((each) => [JSON.stringify(each), each])).values()].slice(0, MAX_FOUND);
+}
+
+function endsOf(line: string): Report['ends'][number][] {
+  const found = [...line.matchAll(ADDRESS), ...line.matchAll(PORT)].sort(
+    (one, other) => one.index - other.index,
+  );
+  let end = 0;
+  return found.flatMap(({ index, 0: { length }, groups = {} }) => {
+    const { address = null, port, word = '' } = groups;
+    const number = Number(port);
+    const before = line.slice(end, index) + word;
+    end = index + length;
+    if (address !== null && parseIp(address) === null) return [];
+    const [destination, outgoing] = [DESTINATION, OUTGOING].map(
+      (words) => [...before.matchAll(words)].at(-1)?.index ?? -1,
+    );
+    const role =
+      destination === outgoing ? null : Number(destination) > Number(outgoing) ? 'destination' : 'outgoing';
+    const isPort = number > 0 && number < 65_536;
+    if (address === null && !isPort) return [];
+    return [{ address: address && normalizeAddress(address), port: isPort ? number : null, role }];
+  });
+}
+
+function timeOf({ 0: text, groups = {} }: RegExpExecArray, now: number): Report['times'] {
+  const { year, month = '', day = '', clock = '', zone = '' } = groups;
+  const name = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
+  const localIn = (given: number | string): string =>
+    `${given}-${String(name || month).padStart(2, '0')}-${day.padStart(2, '0')}T${clock.padEnd(8, ':00')}`;
+  const thisYear = new Date(now).getUTCFullYear();
+  // A day ahead may be today in another zone.
+  const isPast = Date.parse(`${localIn(thisYear)}Z`) <= now + 86_400_000;
+  const local = localIn(year ?? (isPast ? thisYear : thisYear - 1));
+  const at = Date.parse(`${local}Z`);
+  if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(local)) return [];
+  const abbreviation = ZONES[zone.replace(/[()]/g, '').toUpperCase()];
+  const offset = /^[+-]/.test(zone)
+    ? `${zone.slice(0, 3)}:${zone.slice(-2)}`
+    : abbreviation && `${abbreviation}:00`;
+  return [{ text, local, offset: offset ?? null }];
 }

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { isExpired } from '../../core/accounts/account.js';
 import type { AddRefusal } from '../../core/accounts/account-input.js';
-import type { AccountView } from '../../core/accounts/account-views.js';
+import type { AccountView } from '../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal } from '../../core/accounts/accounts.js';
 import type { Clock } from '../../core/clock.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';

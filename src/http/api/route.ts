@@ -1,7 +1,10 @@
 // A route of /api/v1 or of the player's page: path, access, schemas and handler in one value.
+
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
-import { TOKEN_SCOPES } from '../../core/auth/roles.js';
+import { TOKEN_SCOPES } from '../../core/auth/operator.js';
 import type { ReadJsonObject } from '../body.js';
 import type { AdminState, Caller } from '../caller.js';
 import type { Services } from '../services.js';
@@ -144,4 +147,28 @@ export function routesOf<Deps = Services>(tag: string) {
     route: maker(true) as unknown as MakeRoute<Deps, true>,
     uncheckedRoute: maker(false) as unknown as MakeRoute<Deps, false>,
   };
+}
+
+/** Returns the strong entity tag of a JSON value. */
+export function etagOf(value: unknown): string {
+  return `"${hash('sha256', JSON.stringify(value), 'hex').slice(0, 32)}"`;
+}
+
+/** The value of `If-Match`; null: the request changes whatever version there is. */
+export function ifMatchOf({ headers }: IncomingMessage): string | null {
+  return headers['if-match'] ?? null;
+}
+
+/**
+ * Returns whether `If-Match` names `etag`. A request without the header always matches. A weak tag never matches; in a list, any
+ * tag may match.
+ */
+export function matches(ifMatch: string | null, etag: string): boolean {
+  if (ifMatch === null || ifMatch.trim() === '*') return true;
+  return ifMatch.split(',').some((each) => each.trim() === etag);
+}
+
+/** Returns the problem of a change whose `If-Match` does not name `etag`; null: it does. */
+export function versionProblem(ifMatch: string | null, etag: string): ProblemAnswer | null {
+  return matches(ifMatch, etag) ? null : { problem: 'changed-meanwhile' };
 }

@@ -1,7 +1,143 @@
-// Shared schemas of routes: times, ids, counts, pages.
+// Shared schemas of routes (times, ids, counts, pages), and the errors of single fields: a code with its values for programs, which have their own texts, and an English text.
 import { z } from 'zod';
+import { ADDRESS_TEXTS } from '../../core/accounts/access/address-list.js';
+import { SCHEDULE_RULE } from '../../core/accounts/access/schedule.js';
+import { GAME_RULE_TEXTS } from '../../core/heartbeats/payload-matcher.js';
+import { fillText } from '../../core/text.js';
 import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
-import { fault } from './field-errors.js';
+
+/** Braces in a text contain the name of a value. */
+export const FIELD_TEXTS = {
+  missing: 'is missing',
+  unknown: 'is unknown; the fields are {allowed}',
+  'unknown-near': 'is unknown; did you mean {nearest}?',
+  'none-allowed': 'is unknown; there are no fields here',
+  type: 'must be of type {expected}',
+  'too-short': 'must have at least {min} characters',
+  'too-long': 'must have at most {max} characters',
+  'too-small': 'must be {min} or more',
+  'too-large': 'must be {max} or less',
+  'too-few': 'must have at least {min} entries',
+  'too-many': 'must have at most {max} entries',
+  option: 'must be one of {allowed}',
+  format: 'is not of the form {format}',
+  time: 'must be a time in the range {range}',
+  'time-zone': 'is not a known time zone',
+  'past-time': 'is in the past',
+  username: 'must be 1 to 255 bytes of UTF-8 without control characters',
+  password: 'must be 1 to 255 bytes of UTF-8 and not only white space',
+  'short-password': 'must have at least {min} characters',
+  'admin-username': 'cannot be used',
+  'not-storable': 'contains characters that cannot be stored',
+  blank: 'is blank, or contains characters that cannot be stored',
+  tags: 'must be at most {max} tags of 1 to {maxCharacters} characters without commas, semicolons and control characters',
+  ...ADDRESS_TEXTS,
+  'budget-accounts': 'the budget has {left} accounts left',
+  'budget-days': 'the budget has {left} days left',
+  'budget-bytes': 'the budget has {left} bytes of traffic left',
+  'budget-unbounded':
+    'the budget limits days or traffic: set an expiry date, and a quota if traffic is limited',
+  seller: 'is not a seller',
+  schedule: `must be ${SCHEDULE_RULE}`,
+  'egress-class': 'is not a class of the configuration (egress.classes)',
+  plan: 'is not a known plan',
+  'plan-name': 'must not begin or end with white space or contain control characters',
+  'plan-twice': 'another plan has this name',
+  pattern: 'must be a pattern such as player{001-120}, with at most {max} names',
+  'one-of': 'give exactly one of {allowed}',
+  proxy: 'must be host:port, socks5://host:port or http://host:port',
+  'exit-address': 'must be an address, or an IPv6 network such as 2001:db8::/64',
+  exit: 'is not a known exit, or not one that the seller of the account has been given',
+  'pac-match':
+    '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',
+  url: 'must be an http:// or https:// URL without a user name or password in it',
+  'signing-secret': 'must be whsec_ followed by at least 12 bytes in base64',
+  'mail-address': 'must be an e-mail address',
+  'chat-id': 'must be the number of a chat, or @ and the name of a channel',
+  'secret-again': 'must be entered again, because its destination has changed',
+  placeholder: 'may contain only these placeholders: {allowed}',
+  host: 'must be a host name or an IP address that players can connect to',
+  server: 'must be a host name or an IP address',
+  destination: 'must be host:port or [IPv6 address]:port',
+  ...GAME_RULE_TEXTS,
+  'present-password': 'is not the current password',
+  'account-password': 'is not the password of the account',
+  'one-time-code': 'is not the current code',
+  cursor: 'is not a cursor of this list',
+} as const;
+
+export type FieldCode = keyof typeof FIELD_TEXTS;
+const CODES = Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]];
+export type FieldValues = Readonly<Record<string, string | number>>;
+
+/** One error of a request. */
+export const FieldError = z
+  .object({
+    /** The field with the error: `body.remarks`, `query.limit`. */
+    path: z.string(),
+    message: z.string(),
+    code: z.enum(CODES),
+    /** The values for the braces of the text. */
+    values: z.record(z.string(), z.union([z.string(), z.number()])),
+  })
+  .meta({ id: 'FieldError' });
+
+export interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+  readonly code: FieldCode;
+  readonly values: FieldValues;
+}
+
+export function fieldError(path: string, code: FieldCode, values: FieldValues = {}): FieldFault {
+  return { path, message: fillText(FIELD_TEXTS[code], values), code, values };
+}
+
+/** For `refine`: the error of a value that fails the check. */
+export const fault = (code: FieldCode, values: FieldValues = {}) => ({ params: { code, values } });
+
+/**
+ * Converts an issue of a schema into a field error. `where` is the part of the request. Parse with `reportInput`, so that a missing
+ * value is recognized.
+ */
+export function fieldErrorOf(where: string, issue: z.core.$ZodIssue): FieldFault {
+  const path = [where, ...issue.path].join('.');
+  const of = (code: FieldCode, values?: FieldValues): FieldFault => fieldError(path, code, values);
+  switch (issue.code) {
+    case 'too_small':
+      return of(SIZES[kindOf(issue.origin)].small, { min: Number(issue.minimum) });
+    case 'too_big':
+      return of(SIZES[kindOf(issue.origin)].big, { max: Number(issue.maximum) });
+    case 'invalid_value':
+      return of('option', { allowed: issue.values.map(String).join(', ') });
+    case 'invalid_format':
+      return of('format', { format: issue.format === 'regex' ? (issue.pattern ?? 'regex') : issue.format });
+    case 'custom': {
+      const { code, values } = (issue.params ?? {}) as Partial<Pick<FieldFault, 'code' | 'values'>>;
+      return code === undefined
+        ? { ...of('type', { expected: issue.message }), message: issue.message }
+        : of(code, values);
+    }
+    case 'invalid_type':
+      return issue.input === undefined ? of('missing') : of('type', { expected: issue.expected });
+    case 'invalid_union':
+      return issue.input === undefined ? of('missing') : of('type', { expected: 'another form' });
+    default:
+      return { ...of('type', { expected: issue.code }), message: issue.message };
+  }
+}
+
+type Sized = 'text' | 'number' | 'list';
+const SIZES = {
+  text: { small: 'too-short', big: 'too-long' },
+  number: { small: 'too-small', big: 'too-large' },
+  list: { small: 'too-few', big: 'too-many' },
+} as const satisfies Record<Sized, { small: FieldCode; big: FieldCode }>;
+
+function kindOf(origin: string): Sized {
+  if (origin === 'string') return 'text';
+  return origin === 'array' || origin === 'set' ? 'list' : 'number';
+}
 
 /** A time in an answer: ISO 8601 in UTC with `Z`: `2026-11-20T21:00:00Z` (fractions allowed). */
 export const Time = z.iso

@@ -12,11 +12,17 @@ import {
   isSeller,
   type LostAccess,
 } from '../caller.js';
-import { ifMatchOf } from './etag.js';
-import { type FieldFault, fieldErrorOf } from './field-errors.js';
-import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
-import { because } from './problem-reasons.js';
-import type { Access, Answered, HandlerInput, Route, RouteDescription, RouteRequest } from './route.js';
+import { failure, type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
+import {
+  type Access,
+  type Answered,
+  type HandlerInput,
+  ifMatchOf,
+  type Route,
+  type RouteDescription,
+  type RouteRequest,
+} from './route.js';
+import { type FieldFault, fieldErrorOf } from './schemas.js';
 import { unknownFields } from './unknown-fields.js';
 
 export interface BodyReaders {
@@ -68,7 +74,7 @@ export async function answerRoute<Deps>(
   send(ctx, result);
 }
 
-const UNCONFIRMED: ProblemAnswer = { problem: 'confirmation-required', ...because('confirm') };
+const UNCONFIRMED: ProblemAnswer = failure('confirmation-required', 'confirm');
 
 function needsConfirmation(
   { needsConfirmation: needs }: RouteDescription,
@@ -92,20 +98,17 @@ export function callerProblem(caller: Caller | undefined, access: Access): Probl
   if (!caller) return { problem: 'signed-out' };
   if (access === 'any') return null;
   if (access === 'person' || access === 'administrator') {
-    if (!isPerson(caller)) return { problem: 'wrong-scope', ...because('tokens-may-not') };
+    if (!isPerson(caller)) return failure('wrong-scope', 'tokens-may-not');
     return access === 'person' || isAdministrator(caller) ? null : ADMINISTRATOR_ONLY;
   }
   if (caller.scopes === null || caller.scopes.includes(access)) return null;
-  if (!isPerson(caller)) return { problem: 'wrong-scope', ...because('lacks-scope', { scope: access }) };
-  return {
-    problem: 'wrong-role',
-    ...because('role-lacks-scope', { role: caller.operator?.role ?? '', scope: access }),
-  };
+  if (!isPerson(caller)) return failure('wrong-scope', 'lacks-scope', { scope: access });
+  return failure('wrong-role', 'role-lacks-scope', { role: caller.operator?.role ?? '', scope: access });
 }
 
-const ADMINISTRATOR_ONLY: ProblemAnswer = { problem: 'wrong-role', ...because('administrator-only') };
+const ADMINISTRATOR_ONLY: ProblemAnswer = failure('wrong-role', 'administrator-only');
 
-const OF_ALL_ACCOUNTS: ProblemAnswer = { problem: 'wrong-role', ...because('of-all-accounts') };
+const OF_ALL_ACCOUNTS: ProblemAnswer = failure('wrong-role', 'of-all-accounts');
 
 /** The caller of a public route without credentials. */
 const nobody = (address: string): Caller => ({
@@ -124,7 +127,7 @@ async function read(
   { lostAccess, findUnknown }: { lostAccess: LostAccess; findUnknown: typeof unknownFields },
 ): Promise<HandlerInput<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
-  if (query === null) return { problem: 'bad-request', ...because('query-twice') };
+  if (query === null) return failure('bad-request', 'query-twice');
   const errors: FieldFault[] = [];
   const check = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;

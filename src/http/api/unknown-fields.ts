@@ -1,7 +1,7 @@
 // Fields of a request that its schema does not have. Ignoring them would answer 200 to a change that was not made.
 import type { z } from 'zod';
 import { closest } from '../../core/text.js';
-import { type FieldFault, fieldError } from './field-errors.js';
+import { type FieldFault, fieldError } from './schemas.js';
 
 /** The parts of a schema's definition that lead to further schemas. */
 interface Definition {

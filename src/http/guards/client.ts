@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
 import proxyAddr from 'proxy-addr';
 import { StartError } from '../../core/errors.js';
-import { isLoopback, normalizeAddress, parseIp } from '../../core/ip.js';
+import { type Endpoint, isLoopback, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { refuse } from '../answer.js';
-import { because } from '../api/problem-reasons.js';
+import { because } from '../api/problem.js';
 import type { AdminState } from '../caller.js';
 import { headerValues } from '../fields.js';
 import { createOncePerKey } from './host.js';
@@ -134,4 +134,37 @@ export function whitelistGuard(allows: (address: string) => boolean): Middleware
     if (!allows(address)) return refuse(ctx, 'not-whitelisted', because('not-whitelisted', { address }));
     return next();
   };
+}
+
+/** Whether the SOCKS side opened the connection from `peer` to our listener `here`; both addresses are unmapped. */
+export type IsOwnOutbound = (peer: Endpoint, here: Endpoint) => boolean | Promise<boolean>;
+
+export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
+  return async (ctx, next) => {
+    const { peer, here } = endsOf(ctx.req.socket);
+    if (await isOwnOutbound(peer, here)) {
+      return refuse(ctx, 'through-own-proxy', because('through-own-proxy'));
+    }
+    return next();
+  };
+}
+
+interface Ends {
+  readonly peer: Endpoint;
+  readonly here: Endpoint;
+}
+
+const known = new WeakMap<Socket, Ends>();
+
+/** Computed once per connection: its endpoints do not change between requests. */
+function endsOf(socket: Socket): Ends {
+  let ends = known.get(socket);
+  if (!ends) {
+    ends = {
+      peer: { address: peerAddress(socket), port: socket.remotePort ?? 0 },
+      here: { address: normalizeAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
+    };
+    known.set(socket, ends);
+  }
+  return ends;
 }

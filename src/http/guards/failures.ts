@@ -7,9 +7,8 @@ import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { storageProblemOf } from '../../core/storage.js';
 import { isV1, refuse, refuseBusy } from '../answer.js';
-import { fieldError } from '../api/field-errors.js';
-import { sendProblem } from '../api/problem.js';
-import { because } from '../api/problem-reasons.js';
+import { because, failure, sendProblem } from '../api/problem.js';
+import { fieldError } from '../api/schemas.js';
 
 const TOO_SLOW = { slow: 'search-too-slow', busy: 'searches-busy' } as const;
 
@@ -47,7 +46,7 @@ function refuseKnown(ctx: Context, err: unknown): boolean {
     return true;
   }
   if (err instanceof RightsLost) {
-    if (isV1(ctx.path)) sendProblem(ctx, { problem: 'wrong-role', ...because(err.reason) });
+    if (isV1(ctx.path)) sendProblem(ctx, failure('wrong-role', err.reason));
     else refuse(ctx, 'not-permitted');
     return true;
   }

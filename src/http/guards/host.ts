@@ -5,7 +5,7 @@ import { parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
 import { quoted, refuse } from '../answer.js';
-import { because } from '../api/problem-reasons.js';
+import { because } from '../api/problem.js';
 import type { AdminState } from '../caller.js';
 
 /** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */

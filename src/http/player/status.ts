@@ -6,14 +6,14 @@ import { type Account, isExpired, isSuspended } from '../../core/accounts/accoun
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { isLoopback, parseIp } from '../../core/ip.js';
-import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
+import type { LiveSessionView } from '../../core/sessions/session.js';
 import type { Answered } from '../api/route.js';
 import { Bytes, Count, Time } from '../api/schemas.js';
 import type { AdminState } from '../caller.js';
 import type { Services } from '../services.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
 import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
-import { linkAddressFor } from '../v1/settings/public-address.js';
+import { linkAddressFor } from '../v1/settings/players.js';
 import { changeableOf, playerOrigin, subscriptionUrl } from './page-settings.js';
 import { entriesFor } from './subscription.js';
 

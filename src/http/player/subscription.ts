@@ -13,11 +13,11 @@ import {
 } from '../../core/accounts/player/subscription-formats.js';
 import { mayOwnerUse } from '../../core/exits/exit.js';
 import { refuse } from '../answer.js';
-import { etagOf } from '../api/etag.js';
 import { sendProblem } from '../api/problem.js';
+import { etagOf } from '../api/route.js';
 import type { AdminState } from '../caller.js';
 import type { Services } from '../services.js';
-import { linkAddressFor } from '../v1/settings/public-address.js';
+import { linkAddressFor } from '../v1/settings/players.js';
 import { playerOrigin, subscriptionUrl } from './page-settings.js';
 
 type Context = ParameterizedContext<AdminState>;

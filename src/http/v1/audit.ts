@@ -4,9 +4,9 @@ import type { AuditFilter, AuditEntry as Entry } from '../../core/audit/audit.js
 import { fromIso, iso } from '../../core/clock.js';
 import { routesOf } from '../api/route.js';
 import { Guid, pageOf, Time, TimeIn } from '../api/schemas.js';
+import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
 import { idCursors } from './cursors.js';
-import { withoutUndefined } from './without-undefined.js';
 
 const AuditEntry = z
   .object({

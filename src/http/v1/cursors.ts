@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { guidOf } from '../../core/ids.js';
 import { pageOfSorted, type SortedPlace, type SortValue } from '../../core/sorted-page.js';
 import type { RecordPlace } from '../../core/trace/session-record.js';
-import { fault } from '../api/field-errors.js';
-import { Cursor } from '../api/schemas.js';
+import { Cursor, fault } from '../api/schemas.js';
 
 const MAX_PAGE = 1_000;
 

@@ -1,7 +1,7 @@
 // /api/v1/events: a stream of server-sent events that reports changes as they happen.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { because } from '../api/problem-reasons.js';
+import { failure } from '../api/problem.js';
 import { routesOf } from '../api/route.js';
 import type { Caller } from '../caller.js';
 import type { EventStreams, Services, Watched } from '../services.js';
@@ -43,7 +43,7 @@ export const eventRoutes = [
     async handle({ caller }, { events }) {
       const stream = events.open(caller);
       if (!stream) {
-        return { problem: 'too-many-requests', ...because('too-many-streams') };
+        return failure('too-many-requests', 'too-many-streams');
       }
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
       return { body: stream, headers };

@@ -15,14 +15,12 @@ import {
   upstreamId,
 } from '../../core/exits/exit.js';
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
-import { fault } from '../api/field-errors.js';
-import { invalid, type ProblemAnswer } from '../api/problem.js';
-import { because } from '../api/problem-reasons.js';
+import { failure, invalid, type ProblemAnswer } from '../api/problem.js';
 import { DONE, routesOf } from '../api/route.js';
-import { Bytes } from '../api/schemas.js';
+import { Bytes, fault } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
+import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
-import { withoutUndefined } from './without-undefined.js';
 
 const Name = z.string().regex(EXIT_NAME);
 const Login = z.string().min(1).max(255).nullable().default(null);
@@ -225,7 +223,7 @@ function problemOfMachine(
   body: z.output<typeof ExitChange>,
 ): ProblemAnswer | null {
   const problem = exitProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
-  return problem && { problem: 'conflict', ...because(problem) };
+  return problem && failure('conflict', problem);
 }
 
 /** Sellers that are no more may stay. */
@@ -238,7 +236,5 @@ function problemOfSellers(
   return unknown < 0 ? null : invalid(`body.sellers.${unknown}`, 'seller');
 }
 
-const problemOf = (refusal: ExitRefusal): ProblemAnswer => ({
-  problem: refusal === 'no-exit' ? 'not-found' : 'conflict',
-  ...because(refusal),
-});
+const problemOf = (refusal: ExitRefusal): ProblemAnswer =>
+  failure(refusal === 'no-exit' ? 'not-found' : 'conflict', refusal);

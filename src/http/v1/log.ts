@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/recent-log.js';
 import { routesOf } from '../api/route.js';
 import { pageOf, Time } from '../api/schemas.js';
+import { withoutUndefined } from '../fields.js';
 import { numberCursors } from './cursors.js';
-import { withoutUndefined } from './without-undefined.js';
 
 const Level = z.enum(LOG_LEVELS);
 

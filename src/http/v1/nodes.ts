@@ -1,10 +1,8 @@
 // /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
 import { iso } from '../../core/clock.js';
-import { setDrained } from '../../core/nodes/drain.js';
-import type { FleetNode } from '../../core/nodes/nodes.js';
-import type { ProblemAnswer } from '../api/problem.js';
-import { because } from '../api/problem-reasons.js';
+import { type FleetNode, setDrained } from '../../core/nodes/nodes.js';
+import { failure, type ProblemAnswer } from '../api/problem.js';
 import type { Answered } from '../api/route.js';
 import { DONE, routesOf } from '../api/route.js';
 import { BytesPerSecond, Count, Time } from '../api/schemas.js';
@@ -80,7 +78,7 @@ async function drain(
   { nodes, node, onSettingChanged }: Services,
 ): Promise<Answered | ProblemAnswer> {
   if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
-    return { problem: 'not-found', ...because('no-node') };
+    return failure('not-found', 'no-node');
   }
   // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();

@@ -2,16 +2,14 @@
 import type { Route } from '../api/route.js';
 import { routeProblem } from '../api/serve.js';
 import type { Caller } from '../caller.js';
-import { accountRoutes } from './accounts/accounts.js';
+import { accountRoutes, accountTagRoutes } from './accounts/accounts.js';
 import { accountBatchRoutes } from './accounts/batch.js';
 import { accountBulkRoutes } from './accounts/bulk.js';
 import { contactRoutes } from './accounts/contacts.js';
 import { credentialRoutes } from './accounts/credentials.js';
-import { accountExportRoutes } from './accounts/export.js';
-import { accountImportRoutes } from './accounts/import.js';
 import { limitRoutes } from './accounts/limits.js';
 import { subscriptionRoutes } from './accounts/subscription.js';
-import { accountTagRoutes } from './accounts/tags.js';
+import { accountExportRoutes, accountImportRoutes } from './accounts/transfer.js';
 import { heartbeatRoutes } from './activity/heartbeats.js';
 import { loginRoutes } from './activity/logins.js';
 import { noticeRoutes } from './activity/notices.js';
@@ -32,14 +30,12 @@ import { operatorRoutes } from './people/operators.js';
 import { secondFactorRoutes } from './people/second-factor.js';
 import { sessionRoutes } from './people/session.js';
 import { tokenRoutes } from './people/tokens.js';
-import { backupRoutes } from './settings/backup.js';
+import { backupRoutes, retentionRoutes } from './settings/data.js';
 import { effectiveRoutes } from './settings/effective.js';
 import { gameRuleRoutes } from './settings/games.js';
 import { noticeSettingRoutes } from './settings/notices.js';
-import { pacRoutes } from './settings/pac.js';
 import { planRoutes } from './settings/plans.js';
-import { publicAddressRoutes } from './settings/public-address.js';
-import { retentionRoutes } from './settings/retention.js';
+import { pacRoutes, publicAddressRoutes } from './settings/players.js';
 import { whitelistRoutes } from './settings/whitelist.js';
 
 /**

@@ -27,8 +27,8 @@ import { retentionOf } from '../operator-settings.js';
 /** The routes by the beginning of their paths. A command reads only those that it asks. */
 const GROUPS = {
   '/accounts/bulk': async () => (await import('../../http/v1/accounts/bulk.js')).accountBulkRoutes,
-  '/accounts/export': async () => (await import('../../http/v1/accounts/export.js')).accountExportRoutes,
-  '/accounts/import': async () => (await import('../../http/v1/accounts/import.js')).accountImportRoutes,
+  '/accounts/export': async () => (await import('../../http/v1/accounts/transfer.js')).accountExportRoutes,
+  '/accounts/import': async () => (await import('../../http/v1/accounts/transfer.js')).accountImportRoutes,
   '/accounts': async () => [
     ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
     ...(await import('../../http/v1/accounts/credentials.js')).credentialRoutes,
@@ -44,7 +44,7 @@ const GROUPS = {
   '/runs': async () => (await import('../../http/v1/agents/runs.js')).runRoutes,
   '/settings/plans': async () => (await import('../../http/v1/settings/plans.js')).planRoutes,
   '/settings/public-address': async () =>
-    (await import('../../http/v1/settings/public-address.js')).publicAddressRoutes,
+    (await import('../../http/v1/settings/players.js')).publicAddressRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
   '/trace': async () => (await import('../../http/v1/activity/trace.js')).traceRoutes,
   '/tokens': async () => (await import('../../http/v1/people/tokens.js')).tokenRoutes,

@@ -1,4 +1,8 @@
 // Makes what the routes of the admin API work with, from the parts of the daemon.
+
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { spooled } from '../../account-files/spool.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
@@ -14,8 +18,10 @@ import { createEventStreams } from '../../http/v1/events.js';
 import { apiDocument } from '../../http/v1/openapi.js';
 import { operationsOf } from '../../http/v1/routes.js';
 import { readVersion } from '../../program.js';
+import { openStore } from '../../store/store.js';
 import type { Auth } from '../auth.js';
 import type { Core } from '../core.js';
+import { storeOptions } from '../database/database.js';
 import type { NodePart } from '../database/node.js';
 import type { SessionsPart } from '../database/sessions.js';
 import type { GeoPart } from '../geo.js';
@@ -24,7 +30,6 @@ import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
 import { createAccountFiles } from './account-files.js';
-import { createBackup } from './backup.js';
 
 export interface ServiceParts {
   readonly config: Config;
@@ -170,5 +175,35 @@ export function createServices(parts: ServiceParts): Services {
     log,
     recentLog: parts.recentLog,
     now,
+  };
+}
+
+/** A fixed name, so that the next backup removes the file that an interrupted one left. */
+const FILE = 'backup-download.tmp';
+
+/**
+ * @returns a function that makes a backup and returns its bytes; 'busy' while another backup runs, 'not-a-file' with PostgreSQL.
+ *   It rejects with the error of the database or the disk. It unlinks the file before reading, so that no file remains.
+ */
+export function createBackup(
+  config: Pick<Config, 'dataDir' | 'database'>,
+): () => Promise<Readable | 'busy' | 'not-a-file'> {
+  const path = join(config.dataDir, FILE);
+  let isBusy = false;
+  return async () => {
+    if (config.database.client === 'pg') return 'not-a-file';
+    if (isBusy) return 'busy';
+    isBusy = true;
+    try {
+      await rm(path, { force: true });
+      // A separate connection, so that changes and heartbeats can be written during the backup.
+      const store = await openStore({ ...storeOptions(config), mayCreate: false });
+      await store.backup(path).finally(() => store.close());
+      const handle = await open(path, 'r');
+      await rm(path);
+      return handle.createReadStream();
+    } finally {
+      isBusy = false;
+    }
   };
 }

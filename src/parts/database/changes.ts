@@ -1,16 +1,18 @@
-// Applies changes that other processes (such as the command line) make in the database to the memory of the daemon.
+// What the daemons that share a database tell each other: changes, activity of accounts, penalties.
+
+import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
+import { MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
+import { createReloads } from '../../core/reloads.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { followChanges } from '../../store/follow-changes.js';
 import type { Core } from '../core.js';
-import type { Part } from '../lifecycle.js';
-import type { PenaltiesPart } from './penalties.js';
+import type { HeartbeatsPart } from '../heartbeats.js';
+import { createTasks, type Part } from '../lifecycle.js';
 import type { SessionsPart } from './sessions.js';
 
 /** How often the database is polled, in ms. The command line promises that changes take effect within a second. */
-const INTERVAL_MS = 250;
-
 export function createChangesPart({
   core,
   liveSessions,
@@ -45,4 +47,82 @@ export function createChangesPart({
     timers: nodeTimers,
   });
   return { name: 'changes', ...follower };
+}
+
+/**
+ * How often the traffic of this node is written, and that of the others is read, in ms. An account can exceed its quota by at most two
+ * seconds of traffic.
+ */
+const ACTIVITY_INTERVAL_MS = 500;
+/** Accounts that one query reloads. */
+const MAX_PER_RELOAD = 500;
+
+export function createActivityPart(deps: {
+  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'accounts'>;
+  readonly heartbeats: Pick<HeartbeatsPart, 'refresh'>;
+  readonly log: Log;
+}): Part {
+  const { log, heartbeats } = deps;
+  const { store, directory, usage } = deps.core;
+  const feed = store.activity;
+  if (!feed) return { name: 'activity' };
+  const tasks = createTasks(log);
+  const reportFailed = (err: unknown): void =>
+    log.error({ err }, 'reading what other nodes counted failed; will retry');
+  // These reloads wait for this node's own writes. The traffic of other nodes must not wait for them, because quotas depend on it.
+  const accounts = createReloads(deps.core.accounts.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
+  const entries = createReloads(heartbeats.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
+
+  async function read(): Promise<void> {
+    if (!feed) return;
+    for (const each of [accounts, entries]) each.run();
+    const { activity, upTo, hasMissed } = await feed.next();
+    if (hasMissed) {
+      const ids = Array.from(directory.all(), ({ id }) => id);
+      for (const each of [accounts, entries]) each.add(ids);
+      return;
+    }
+    usage.addElsewhere(
+      activity.filter((each) => each.kind === 'traffic'),
+      upTo,
+    );
+    for (const each of activity)
+      if (each.kind === 'login') directory.loggedInElsewhere(each.accountId, each.at);
+    entries.add(activity.flatMap((each) => (each.kind === 'heartbeats' ? each.accountId : [])));
+  }
+
+  return {
+    name: 'activity',
+    start() {
+      tasks.every(ACTIVITY_INTERVAL_MS, 'activity of other nodes', read);
+      tasks.every(ACTIVITY_INTERVAL_MS, 'traffic', usage.flush);
+      tasks.every(MINUTE_MS, 'old activity', feed.trim);
+    },
+    async stop() {
+      await Promise.all([tasks.stop(), accounts.stop(), entries.stop()]);
+    },
+  };
+}
+
+/** How often penalties are published, in ms. */
+const INTERVAL_MS = 250;
+
+export type PenaltiesPart = Part & Pick<Penalties, 'of' | 'publish' | 'read'>;
+
+export function createPenaltiesPart(deps: {
+  readonly core: Pick<Core, 'store'>;
+  readonly log: Log;
+}): PenaltiesPart {
+  const store = deps.core.store.penalties;
+  const { of, publish, read, flush } = createPenalties({ store, monotonicNow: () => performance.now() });
+  if (!store) return { name: 'penalties', of, publish, read };
+  const tasks = createTasks(deps.log);
+  return {
+    name: 'penalties',
+    of,
+    publish,
+    read,
+    start: () => tasks.every(INTERVAL_MS, 'penalties', flush),
+    stop: tasks.stop,
+  };
 }

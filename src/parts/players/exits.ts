@@ -1,7 +1,6 @@
 // Exits on this machine: what it cannot do for one, the trial of one, and what sessions use of each.
 import type { Config } from '../../config.js';
-import type { ExitFigures } from '../../core/exits/exit-figures.js';
-import type { ExitTrial } from '../../core/exits/exit-trial.js';
+import type { ExitFigures, ExitTrial } from '../../core/exits/exit-figures.js';
 import type { Services } from '../../http/services.js';
 import { AF_INET, type Libc, SOCK_DGRAM } from '../../proxy/io/native/libc.js';
 import { setWayOut } from '../../proxy/io/native/local-end.js';

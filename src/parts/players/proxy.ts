@@ -22,7 +22,7 @@ import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';
 import type { AccountRecord } from '../../proxy/plane-settings.js';
 import { descriptorLimit } from '../capacity.js';
 import type { Core } from '../core.js';
-import type { PenaltiesPart } from '../database/penalties.js';
+import type { PenaltiesPart } from '../database/changes.js';
 import type { SessionsPart } from '../database/sessions.js';
 import type { GeoPart } from '../geo.js';
 import type { Grace, Part } from '../lifecycle.js';

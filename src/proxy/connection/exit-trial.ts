@@ -4,7 +4,7 @@ import {
   type ExitTrialRequest,
   MAX_ANSWER_BYTES,
   seenAddress,
-} from '../../core/exits/exit-trial.js';
+} from '../../core/exits/exit-figures.js';
 import { parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
 import { askUpstreams } from '../upstreams/ask.js';

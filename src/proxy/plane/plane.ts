@@ -3,7 +3,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Exit } from '../../core/exits/exit.js';
-import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-trial.js';
+import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-figures.js';
 import type { GameRule } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';

@@ -8,8 +8,8 @@ import type {
   DatabaseSnapshot,
 } from '../../core/accounts/usage/activity-feed.js';
 import { MINUTE_MS } from '../../core/clock.js';
-import { oneAtATime } from '../changes.js';
 import type { RecordActivity } from '../database.js';
+import { oneAtATime } from '../follow-changes.js';
 import { PG_IDENTITY, PG_NOW_MS } from './changes.js';
 
 const KEPT_MS = 10 * MINUTE_MS;

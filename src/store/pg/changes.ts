@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { type Clock, MINUTE_MS } from '../../core/clock.js';
+import type { Database } from '../database.js';
 import {
   CHANGES_KEPT_MS,
   type Change,
@@ -16,8 +17,7 @@ import {
   oneAtATime,
   type RecordChange,
   toChange,
-} from '../changes.js';
-import type { Database } from '../database.js';
+} from '../follow-changes.js';
 import { withLibpqModes } from './connection.js';
 
 /** How often old changes are deleted, in ms. */

@@ -23,8 +23,7 @@ import { nameOf, requireReadable } from './connection.js';
 import { explainPgError } from './errors.js';
 import { createPgHeartbeatStore } from './heartbeats.js';
 import { createPgLiveSessionStore } from './live-sessions.js';
-import { createPgPenaltyStore } from './penalties.js';
-import { createPgPermitStore } from './permits.js';
+import { createPgPenaltyStore, createPgPermitStore } from './permits.js';
 
 export interface PgOptions {
   readonly client: 'pg';

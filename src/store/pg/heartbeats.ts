@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import type { IsNewBatch, RecordActivity } from '../database.js';
-import { inTransaction } from '../sql/transaction.js';
+import { inTransaction } from '../sql.js';
 import {
   countByAccount,
   createHeartbeatReader,

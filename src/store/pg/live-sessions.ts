@@ -1,15 +1,9 @@
 // The live_sessions table, with which nodes publish their sessions to each other. Reads ignore rows of nodes whose lease has expired,
 // because their sessions may have ended.
 import type { Knex } from 'knex';
-import type {
-  LiveSessionFilter,
-  LiveSessionStore,
-  LiveSessionView,
-} from '../../core/sessions/live-session-store.js';
-import type { RecordChange } from '../changes.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { containing } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import type { LiveSessionFilter, LiveSessionStore, LiveSessionView } from '../../core/sessions/session.js';
+import type { RecordChange } from '../follow-changes.js';
+import { containing, fromRow, inTransaction, toRow } from '../sql.js';
 import { PG_NOW_MS } from './changes.js';
 
 /** A row, with its columns as fields. */

@@ -1,9 +1,12 @@
-// The session_permits table, and the functions that decide on permits (migrations 0018 and 0026).
+// What nodes tell each other about players: permits of sessions, penalties of sources.
 import type { Knex } from 'knex';
-import type { HeldPermit, PermitStore } from '../../core/accounts/access/permit-store.js';
+import type { HeldPermit, PermitStore } from '../../core/accounts/access/held-permits.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
-import type { RecordChange } from '../changes.js';
-import { inTransaction } from '../sql/transaction.js';
+import type { PenaltyStore } from '../../core/auth/penalties.js';
+import type { Database } from '../database.js';
+import type { RecordChange } from '../follow-changes.js';
+import { inTransaction } from '../sql.js';
+import { PG_NOW_MS } from './changes.js';
 
 /** Deletes permits of processes that no longer run. A frozen process keeps its permits: they count again when it continues. */
 const TRIM = `delete from session_permits where process not in (select process from nodes where lease_until is not null)`;
@@ -55,4 +58,43 @@ export function createPgPermitStore(db: Knex, process: string, recordChange: Rec
 
 function toRow({ id, accountId, client }: HeldPermit) {
   return { id, account_id: accountId, client };
+}
+
+/** Most rows in the table. */
+const MAX_PENALTIES = 20_000;
+/** Advisory lock, the same in every version of Pulsegate: nodes write penalties one after another. */
+const PENALTIES_LOCK = 7_305_808_872;
+
+export function createPgPenaltyStore(
+  { db, following }: Pick<Database, 'db' | 'following'>,
+  recordChange: RecordChange,
+  maxPenalties = MAX_PENALTIES,
+): PenaltyStore {
+  return {
+    add: (penalties) =>
+      inTransaction(db, async (trx) => {
+        await trx.raw('select pg_advisory_xact_lock(?)', [PENALTIES_LOCK]);
+        await trx.raw(`delete from penalties where ends_at <= ${PG_NOW_MS}`);
+        await trx.raw(
+          `insert into penalties (key, ends_at)
+           select key, ${PG_NOW_MS} + left_ms from jsonb_to_recordset(?::jsonb) as row (key text, left_ms bigint)
+           on conflict (key) do update set ends_at = greatest(penalties.ends_at, excluded.ends_at)`,
+          [JSON.stringify(penalties.map(({ key, leftMs }) => ({ key, left_ms: leftMs })))],
+        );
+        await trx.raw(
+          'delete from penalties where key in (select key from penalties order by ends_at desc offset ?)',
+          [maxPenalties],
+        );
+        await recordChange(trx, ...penalties.map(({ key }) => ({ topic: 'penalty' as const, id: key })));
+      }),
+
+    async live(keys) {
+      const query = following('penalties')
+        .whereRaw(`ends_at > ${PG_NOW_MS}`)
+        .select('key', db.raw(`ends_at - ${PG_NOW_MS} as left_ms`));
+      if (keys) query.whereIn('key', [...keys]);
+      const rows: { key: string; left_ms: number }[] = await query;
+      return rows.map(({ key, left_ms }) => ({ key, leftMs: left_ms }));
+    },
+  };
 }

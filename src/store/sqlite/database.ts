@@ -1,8 +1,20 @@
 // SQLite: the default, with one file in the data folder and one daemon.
-import { stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.js';
 import { everyStep } from '../../core/turns.js';
+import type { DaemonLock } from '../daemon-lock.js';
+import { giveToFolderOwner, prepareFolder } from '../data-folder.js';
+import {
+  type Database,
+  DEFAULT_READING,
+  isAlwaysNew,
+  type MigrationEvent,
+  type Opener,
+  type ReaderOptions,
+  recordNoActivity,
+} from '../database.js';
 import {
   CHANGES_KEPT_MS,
   type Change,
@@ -13,20 +25,10 @@ import {
   oneAtATime,
   type RecordChange,
   toChange,
-} from '../changes.js';
-import type { DaemonLock } from '../daemon-lock.js';
-import { prepareFolder } from '../data-folder.js';
-import {
-  type Database,
-  DEFAULT_READING,
-  isAlwaysNew,
-  type Opener,
-  type ReaderOptions,
-  recordNoActivity,
-} from '../database.js';
-import { migrateOnlyNew, type Target } from '../migrate.js';
+} from '../follow-changes.js';
+import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from '../migrate.js';
 import type { LoginSearch } from '../tables/logins.js';
-import { backupSqlite } from './backup.js';
+import { backupSqlite, syncToDisk } from './backup.js';
 import { createSqliteCheck } from './check.js';
 import { connectSqlite, prepareSqlite } from './connect.js';
 import { toStartError } from './errors.js';
@@ -40,7 +42,6 @@ import {
   refuseForeignLog,
   setForeignLogAside,
 } from './log-owner.js';
-import { migrateWithCopy } from './migrate.js';
 import type { SqlitePackageChoice } from './package.js';
 import { connectReaders } from './readers.js';
 
@@ -201,3 +202,32 @@ export const sqliteLoginSearch: LoginSearch = {
   rows: (db, text) => db('logins_text').whereRaw('logins_text match ?', [`"${text.replaceAll('"', '""')}"`]),
   id: 'logins_text.rowid',
 };
+
+/**
+ * Migrates the database. Copies it to `copyFile` first, unless it is new.
+ * @throws StartError `database-newer`
+ */
+export async function migrateWithCopy(
+  target: Target,
+  copyFile: string,
+  onEvent: (event: MigrationEvent) => void,
+): Promise<void> {
+  const missing = await missingMigrations(target);
+  if (missing.length === 0) return;
+  if (isNew(missing)) return migrate(target);
+  const startedAt = performance.now();
+  onEvent({ kind: 'started', missing, copy: copyFile });
+  await replaceCopy(target.db, copyFile);
+  await migrate(target);
+  onEvent({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
+}
+
+/** Replaces the previous copy in one step. */
+async function replaceCopy(db: Knex, copyFile: string): Promise<void> {
+  const unfinished = `${copyFile}.part`;
+  await rm(unfinished, { force: true });
+  await backupSqlite(db, unfinished);
+  await giveToFolderOwner(unfinished);
+  await rename(unfinished, copyFile);
+  await syncToDisk(dirname(copyFile));
+}

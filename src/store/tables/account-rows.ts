@@ -1,11 +1,16 @@
-// Converts accounts to and from table rows.
+// The rows of accounts, of their limits and of their authorized addresses.
+
+import type { Knex } from 'knex';
+import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
+import { rangeOf } from '../../core/accounts/access/authorized-addresses.js';
 import type { Account } from '../../core/accounts/account.js';
+import { AddressTaken } from '../../core/accounts/account-store.js';
 import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
+import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
 import { toWireDate } from '../../core/wire-date.js';
-import { type ColumnOf, columnOf } from '../sql/rows.js';
-import { type LimitsRow, toLimits } from './limits.js';
+import { type ColumnOf, columnOf, slices } from '../sql.js';
 
 /** Authorized addresses have their own table. */
 const COLUMNS = FIELDS.filter(([name]) => name !== 'authorizedAddresses').map(
@@ -72,3 +77,97 @@ export function changedColumns(before: Account, after: Account): Partial<Account
 
 const toContacts = (text: string | null): Contacts =>
   text === null ? NO_CONTACTS : changedContacts(NO_CONTACTS, JSON.parse(text) as Partial<Contacts>);
+
+/** Rows in one statement; thirteen bound values each, well below the limit of every database. */
+const LIMIT_COLUMNS = LIMIT_KINDS.map(([name, kind]) => ({ name, column: columnOf(name), kind }) as const);
+
+type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
+  account_id: string;
+  reset_at: number | null;
+  reset_total_bytes: number;
+};
+
+/** Writes the limits of accounts in the transaction that adds or changes the accounts. */
+export async function writeLimits(trx: Knex.Transaction, accounts: readonly Account[]): Promise<void> {
+  for (const rows of slices(accounts.map(toLimitsRow), ROWS_PER_STATEMENT))
+    await trx('account_limits').insert(rows).onConflict('account_id').merge();
+}
+
+/** Converts the joined limits row of an account, which may be missing. */
+function toLimits(row: LimitsRow | { readonly account_id: null }): Pick<Account, 'limits' | 'quotaReset'> {
+  if (row.account_id === null) return { limits: NO_LIMITS, quotaReset: null };
+  const limits = LIMIT_COLUMNS.map(({ name, column, kind }) => [name, kind.ofColumn(row[column])]);
+  const { reset_at: at, reset_total_bytes: totalBytes } = row;
+  return {
+    limits: Object.fromEntries(limits) as AccountLimits,
+    quotaReset: at === null ? null : { at: Number(at), totalBytes: Number(totalBytes) },
+  };
+}
+
+function toLimitsRow({ id, limits, quotaReset }: Account): LimitsRow {
+  const columns = LIMIT_COLUMNS.map(({ name, column, kind }) => [column, kind.toColumn(limits[name])]);
+  return {
+    account_id: id,
+    reset_at: quotaReset?.at ?? null,
+    reset_total_bytes: quotaReset?.totalBytes ?? 0,
+    ...Object.fromEntries(columns),
+  };
+}
+
+/** Rows in one statement; five bound values each, well below the limit of every database. */
+const ROWS_PER_STATEMENT = 200;
+
+interface AddressRow {
+  readonly account_id: string;
+  readonly position: number;
+  readonly network: string;
+  readonly first_address: string;
+  readonly last_address: string;
+}
+
+type Addresses = (accountId: string) => readonly string[];
+
+/** Reads the authorized addresses of these accounts, or of all (null). */
+export async function readAddresses(db: Knex, ids: readonly string[] | null): Promise<Addresses> {
+  const query = db<AddressRow>('authorized_addresses').orderBy(['account_id', 'position']);
+  const rows: AddressRow[] = await (ids === null ? query : query.whereIn('account_id', ids));
+  const found = new Map<string, string[]>();
+  for (const { account_id, network } of rows) {
+    const present = found.get(account_id);
+    if (present) present.push(network);
+    else found.set(account_id, [network]);
+  }
+  return (id) => found.get(id) ?? NO_ADDRESSES;
+}
+
+/**
+ * Writes the authorized addresses in the transaction that adds or changes the accounts. Removes all before adding any, so that
+ * accounts can exchange addresses.
+ * @param lock makes other transactions that write addresses wait until this one ends
+ * @throws AddressTaken when another account has one of the addresses
+ */
+export async function writeAddresses(
+  trx: Knex.Transaction,
+  accounts: readonly { readonly id: string; readonly authorizedAddresses: readonly string[] }[],
+  lock: (trx: Knex) => Promise<unknown>,
+): Promise<void> {
+  if (accounts.length === 0) return;
+  await lock(trx);
+  const ids = accounts.map(({ id }) => id);
+  await trx('authorized_addresses').whereIn('account_id', ids).delete();
+  const rows = accounts.flatMap(({ id, authorizedAddresses }) =>
+    authorizedAddresses.map((network, position): AddressRow => {
+      const [first, last] = rangeOf(network);
+      return { account_id: id, position, network, first_address: first, last_address: last };
+    }),
+  );
+  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('authorized_addresses').insert(slice);
+  for (const row of rows) {
+    const other: { account_id: string } | undefined = await trx<AddressRow>('authorized_addresses')
+      .where('last_address', '>=', row.first_address)
+      .where('first_address', '<=', row.last_address)
+      .whereNot('account_id', row.account_id)
+      .first('account_id');
+    if (other) throw new AddressTaken(row.network, other.account_id);
+  }
+}

@@ -8,15 +8,21 @@ import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.j
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { noRefusal, type Refuse } from '../../core/settings/setting.js';
-import type { RecordChange } from '../changes.js';
 import type { Database, RecordActivity } from '../database.js';
-import { slices } from '../sql/statements.js';
-import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
-import { type AccountRow, changedColumns, type JoinedRow, toAccount, toRow } from './account-rows.js';
+import type { RecordChange } from '../follow-changes.js';
+import { inTransaction, isUniqueViolation, slices } from '../sql.js';
+import {
+  type AccountRow,
+  changedColumns,
+  type JoinedRow,
+  readAddresses,
+  toAccount,
+  toRow,
+  writeAddresses,
+  writeLimits,
+} from './account-rows.js';
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './acting.js';
 import type { RecordAudit } from './audit.js';
-import { readAddresses, writeAddresses } from './authorized-addresses.js';
-import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */

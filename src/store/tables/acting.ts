@@ -5,9 +5,8 @@ import type { Account } from '../../core/accounts/account.js';
 import { type Cost, checkBudget, costOfAll } from '../../core/accounts/plans/budget.js';
 import { type Moment, readTraffic } from '../../core/accounts/usage/traffic-store.js';
 import type { Actor } from '../../core/audit/audit.js';
-import { RightsLost } from '../../core/auth/operator.js';
-import { ROLE_SCOPES, type Role } from '../../core/auth/roles.js';
-import { inTransaction } from '../sql/transaction.js';
+import { RightsLost, ROLE_SCOPES, type Role } from '../../core/auth/operator.js';
+import { inTransaction } from '../sql.js';
 import { trafficSums } from './traffic.js';
 
 /**

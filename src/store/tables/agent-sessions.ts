@@ -2,9 +2,7 @@
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { containing, slices, updateEach } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import { containing, fromRow, inTransaction, slices, toRow, updateEach } from '../sql.js';
 
 /** Messages removed by one statement. */
 const POSITIONS_PER_STATEMENT = 500;

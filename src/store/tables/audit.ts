@@ -10,7 +10,7 @@ import type {
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import { containing, inTimeRange, slices } from '../sql/statements.js';
+import { containing, inTimeRange, slices } from '../sql.js';
 
 /** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
 export type RecordAudit = (

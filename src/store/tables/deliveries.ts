@@ -2,9 +2,7 @@
 import type { Knex } from 'knex';
 import type { DeliveryStore } from '../../core/agents/run-store.js';
 import type { Delivery } from '../../core/agents/runs.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { isDue } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import { fromRow, inTransaction, isDue, toRow } from '../sql.js';
 import { type RunRow, toRun } from './run-rows.js';
 
 export function createDeliveryStore(db: Knex): DeliveryStore {

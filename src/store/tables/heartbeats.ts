@@ -1,8 +1,7 @@
 // Reads the heartbeat tables, in the same way on every database.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
-import { fromRow } from '../sql/rows.js';
-import { inTimeRange, ofOwner, slices } from '../sql/statements.js';
+import { fromRow, inTimeRange, ofOwner, slices } from '../sql.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
 const COLUMNS = [

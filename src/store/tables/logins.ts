@@ -1,9 +1,7 @@
 // The logins table.
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginStore } from '../../core/accounts/access/login-log.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { containing, inTimeRange, ofOwner, slices } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import { containing, fromRow, inTimeRange, inTransaction, ofOwner, slices, toRow } from '../sql.js';
 
 /** Rows in one statement; six bound values each. */
 const ROWS_PER_STATEMENT = 200;

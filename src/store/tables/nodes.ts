@@ -9,9 +9,9 @@ import {
   type NodeStore,
   nodeStateOf,
 } from '../../core/nodes/nodes.js';
-import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
-import { inTransaction } from '../sql/transaction.js';
+import type { RecordChange } from '../follow-changes.js';
+import { inTransaction } from '../sql.js';
 import type { RecordAudit } from './audit.js';
 
 /** A node that has not renewed its lease for this time is removed, with the numbers of its written batches. */

@@ -11,9 +11,7 @@ import type {
   StoredNotice,
   WaitingFilter,
 } from '../../core/notices/notice.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { isDue, slices } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import { fromRow, inTransaction, isDue, slices, toRow } from '../sql.js';
 
 /** Rows in one statement; fourteen bound values each. */
 const ROWS_PER_STATEMENT = 100;

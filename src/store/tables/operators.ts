@@ -7,12 +7,11 @@ import {
   OperatorNameTaken,
   type OperatorStore,
   operatorSettingsPrefix,
+  type Role,
 } from '../../core/auth/operator.js';
-import type { Role } from '../../core/auth/roles.js';
-import type { RecordChange } from '../changes.js';
 import type { Database } from '../database.js';
-import { toRow } from '../sql/rows.js';
-import { inTransaction, isUniqueViolation } from '../sql/transaction.js';
+import type { RecordChange } from '../follow-changes.js';
+import { inTransaction, isUniqueViolation, toRow } from '../sql.js';
 import { type BudgetRow, toBudget, toUsed } from './acting.js';
 import type { RecordAudit } from './audit.js';
 import { endAccess } from './settings.js';

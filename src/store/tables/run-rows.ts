@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Idempotency, RunToStore, StoredRun } from '../../core/agents/run-store.js';
 import type { NewRun, Run } from '../../core/agents/runs.js';
-import { fromRow, toRow } from '../sql/rows.js';
+import { fromRow, toRow } from '../sql.js';
 
 /** A row of a run; the columns that core does not know are among them. */
 export interface RunRow {

@@ -2,8 +2,7 @@
 import type { Knex } from 'knex';
 import type { RunNode, RunStore } from '../../core/agents/run-store.js';
 import type { QueuedRun } from '../../core/agents/runs.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { inTransaction } from '../sql/transaction.js';
+import { fromRow, inTransaction, toRow } from '../sql.js';
 
 type RunnerStore = Pick<
   RunStore,

@@ -11,8 +11,7 @@ import type { Run } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { Database } from '../database.js';
-import { containing, slices, updateEach } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import { containing, inTransaction, slices, updateEach } from '../sql.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
 import {
   acquireKeys,

@@ -10,7 +10,7 @@ import {
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
 import type { Database, IsNewBatch } from '../database.js';
-import { inTransaction } from '../sql/transaction.js';
+import { inTransaction } from '../sql.js';
 
 /** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
 const SPANS = [600_000, 21_600_000, 259_200_000, Number.POSITIVE_INFINITY] as const;

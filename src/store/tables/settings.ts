@@ -2,10 +2,10 @@
 import type { Knex } from 'knex';
 import { API_TOKENS_KEY } from '../../core/auth/api-tokens.js';
 import { CONSOLE_SESSIONS_KEY } from '../../core/auth/console-sessions.js';
-import type { CounterStore, EndedAccess, SettingStore } from '../../core/settings/setting-store.js';
-import type { RecordChange } from '../changes.js';
+import type { CounterStore, EndedAccess, SettingStore } from '../../core/settings/setting.js';
 import type { Database } from '../database.js';
-import { inTransaction } from '../sql/transaction.js';
+import type { RecordChange } from '../follow-changes.js';
+import { inTransaction } from '../sql.js';
 import type { RecordAudit } from './audit.js';
 
 export function createSettingStore(

@@ -3,9 +3,7 @@ import type { Knex } from 'knex';
 import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import type { ActivityRow, Database, IsNewBatch, RecordActivity } from '../database.js';
-import { fromRow } from '../sql/rows.js';
-import { slices } from '../sql/statements.js';
-import { inTransaction } from '../sql/transaction.js';
+import { fromRow, inTransaction, slices } from '../sql.js';
 
 /** Rows in one statement; five bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;

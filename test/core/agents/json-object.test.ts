@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { canonicalJson, field, readJsonObject } from '../../../src/core/agents/json-object.js';
+import { canonicalJson, field, readJsonObject } from '../../../src/core/agents/webhooks.js';
 
 const bytes = (text: string) => Buffer.from(text);
 const json = fc.jsonValue({ maxDepth: 4 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADMIN_CREDENTIALS_KEY } from '../../../src/core/auth/admin-credentials.js';
 import { createWhitelistSetting, WHITELIST_KEY } from '../../../src/core/auth/whitelist.js';
-import type { SettingStore } from '../../../src/core/settings/setting-store.js';
+import type { SettingStore } from '../../../src/core/settings/setting.js';
 import { openCredentials } from '../../helpers/passwords.js';
 
 function memorySettings() {

@@ -1,7 +1,7 @@
 // The timeline of an account.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { playedSpans } from '../../../src/core/heartbeats/timeline.js';
+import { playedSpans } from '../../../src/core/heartbeats/heartbeat.js';
 
 test('a timeline joins heartbeats at short intervals, separately for each game', () => {
   const at = (seconds: number, gameId: string | null) => ({ at: seconds * 1000, gameId });

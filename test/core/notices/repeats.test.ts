@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
 import { createOrderedIds } from '../../../src/core/ids.js';
-import { digestEnd } from '../../../src/core/notices/digest.js';
 import type { StoredNotice } from '../../../src/core/notices/notice.js';
 import { NOTICE_DEFAULTS, type NoticeSettings } from '../../../src/core/notices/notice-settings.js';
 import { createNotices } from '../../../src/core/notices/notices.js';
+import { digestEnd } from '../../../src/core/notices/reminders.js';
 import { type Open, onEachDatabase } from '../../store/databases.js';
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOTICE_DEFAULTS } from '../../../src/core/notices/notice-settings.js';
-import { withoutLinks } from '../../../src/core/notices/plain-name.js';
 import { textOf } from '../../../src/core/notices/texts.js';
+import { withoutLinks } from '../../../src/core/text.js';
 
 const NOW = Date.parse('2026-11-22T00:00:00Z');
 const settings = { ...NOTICE_DEFAULTS, timeZone: 'Asia/Shanghai' };

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAEMON } from '../../../src/core/audit/audit.js';
-import { createSetting, createSettings } from '../../../src/core/settings/setting.js';
-import type { SettingStore } from '../../../src/core/settings/setting-store.js';
+import { createSetting, createSettings, type SettingStore } from '../../../src/core/settings/setting.js';
 
 const AUDIT = {
   by: DAEMON,

@@ -1,7 +1,7 @@
 // Reports as data centres forward them: what is found in them, and what stays open.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readReport } from '../../../src/core/trace/abuse-report.js';
+import { readReport } from '../../../src/core/trace/session-record.js';
 
 const NOW = Date.UTC(2026, 10, 24);
 const read = (text: string) => {

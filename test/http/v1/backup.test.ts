@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { HandlerInput, RouteRequest } from '../../../src/http/api/route.js';
 import type { Caller } from '../../../src/http/caller.js';
 import type { Services } from '../../../src/http/services.js';
-import { backupRoutes } from '../../../src/http/v1/settings/backup.js';
+import { backupRoutes } from '../../../src/http/v1/settings/data.js';
 
 test('a backup is closed when its download cannot be recorded', async () => {
   const file = Readable.from(['the database']);

@@ -1,5 +1,5 @@
 // Lists of client addresses and networks of an account: parsing, formatting, and matching of an address.
-import { formatGeoRule, type GeoPaths, type GeoRule, parseGeoRule } from '../../geo.js';
+import { formatGeoRule, type Geo, type GeoPaths, type GeoRule, matchesGeo, parseGeoRule } from '../../geo.js';
 import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../../ip.js';
 
 /** The shared value of accounts without addresses, which are most accounts. */
@@ -139,3 +139,23 @@ export function includesAddress(addresses: readonly string[], client: string): b
     })
   );
 }
+
+/**
+ * Whether the account may be used from this address. Clients of a Unix socket without a PROXY header have none. A country or network
+ * that no file knows allows nobody.
+ */
+export function isAllowedClient(allowedClients: readonly string[], client: string, geo: Geo): boolean {
+  if (allowedClients.length === 0 || includesAddress(allowedClients, client)) return true;
+  const ip = parseIp(client);
+  return ip !== null && geoRulesOf(allowedClients).some((rule) => matchesGeo(rule, unmap(ip), geo));
+}
+
+/** Whether the list has a country or network of which no file is configured: it allows nobody. */
+export const lacksGeoFile = (
+  { allowedClients }: { readonly allowedClients: readonly string[] },
+  files: GeoPaths,
+): boolean => geoRulesOf(allowedClients).some(({ kind }) => files[kind] === null);
+
+/** The countries and networks (ASN) in a list. */
+const geoRulesOf = (allowedClients: readonly string[]): GeoRule[] =>
+  allowedClients.flatMap((entry) => parseGeoRule(entry) ?? []);

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.js';
 import type { Geo } from '../../geo.js';
 import { printable } from '../../text.js';
 import { type Account, isExpired, isSuspended } from '../account.js';
-import { isAllowedClient } from './allowed-clients.js';
+import { isAllowedClient } from './address-list.js';
 import { isLinkPassword, isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
 

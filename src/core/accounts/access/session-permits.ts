@@ -6,8 +6,13 @@ import type { Log } from '../../log.js';
 import { isDatabaseAway } from '../../storage.js';
 import type { Timer, Timers } from '../../timers.js';
 import type { LimitRefusal } from '../usage/limits.js';
-import { HeldPermits, type RevocablePermit } from './held-permits.js';
-import type { PermitLimits, PermitStore, WantedPermit } from './permit-store.js';
+import {
+  HeldPermits,
+  type PermitLimits,
+  type PermitStore,
+  type RevocablePermit,
+  type WantedPermit,
+} from './held-permits.js';
 
 /** The right of one session to be open. */
 export interface SessionPermit {

@@ -1,19 +1,19 @@
 // One description of each field of an account that callers set. Changes, rows, audit records, files and answers are made from it.
 // User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
-
 import { EXIT_NAME } from '../../exits/exit.js';
+import type { GeoPaths } from '../../geo.js';
 import { isWireDate, WIRE_DATE_RANGE } from '../../wire-date.js';
-import type { AddressRules } from '../access/address-list.js';
+import { type AddressRefusal, type AddressRules, readAddressList } from '../access/address-list.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';
 import type { Account } from '../account.js';
+import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './contacts.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
-import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './tags.js';
 
 export interface AccountField<Value> extends Kind<Value> {
   /** Whether a given value can be stored. Where one may be invalid, `reason` is its refusal and `error` what a request is told. */
   isValid?(given: Value): boolean;
   readonly reason?: string;
-  /** An error of a field (`http/api/field-errors.ts`), with the values of its text. */
+  /** An error of a field (`http/api/schemas.ts`), with the values of its text. */
   readonly error?: readonly [code: string, values?: Readonly<Record<string, string | number>>];
   /** The form that is stored. */
   toStored?(given: Value): Value;
@@ -170,4 +170,44 @@ export function auditedFields(account: AccountFields): Record<string, Cell> {
 /** Whether every database can store `remarks`: well-formed Unicode without U+0000. */
 export function isValidRemarks(remarks: string): boolean {
   return remarks.isWellFormed() && !remarks.includes('\0');
+}
+
+type ListName = FieldsWith<'addresses'>;
+type ListRules = (typeof ACCOUNT_FIELDS)[ListName];
+/** Most entries of one account, and the files that know countries and networks. */
+export type AddressSettings = Readonly<Record<ListRules['addresses']['max'], number>> & {
+  readonly geoFiles: GeoPaths;
+};
+
+export interface RefusedAddress {
+  readonly ok: false;
+  readonly reason: ListRules['reason'] | 'address-taken';
+  readonly list: ListName;
+  readonly address: AddressRefusal;
+}
+
+const ADDRESS_FIELDS = FIELDS.flatMap(([name, { addresses }]) => (addresses ? [name as ListName] : []));
+
+/** The lists that sellers may not fill have no entries. */
+export function addressSettingsOfSellers({ geoFiles, ...max }: AddressSettings): AddressSettings {
+  const names = ADDRESS_FIELDS.map((list) => ACCOUNT_FIELDS[list].addresses);
+  const own = names.map(({ max: name, isForSellers }) => [name, isForSellers ? max[name] : 0]);
+  return { geoFiles, ...(Object.fromEntries(own) as typeof max) };
+}
+
+/** Returns a change with its lists in the form that is stored, or why one is refused; an undefined list stays undefined. */
+export function readAddressLists<Change extends GivenFields>(
+  change: Change,
+  settings: AddressSettings,
+): { readonly ok: true; readonly change: Change } | RefusedAddress {
+  const read: Record<string, readonly string[]> = {};
+  for (const list of ADDRESS_FIELDS) {
+    const { addresses: rules, reason } = ACCOUNT_FIELDS[list];
+    const entries = change[list];
+    if (entries === undefined) continue;
+    const found = readAddressList(entries, rules, settings[rules.max], settings.geoFiles);
+    if (!found.ok) return { ok: false, reason, list, address: found.refusal };
+    read[list] = found.addresses;
+  }
+  return { ok: true, change: { ...change, ...read } };
 }

@@ -2,7 +2,7 @@
 import { isoOrNull } from '../../clock.js';
 import { toWireDate } from '../../wire-date.js';
 import { addressesOfText, NO_ADDRESSES, textOfAddresses } from '../access/address-list.js';
-import { tagsOfText, textOfTags } from './tags.js';
+import { tagsOfText, textOfTags } from './contacts.js';
 
 /** A value of a column, or of a file or audit record. There, null and an empty text say that the account has no value. */
 export type Cell = string | number | boolean | null;

@@ -1,8 +1,7 @@
 // Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and how a plan is applied to an account.
 import { differences } from '../../audit/audit.js';
 import { DAY_MS } from '../../clock.js';
-import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
-import type { SettingStore } from '../../settings/setting-store.js';
+import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import { hasControl } from '../../text.js';
 import type { Account } from '../account.js';
 import type { AccountChange } from '../account-input.js';

@@ -3,8 +3,7 @@
 import { differences } from '../../audit/audit.js';
 import { NAME_OR_WILDCARD } from '../../endpoints.js';
 import { type Cidr, formatHostPort, parseCidr } from '../../ip.js';
-import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
-import type { SettingStore } from '../../settings/setting-store.js';
+import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import type { Entry } from './entries.js';
 
 export type PacWay = 'proxy' | 'direct';

@@ -2,8 +2,7 @@
 import { differences } from '../../audit/audit.js';
 import { isHost } from '../../endpoints.js';
 import { formatHostPort } from '../../ip.js';
-import { type AuditedSetting, createAuditedSetting } from '../../settings/setting.js';
-import type { SettingStore } from '../../settings/setting-store.js';
+import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 
 /** The public address from the operator; null when it is not set. */
 export interface PublicAddress {

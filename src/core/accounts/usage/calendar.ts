@@ -1,11 +1,14 @@
 // Days and quota periods by the operator's time zone (`timeZone`). The zone may change: the calendar keeps since when each one counts.
 // A running period keeps its start then, and ends at the first boundary of the new zone, so that nothing is counted twice or forgiven.
+
+import { DAEMON, differences } from '../../audit/audit.js';
 import { DAY_MS } from '../../clock.js';
+import { createAuditedSetting, type Reloadable, type SettingStore } from '../../settings/setting.js';
 import { shownIn, zonedTime } from '../../time-zone.js';
 import type { QuotaPeriod } from './limits.js';
 
 /** A zone, and since when days are counted by it, in ms since the epoch. */
-export interface ZoneSince {
+interface ZoneSince {
   readonly zone: string;
   readonly since: number;
 }
@@ -198,4 +201,38 @@ function clockShift(zone: string): number {
 
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
+}
+
+export interface TimeZonesSetting extends Reloadable {
+  /** Counts days by `zone` from `since` on, in ms since the epoch. Does nothing when they are counted by it already. */
+  enter(zone: string, since: number): Promise<void>;
+  /** Calls `listener` with the zone when this or another process has entered one. */
+  onEntered(listener: (zone: string) => void): void;
+}
+
+/** @param calendar follows the setting */
+export function createTimeZonesSetting(settings: SettingStore, calendar: Calendar): TimeZonesSetting {
+  const zoneOf = (zones: readonly ZoneSince[]) => zones.at(-1)?.zone ?? 'UTC';
+  const setting = createAuditedSetting<readonly ZoneSince[]>({
+    store: settings,
+    key: 'days.timeZones',
+    name: 'time-zone',
+    initial: [],
+    audited: (before, after) => differences({ timeZone: zoneOf(before) }, { timeZone: zoneOf(after) }),
+  });
+  setting.onChanged((zones) => calendar.setZones(zones));
+  return {
+    key: setting.key,
+    reload: setting.reload,
+    onEntered: (listener) => setting.onChanged(() => listener(calendar.zone)),
+
+    async enter(zone, since) {
+      // Never before an earlier one, also when the clock was set back.
+      const next = (zones: readonly ZoneSince[]) => ({
+        zone,
+        since: Math.max(since, zones.at(-1)?.since ?? since),
+      });
+      await setting.save((zones) => [...zones, next(zones)], DAEMON);
+    },
+  };
 }

@@ -1,19 +1,18 @@
 // /api/v1/accounts: finds, creates, changes and deletes accounts one at a time.
 import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
-import type { AccountView } from '../../../core/accounts/account-views.js';
+import type { AccountView } from '../../../core/accounts/account-query.js';
 import { refused } from '../../../core/accounts/accounts.js';
 import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
-import { matches } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
-import { type Answered, routesOf } from '../../api/route.js';
+import { type Answered, matches, routesOf } from '../../api/route.js';
 import { Count, IdParams, pageOf } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
-import { AccountChange, NewAccount } from './field-schemas.js';
+import { AccountChange, NewAccount, Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
@@ -30,6 +29,33 @@ import {
 } from './shared.js';
 
 const { route } = routesOf('Accounts');
+
+const TagUses = z
+  .object({
+    items: z.array(
+      z.object({
+        tag: Tag,
+        /** Number of accounts with the tag. */
+        accounts: Count,
+      }),
+    ),
+  })
+  .meta({ id: 'TagUses' });
+
+export const accountTagRoutes = [
+  route('GET /api/v1/accounts/tags', 'listTags', 'accounts:read', {
+    summary: 'The tags in use, each with its number of accounts.',
+    responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
+    async handle(_input, { accounts }) {
+      const counts = new Map<string, number>();
+      for (const { account } of accounts.list()) {
+        for (const tag of account.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+      }
+      const items = [...counts].sort().map(([tag, count]) => ({ tag, accounts: count }));
+      return { body: { items } };
+    },
+  }),
+];
 
 export const accountRoutes = [
   route('GET /api/v1/accounts', 'listAccounts', 'accounts:read', {

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import { contactsReason, type NewAccount } from '../../../core/accounts/account-input.js';
-import { fieldReason } from '../../../core/accounts/fields/account-fields.js';
-import { readAddressLists } from '../../../core/accounts/fields/address-fields.js';
+import { fieldReason, readAddressLists } from '../../../core/accounts/fields/account-fields.js';
 import { wrongContact } from '../../../core/accounts/fields/contacts.js';
 import { namesOfPattern } from '../../../core/accounts/fields/name-pattern.js';
 import { type Cost, costOf, sumOf } from '../../../core/accounts/plans/budget.js';

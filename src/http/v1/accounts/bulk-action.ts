@@ -1,9 +1,8 @@
 // The actions of a bulk change, and why one is refused before any account is looked at.
 import { z } from 'zod';
 import { contactsReason } from '../../../core/accounts/account-input.js';
-import { fieldReason, storedFields } from '../../../core/accounts/fields/account-fields.js';
-import { readAddressLists } from '../../../core/accounts/fields/address-fields.js';
-import { isValidTag } from '../../../core/accounts/fields/tags.js';
+import { fieldReason, readAddressLists, storedFields } from '../../../core/accounts/fields/account-fields.js';
+import { isValidTag } from '../../../core/accounts/fields/contacts.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';

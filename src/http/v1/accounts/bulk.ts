@@ -1,11 +1,10 @@
 // /api/v1/accounts/bulk: changes many selected accounts at once, with a preview.
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
-import type { AccountView } from '../../../core/accounts/account-views.js';
+import type { AccountView } from '../../../core/accounts/account-query.js';
 import { costOfAll } from '../../../core/accounts/plans/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
-import { invalid } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, invalid } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
@@ -13,11 +12,10 @@ import type { Services } from '../../services.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { actionProblem, asStored, BulkAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
-import { carryOut } from './bulk-write.js';
 import { credentials } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
-import { inAuditedSlices } from './slices.js';
+import { carryOut, inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;
@@ -92,7 +90,7 @@ export const accountBulkRoutes = [
       const { planned, skipped } = plansFor(deps, body, stored);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
         const counts = { expected: expectedCount, now: planned.length };
-        return { problem: 'conflict', ...because('preview-outdated', counts) };
+        return failure('conflict', 'preview-outdated', counts);
       }
       if (dryRun) {
         const costs = () =>

@@ -1,8 +1,7 @@
 // /api/v1/accounts/{id}/contacts: whether notices go to the addresses of an account's player, and their confirmation by a code.
 import { z } from 'zod';
 import { CONFIRMED_CHANNELS, type SentCode } from '../../../core/notices/confirmations.js';
-import type { ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';
 import { NO_ACCOUNT } from './shared.js';
@@ -58,10 +57,10 @@ export const contactRoutes = [
   }),
 ];
 
-const WRONG_CODE: ProblemAnswer = { problem: 'conflict', ...because('wrong-contact-code') };
+const WRONG_CODE: ProblemAnswer = failure('conflict', 'wrong-contact-code');
 
 const REFUSALS: Readonly<Record<Exclude<SentCode, { ok: true }>['reason'], ProblemAnswer>> = {
-  'channel-not-set': { problem: 'conflict', ...because('no-player-channel') },
-  'no-address': { problem: 'conflict', ...because('no-player-channel') },
-  'too-many-messages': { problem: 'too-many-requests', ...because('too-many-messages') },
+  'channel-not-set': failure('conflict', 'no-player-channel'),
+  'no-address': failure('conflict', 'no-player-channel'),
+  'too-many-messages': failure('too-many-requests', 'too-many-messages'),
 };

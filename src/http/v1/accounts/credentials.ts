@@ -10,7 +10,7 @@ import { routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { LinkServices } from '../../services.js';
-import { linkAddressFor } from '../settings/public-address.js';
+import { linkAddressFor } from '../settings/players.js';
 import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
 import { NO_ACCOUNT, problemOf } from './shared.js';

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
 import { ACCESS_FIELDS, type FieldsWith } from '../../../core/accounts/fields/account-fields.js';
-import { CONTACT_LANGUAGES } from '../../../core/accounts/fields/contacts.js';
+import { CONTACT_LANGUAGES, MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
 import { MAX_PER_MINUTE } from '../../../core/accounts/fields/kinds.js';
-import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/tags.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
 import { Bytes, Count, Guid, Time, TimeIn } from '../../api/schemas.js';
 

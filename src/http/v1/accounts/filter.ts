@@ -1,6 +1,9 @@
 // Converts the filter of a request into a test of accounts.
-import { type AccountFilter, accountMatcher } from '../../../core/accounts/account-query.js';
-import type { AccountView } from '../../../core/accounts/account-views.js';
+import {
+  type AccountFilter,
+  type AccountView,
+  accountMatcher,
+} from '../../../core/accounts/account-query.js';
 import type { Services } from '../../services.js';
 import { accountFacts } from './shared.js';
 

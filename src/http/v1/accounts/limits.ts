@@ -2,14 +2,12 @@
 import { z } from 'zod';
 import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
-import { etagOf, matches } from '../../api/etag.js';
-import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
-import { type Answered, routesOf } from '../../api/route.js';
+import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
+import { type Answered, etagOf, matches, routesOf } from '../../api/route.js';
 import { IdParams } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
+import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
-import { withoutUndefined } from '../without-undefined.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
 import { egressProblem, NO_ACCOUNT } from './shared.js';
@@ -60,7 +58,7 @@ export const limitRoutes = [
   }),
 ];
 
-const CHANGED_MEANWHILE: ProblemAnswer = { problem: 'changed-meanwhile', ...because('limits-changed') };
+const CHANGED_MEANWHILE: ProblemAnswer = failure('changed-meanwhile', 'limits-changed');
 
 function shown({ accounts, usage }: Services, id: string): Answered | ProblemAnswer {
   const account = accounts.get(id)?.account;

@@ -1,11 +1,11 @@
 // How /api/v1 shows an account.
 import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import { type Account, isExpired, isSuspended } from '../../../core/accounts/account.js';
-import type { AccountView } from '../../../core/accounts/account-views.js';
+import type { AccountView } from '../../../core/accounts/account-query.js';
 import { fieldsOf } from '../../../core/accounts/fields/account-fields.js';
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
-import { etagOf } from '../../api/etag.js';
+import { etagOf } from '../../api/route.js';
 
 export function presentAccount(
   view: AccountView,

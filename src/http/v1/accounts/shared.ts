@@ -3,8 +3,7 @@
 
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountChange, AddRefusal } from '../../../core/accounts/account-input.js';
-import type { AccountFacts } from '../../../core/accounts/account-query.js';
-import type { AccountView } from '../../../core/accounts/account-views.js';
+import type { AccountFacts, AccountView } from '../../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
 import { FIELDS, type FieldReason } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
@@ -12,16 +11,15 @@ import { planForNew } from '../../../core/accounts/plans/plans.js';
 import { type AccountLimits, EGRESS_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { fromIsoOrNull } from '../../../core/clock.js';
-import { type FieldCode, type FieldValues, fieldError } from '../../api/field-errors.js';
-import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
+import { type FieldCode, type FieldValues, fieldError } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { type Caller, isSeller } from '../../caller.js';
+import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import type { SortKeys } from '../cursors.js';
-import { withoutUndefined } from '../without-undefined.js';
 
-export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-account') };
+export const NO_ACCOUNT: ProblemAnswer = failure('not-found', 'no-account');
 
 type ChangeRefusal = AddRefusal | PatchRefusal;
 
@@ -41,7 +39,7 @@ const OTHER_PROBLEMS: Readonly<
   'username-taken': { problem: 'username-taken' },
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
-  'changed-meanwhile': { problem: 'changed-meanwhile', ...because('account-changed') },
+  'changed-meanwhile': failure('changed-meanwhile', 'account-changed'),
 };
 
 /** Returns where a request is wrong, and the error; null: the refusal is about something else. */

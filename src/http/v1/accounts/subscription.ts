@@ -4,8 +4,7 @@ import { z } from 'zod';
 import type { AccountLink } from '../../../core/accounts/account.js';
 import { newSubscriptionToken, secretsOf } from '../../../core/accounts/player/subscription.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
-import type { ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { IdParams, Time } from '../../api/schemas.js';
 import { type AdminState, actorOf } from '../../caller.js';
@@ -99,5 +98,5 @@ export function newLink(
   };
 }
 
-const NO_LINK: ProblemAnswer = { problem: 'not-found', ...because('no-subscription') };
-const NOT_SERVED: ProblemAnswer = { problem: 'conflict', ...because('no-player-page') };
+const NO_LINK: ProblemAnswer = failure('not-found', 'no-subscription');
+const NOT_SERVED: ProblemAnswer = failure('conflict', 'no-player-page');

@@ -1,15 +1,13 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
-import { fromIso, iso } from '../../../core/clock.js';
-import type { HeartbeatFilter } from '../../../core/heartbeats/heartbeat.js';
-import { playedSpans } from '../../../core/heartbeats/timeline.js';
-import { stepsOf } from '../../../core/ranges.js';
+import { fromIso, iso, stepsOf } from '../../../core/clock.js';
+import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
+import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
-import { withoutUndefined } from '../without-undefined.js';
 import { ClientFields, withOrigin } from './client-origin.js';
 
 const Protocol = z.enum(['tcp', 'udp']);

@@ -5,9 +5,9 @@ import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import { fromIso, iso } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '../../api/schemas.js';
+import { withoutUndefined } from '../../fields.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
-import { withoutUndefined } from '../without-undefined.js';
 import { ClientFields, withOrigin } from './client-origin.js';
 
 const LoginOutcome = z.enum(LOGIN_OUTCOMES).meta({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DAY_MS, iso, isoOrNull } from '../../../core/clock.js';
 import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
@@ -87,8 +87,8 @@ export const noticeRoutes = [
     problems: [409],
     async handle({ params }, { notices, wakeNotices, now }) {
       const result = await notices.retry(params.id, now());
-      if (result === null) return { problem: 'not-found', ...because('no-notice') };
-      if (result === 'pending') return { problem: 'conflict', ...because('notice-waits') };
+      if (result === null) return failure('not-found', 'no-notice');
+      if (result === 'pending') return failure('conflict', 'notice-waits');
       wakeNotices();
       return DONE;
     },

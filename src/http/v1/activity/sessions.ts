@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { Actor, AuditRecord } from '../../../core/audit/audit.js';
 import { iso } from '../../../core/clock.js';
 import { originOf } from '../../../core/geo.js';
-import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
-import { invalid } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import type { LiveSessionView } from '../../../core/sessions/session.js';
+import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
@@ -94,7 +93,7 @@ export const liveSessionRoutes = [
     responses: { 204: { description: 'Ended.' } },
     async handle({ params, caller }, { liveSessions, audit }) {
       const found = await liveSessions.find([params.id]);
-      if (found.length === 0) return { problem: 'not-found', ...because('no-session') };
+      if (found.length === 0) return failure('not-found', 'no-session');
       await liveSessions.end(found);
       await audit.add(endRecords(found, actorOf(caller)));
       return DONE;

@@ -2,12 +2,15 @@
 import { z } from 'zod';
 import { fromIso, iso, isoOrNull } from '../../../core/clock.js';
 import { parseCidr, parseIp, sortableRange } from '../../../core/ip.js';
-import { readReport } from '../../../core/trace/abuse-report.js';
-import type { SessionRecord, TraceQuestion, Unmatched } from '../../../core/trace/session-record.js';
-import { fault } from '../../api/field-errors.js';
+import {
+  readReport,
+  type SessionRecord,
+  type TraceQuestion,
+  type Unmatched,
+} from '../../../core/trace/session-record.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, fault, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './client-origin.js';

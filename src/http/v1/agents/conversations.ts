@@ -5,8 +5,8 @@ import type { AgentSession as StoredSession } from '../../../core/agents/runs.js
 import { iso } from '../../../core/clock.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../../api/schemas.js';
+import { withoutUndefined } from '../../fields.js';
 import { conversationCursors } from '../cursors.js';
-import { withoutUndefined } from '../without-undefined.js';
 import { AgentFilter, notFound, recordAction, SessionKey } from './shared.js';
 
 const AgentSession = z

@@ -1,14 +1,14 @@
 // /api/v1/runs: the runs of agents, with message, reply and delivery.
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
-import type { ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
+import { iso, isoOrNull } from '../../../core/clock.js';
+import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
+import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
-import { withoutUndefined } from '../without-undefined.js';
-import { presentDelivery, presentRun } from './present.js';
 import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './shared.js';
 
 const RunStatus = z
@@ -97,9 +97,9 @@ export const runRoutes = [
         case 'not-found':
           return notFound('run');
         case 'finished':
-          return { problem: 'conflict', ...because('run-finished') };
+          return failure('conflict', 'run-finished');
         case 'elsewhere':
-          return { problem: 'conflict', ...because('run-elsewhere') };
+          return failure('conflict', 'run-elsewhere');
       }
     },
   }),
@@ -125,4 +125,18 @@ async function shownRun(
   if (!run) return notFound('run');
   const tries = await deliveries.ofRun(run.id);
   return { body: { ...presentRun(run), deliveries: tries.map(presentDelivery) } };
+}
+
+export function presentRun(run: StoredRun) {
+  return {
+    ...run,
+    acceptedAt: iso(run.acceptedAt),
+    startedAt: isoOrNull(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
+    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
+  };
+}
+
+export function presentDelivery({ runId: _, ...delivery }: Delivery) {
+  return { ...delivery, startedAt: iso(delivery.startedAt), finishedAt: iso(delivery.finishedAt) };
 }

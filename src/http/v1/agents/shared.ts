@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { QueuedAnswer } from '../../../core/agents/runs.js';
 import { SESSION_KEY } from '../../../core/agents/webhooks.js';
 import type { AuditAction } from '../../../core/audit/audit.js';
-import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import type { Answered } from '../../api/route.js';
 import { Guid } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
@@ -23,10 +22,8 @@ export const Queued = z.object({ runId: Guid, session: z.string().nullable() }).
 
 const NOT_FOUND = { agent: 'no-agent', run: 'no-run', session: 'no-conversation' } as const;
 
-export const notFound = (what: keyof typeof NOT_FOUND): ProblemAnswer => ({
-  problem: 'not-found',
-  ...because(NOT_FOUND[what]),
-});
+export const notFound = (what: keyof typeof NOT_FOUND): ProblemAnswer =>
+  failure('not-found', NOT_FOUND[what]);
 
 /** Writes an audit record of a caller's action on an agent or a run. */
 export function recordAction(
@@ -49,10 +46,10 @@ export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
     case 'bad-message':
       return invalid('body.message', 'blank');
     case 'key-conflict':
-      return { problem: 'conflict', ...because('fixed-session-key') };
+      return failure('conflict', 'fixed-session-key');
     case 'full':
       return { problem: 'queue-full' };
     case 'stopping':
-      return { problem: 'unavailable', ...because('stopping') };
+      return failure('unavailable', 'stopping');
   }
 }

@@ -1,18 +1,41 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
 import { z } from 'zod';
 import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
-import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../../core/auth/operator.js';
+import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
-import { ROLES } from '../../../core/auth/roles.js';
-import { iso } from '../../../core/clock.js';
-import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { DAY_MS, iso } from '../../../core/clock.js';
+import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Count, Guid, IdParams, RevokeTokens, Time } from '../../api/schemas.js';
+import { Bytes, Count, Guid, IdParams, RevokeTokens, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
+import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
-import { withoutUndefined } from '../without-undefined.js';
-import { Budget, BudgetUsed, presentUsed } from './budget.js';
+
+const Bound = z.int().min(0).nullable();
+
+/** null: no bound. */
+export const Budget = z
+  .object({
+    /** Number of created accounts. */
+    accounts: Bound,
+    /** Sum of the days given to all accounts. */
+    days: Bound,
+    /** Sum of the quotas granted, for every period until an account expires; used traffic is spent. */
+    bytes: Bound,
+  })
+  .meta({ id: 'Budget' });
+
+/** The used part of the budget. Reducing or deleting an account refunds nothing. */
+export const BudgetUsed = z
+  .object({ accounts: Count, days: z.number().min(0), bytes: Bytes })
+  .meta({ id: 'BudgetUsed' });
+
+/** Presents a used budget, with days rounded to a hundredth. */
+export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
+  accounts,
+  days: Math.round((ms / DAY_MS) * 100) / 100,
+  bytes,
+});
 
 const Role = z.enum(ROLES).meta({
   id: 'Role',
@@ -144,7 +167,7 @@ export const operatorRoutes = [
     async handle({ params: { id }, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
       if (!operators.get(id)) return NO_OPERATOR;
       if (!(await principals.secondFactorOf(id)?.disable(actorOf(caller)))) {
-        return { problem: 'conflict', ...because('factor-off') };
+        return failure('conflict', 'factor-off');
       }
       await consoleSessions.keepOnly(id, null);
       onSettingChanged();
@@ -153,11 +176,11 @@ export const operatorRoutes = [
   }),
 ];
 
-const NO_OPERATOR: ProblemAnswer = { problem: 'not-found', ...because('no-operator') };
+const NO_OPERATOR: ProblemAnswer = failure('not-found', 'no-operator');
 
 const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> = {
   'invalid-name': invalid('body.name', 'admin-username'),
-  'name-taken': { problem: 'username-taken', ...because('name-taken') },
+  'name-taken': failure('username-taken', 'name-taken'),
   'invalid-password': invalid('body.password', 'password'),
   'short-password': invalid('body.password', 'short-password', { min: MIN_OPERATOR_PASSWORD_CHARACTERS }),
   'not-found': NO_OPERATOR,

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Principal, Principals } from '../../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
-import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { because, type ReasonCode } from '../../api/problem-reasons.js';
+import { failure, invalid, type ProblemAnswer, type ReasonCode } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
 import { actorOf, type Caller, keptSessionOf } from '../../caller.js';
 import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
@@ -157,8 +156,7 @@ export async function checkCode(
   } else {
     const isKnown = await knownSources.has(id, address);
     const retryAfterS = isKnown ? null : codeAttempts.begin(name);
-    if (retryAfterS !== null)
-      return { problem: 'too-many-requests', ...because('too-many-codes'), retryAfterS };
+    if (retryAfterS !== null) return { ...failure('too-many-requests', 'too-many-codes'), retryAfterS };
     if (!(await secondFactor.verify(code))) return false;
     if (!isKnown) codeAttempts.succeeded(name);
   }
@@ -166,5 +164,5 @@ export async function checkCode(
   return true;
 }
 
-const conflict = (code: ReasonCode): ProblemAnswer => ({ problem: 'conflict', ...because(code) });
+const conflict = (code: ReasonCode): ProblemAnswer => failure('conflict', code);
 export const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');

@@ -1,20 +1,19 @@
 // /api/v1/session: console sign-in and sign-out, and the identity of the caller.
 import { z } from 'zod';
-import { ROLES } from '../../../core/auth/roles.js';
+import { ROLES } from '../../../core/auth/operator.js';
 import { isoOrNull } from '../../../core/clock.js';
 import { printable } from '../../../core/text.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
-import { fault } from '../../api/field-errors.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf, Scope } from '../../api/route.js';
-import { Bytes, Count, Time } from '../../api/schemas.js';
+import { Bytes, Count, fault, Time } from '../../api/schemas.js';
 import { accountsFor, actorOf, type Caller, callerOf } from '../../caller.js';
 import { uncountUnchecked } from '../../guards/attempts.js';
 import { SESSION_COOKIE } from '../../guards/authenticate.js';
 import { isSecure } from '../../guards/client.js';
 import type { Services } from '../../services.js';
-import { LinkAddress, linkAddressFor } from '../settings/public-address.js';
-import { Budget, BudgetUsed, presentUsed } from './budget.js';
+import { LinkAddress, linkAddressFor } from '../settings/players.js';
+import { Budget, BudgetUsed, presentUsed } from './operators.js';
 import { checkCode, principalOf, proofProblem, TotpOrRecovery, wrongCode } from './second-factor.js';
 
 const SignIn = z

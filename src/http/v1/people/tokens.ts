@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { ApiToken } from '../../../core/auth/api-tokens.js';
 import { fromIsoOrNull, iso, isoOrNull } from '../../../core/clock.js';
-import { invalid } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf, Scope } from '../../api/route.js';
 import { Guid, IdParams, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
@@ -67,14 +66,14 @@ export const tokenRoutes = [
       }
       const scopes = [...new Set(body.scopes)];
       const lacking = scopes.find((scope) => !hasScope(caller, scope));
-      if (lacking) return { problem: 'wrong-role', ...because('own-role-lacks-scope', { scope: lacking }) };
+      if (lacking) return failure('wrong-role', 'own-role-lacks-scope', { scope: lacking });
       const operatorId = caller.operator?.id ?? null;
       const created = await apiTokens.create(
         { name: body.name, scopes, expiresAt, operatorId },
         actorOf(caller),
       );
       changes.notify('tokens');
-      if (!created) return { problem: 'conflict', ...because('too-many-tokens') };
+      if (!created) return failure('conflict', 'too-many-tokens');
       return { body: { token: presentToken(deps, created.token), secret: created.secret } };
     },
   }),
@@ -84,7 +83,7 @@ export const tokenRoutes = [
     responses: { 204: { description: 'Revoked.' } },
     async handle({ params, caller }, { apiTokens, changes }) {
       const isRevoked = await apiTokens.revoke(params.id, actorOf(caller), caller.operator?.id);
-      if (!isRevoked) return { problem: 'not-found', ...because('no-token') };
+      if (!isRevoked) return failure('not-found', 'no-token');
       changes.notify('tokens');
       return DONE;
     },

@@ -1,12 +1,10 @@
 // /api/v1/settings/games: the rules that determine the game of a flow.
 import { z } from 'zod';
-import { GameRuleError, type GameRule as Rule } from '../../../core/heartbeats/game-rules.js';
+import { GameRuleError, type GameRule as Rule, testGameRules } from '../../../core/heartbeats/game-rules.js';
 import type { RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
-import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
 import { parseIp } from '../../../core/ip.js';
-import { etagOf } from '../../api/etag.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
-import { routesOf } from '../../api/route.js';
+import { etagOf, routesOf } from '../../api/route.js';
 import { actorOf } from '../../caller.js';
 import { settingRoutes } from './setting-routes.js';
 

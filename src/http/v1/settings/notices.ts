@@ -11,11 +11,9 @@ import {
 } from '../../../core/notices/notice-settings.js';
 import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
 import { isTimeZone } from '../../../core/time-zone.js';
-import { fault, fieldError } from '../../api/field-errors.js';
-import type { ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Count } from '../../api/schemas.js';
+import { Count, fault, fieldError } from '../../api/schemas.js';
 import { NoticeChannel } from '../activity/notices.js';
 import { settingRoutes } from './setting-routes.js';
 
@@ -214,7 +212,7 @@ export const noticeSettingRoutes = [
       const disconnected = new AbortController();
       ctx.req.socket.once('close', () => disconnected.abort());
       const outcome = await testNotice(channel, settings, disconnected.signal);
-      if (outcome === null) return { problem: 'conflict', ...because('channel-not-set') };
+      if (outcome === null) return failure('conflict', 'channel-not-set');
       return { body: { delivered: outcome.ok, detail: outcome.detail } };
     },
   }),

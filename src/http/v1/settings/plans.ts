@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans/plans.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
-import { fault } from '../../api/field-errors.js';
 import { invalid } from '../../api/problem.js';
+import { fault } from '../../api/schemas.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
 import { settingRoutes } from './setting-routes.js';
 

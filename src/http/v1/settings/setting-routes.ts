@@ -3,9 +3,14 @@
 import type { ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
-import { etagOf, versionProblem } from '../../api/etag.js';
 import type { ProblemAnswer } from '../../api/problem.js';
-import { type HandlerInput, type RouteDescription, routesOf } from '../../api/route.js';
+import {
+  etagOf,
+  type HandlerInput,
+  type RouteDescription,
+  routesOf,
+  versionProblem,
+} from '../../api/route.js';
 import { type AdminState, actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 

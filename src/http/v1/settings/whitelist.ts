@@ -6,10 +6,8 @@ import { parseWhitelist } from '../../../core/auth/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
-import { etagOf, ifMatchOf, versionProblem } from '../../api/etag.js';
-import { type ProblemAnswer, sendProblem } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
-import { routesOf } from '../../api/route.js';
+import { failure, type ProblemAnswer, sendProblem } from '../../api/problem.js';
+import { etagOf, ifMatchOf, routesOf, versionProblem } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { kindOf } from '../../fields.js';
@@ -79,7 +77,7 @@ export const whitelistRoutes = [
       const keepsAccess = query.get('keepMyAccess') === 'true';
       const locksOut: ProblemAnswer | null =
         keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)
-          ? { problem: 'would-lock-you-out', ...because('not-listed', { address: ctx.state.client }) }
+          ? failure('would-lock-you-out', 'not-listed', { address: ctx.state.client })
           : null;
       // The version first: who confirms the lock-out replaces a list that was shown.
       const saved = await whitelist.save(

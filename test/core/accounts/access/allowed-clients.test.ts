@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ADDRESS_TEXTS, networksOfRange } from '../../../../src/core/accounts/access/address-list.js';
-import { isAllowedClient } from '../../../../src/core/accounts/access/allowed-clients.js';
-import { readAddressLists } from '../../../../src/core/accounts/fields/address-fields.js';
+import {
+  ADDRESS_TEXTS,
+  isAllowedClient,
+  networksOfRange,
+} from '../../../../src/core/accounts/access/address-list.js';
+import { readAddressLists } from '../../../../src/core/accounts/fields/account-fields.js';
 import { type Geo, NO_GEO } from '../../../../src/core/geo.js';
 import { formatIp } from '../../../../src/core/ip.js';
 import { fillText } from '../../../../src/core/text.js';

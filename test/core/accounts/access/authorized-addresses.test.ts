@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ADDRESS_TEXTS, includesAddress } from '../../../../src/core/accounts/access/address-list.js';
 import { AddressIndex } from '../../../../src/core/accounts/access/authorized-addresses.js';
-import { readAddressLists } from '../../../../src/core/accounts/fields/address-fields.js';
+import { readAddressLists } from '../../../../src/core/accounts/fields/account-fields.js';
 import { fillText } from '../../../../src/core/text.js';
 
 const read = (...entries: string[]): unknown => {

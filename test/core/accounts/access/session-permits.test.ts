@@ -1,7 +1,7 @@
 // Permits of sessions: the database decides. While it does not answer, the node decides, and stores its permits later.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { PermitStore } from '../../../../src/core/accounts/access/permit-store.js';
+import type { PermitStore } from '../../../../src/core/accounts/access/held-permits.js';
 import {
   createSessionPermits,
   type PermitAnswer,

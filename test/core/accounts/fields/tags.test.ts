@@ -10,7 +10,7 @@ import {
   tagsOfText,
   textOfTags,
   uniqueTags,
-} from '../../../../src/core/accounts/fields/tags.js';
+} from '../../../../src/core/accounts/fields/contacts.js';
 
 test('a tag is a short text without separators', () => {
   for (const tag of ['vip', '月付', 'shop 2', 'x'.repeat(MAX_TAG_CHARS), '<b>'])

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Account } from '../../../../src/core/accounts/account.js';
 import { type AccountChange, changed } from '../../../../src/core/accounts/account-input.js';
+import { trafficOf } from '../../../../src/core/accounts/account-writes.js';
 import {
   type Budget,
   type Cost,
@@ -16,7 +17,6 @@ import {
 } from '../../../../src/core/accounts/plans/budget.js';
 import { planFor } from '../../../../src/core/accounts/plans/plans.js';
 import { Calendar } from '../../../../src/core/accounts/usage/calendar.js';
-import { trafficOf } from '../../../../src/core/accounts/usage/imported-traffic.js';
 import { NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../../../../src/core/accounts/usage/limits.js';
 import { periodBytesOf } from '../../../../src/core/accounts/usage/traffic-store.js';
 import { account } from '../../../helpers/account.js';

@@ -1,19 +1,66 @@
-// /api/v1/accounts/import: accounts from a file. The formats are injected, and the command line uses the same ones.
+// /api/v1/accounts/export and import: accounts as files. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
 import { isTimeZone } from '../../../core/time-zone.js';
-import { fault } from '../../api/field-errors.js';
-import type { ProblemAnswer } from '../../api/problem.js';
-import { because } from '../../api/problem-reasons.js';
+import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Flag } from '../../api/schemas.js';
+import { Flag, fault } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { declaredBytes } from '../../body.js';
 import { actorOf, isSeller } from '../../caller.js';
+import { pageSortedBy } from '../cursors.js';
 import { budgetPreview } from './budget-preview.js';
+import { matcherFor } from './filter.js';
 import { createReport, FileEncoding, ImportReport } from './import-report.js';
-import { FileFormat } from './schemas.js';
+import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
+import { accountSortKeys } from './shared.js';
+
+const { route } = routesOf('Import and export');
+const FILE_TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name: string }>> = {
+  csv: { type: 'text/csv; charset=utf-8', name: 'accounts.csv' },
+  json: { type: 'application/json; charset=utf-8', name: 'accounts.json' },
+  ccproxy: { type: 'text/plain; charset=utf-8', name: 'AccInfo.ini' },
+};
+
+export const accountExportRoutes = [
+  route('GET /api/v1/accounts/export', 'exportAccounts', 'accounts:read', {
+    summary: 'Accounts as a file, streamed; filters as in the list. Password hashes only with `withHashes`.',
+    needsConfirmation: ({ withHashes }) => withHashes === true,
+    request: {
+      query: AccountFilter.extend({
+        format: FileFormat.default('csv'),
+        sort: AccountSort.default('username'),
+        /** IANA time zone of CCProxy's dates, which name no zone. */
+        zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
+        /** Needed to move accounts to another Pulsegate with their passwords. Operators and tokens may not set it. */
+        withHashes: Flag.default(false),
+      }),
+    },
+    responses: {
+      200: {
+        description:
+          'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
+        contentType: 'text/csv',
+      },
+    },
+    async handle({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) {
+      // Hashes allow offline guessing, so only a caller with all scopes gets them.
+      if (withHashes && caller.scopes !== null) {
+        return failure('wrong-scope', 'hashes');
+      }
+      const chosen = deps.accounts.list().filter(matcherFor(deps, filter, deps.now()));
+      const limit = chosen.length;
+      const keys = accountSortKeys(deps);
+      const { items } = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id);
+      const { type, name } = FILE_TYPES[format];
+      return {
+        body: deps.exportAccounts(format, items, { withHashes, zone }),
+        headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
+      };
+    },
+  }),
+];
 
 /**
  * What happens to an existing account. `keep`: it stays unchanged and only takes usage and limits that it does not have; `replace`:
@@ -21,8 +68,7 @@ import { FileFormat } from './schemas.js';
  */
 const OnExisting = z.enum(['keep', 'replace', 'skip']).meta({ id: 'OnExisting' });
 
-const { route } = routesOf('Import and export');
-const TYPES = ['text/csv', 'application/json', 'text/plain'];
+const IMPORT_TYPES = ['text/csv', 'application/json', 'text/plain'];
 
 class TooLarge extends Error {}
 
@@ -50,7 +96,7 @@ export const accountImportRoutes = [
         fileName: z.string().max(255).optional(),
         dryRun: Flag.default(false),
       }),
-      raw: TYPES,
+      raw: IMPORT_TYPES,
     },
     responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
     problems: [413, 415, 429],
@@ -61,13 +107,10 @@ export const accountImportRoutes = [
       // A file of the command line was on this machine before.
       const { maxImportBytes, maxLines } =
         caller.via === 'cli' ? ANY_SIZE : { maxImportBytes: deps.maxImportBytes, maxLines: undefined };
-      if (!TYPES.includes(ctx.request.type.toLowerCase())) {
-        return { problem: 'unsupported-media-type', ...because('import-type') };
+      if (!IMPORT_TYPES.includes(ctx.request.type.toLowerCase())) {
+        return failure('unsupported-media-type', 'import-type');
       }
-      const tooLarge = {
-        problem: 'too-large',
-        ...because('file-too-large', { max: maxImportBytes }),
-      } as const;
+      const tooLarge = failure('too-large', 'file-too-large', { max: maxImportBytes });
       if (declaredBytes(ctx.req.headers) > maxImportBytes) {
         ctx.req.resume();
         return tooLarge;
@@ -76,7 +119,7 @@ export const accountImportRoutes = [
       const importer = caller.operator?.id ?? null;
       if (deps.importing.has(importer)) {
         ctx.req.resume();
-        return { problem: 'too-many-requests', ...because('importing') };
+        return failure('too-many-requests', 'importing');
       }
       deps.importing.add(importer);
       const report = createReport({ dryRun, format, zone }, maxLines);

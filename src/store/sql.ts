@@ -1,6 +1,47 @@
-// Parts of statements that the tables share: writes of many rows, conditions.
+// Parts of statements that the tables share: rows, writes of many, conditions, transactions.
 import type { Knex } from 'knex';
-import { NEVER_DUE_AHEAD_MS } from '../../core/agents/run-store.js';
+import { NEVER_DUE_AHEAD_MS } from '../core/agents/run-store.js';
+import { codeOf } from '../core/errors.js';
+
+const COLUMNS = new Map<string, string>();
+const FIELDS = new Map<string, string>();
+
+/** The field `isEnabled` is in the column `is_enabled`. */
+export type ColumnOf<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
+  : '';
+
+/** The column of a field. */
+export function columnOf<Name extends string>(field: Name): ColumnOf<Name> {
+  let column = COLUMNS.get(field);
+  if (column === undefined) {
+    column = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    COLUMNS.set(field, column);
+  }
+  return column as ColumnOf<Name>;
+}
+
+function fieldOf(column: string): string {
+  const known = FIELDS.get(column);
+  if (known !== undefined) return known;
+  const field = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  FIELDS.set(column, field);
+  return field;
+}
+
+/** The row with the fields of `object`, whose values must be those of columns. */
+export function toRow(object: object): Record<string, string | number | boolean | null> {
+  const row: Record<string, string | number | boolean | null> = {};
+  for (const [field, value] of Object.entries(object)) row[columnOf(field)] = value;
+  return row;
+}
+
+/** The object with the columns of a row. SQLite returns 0 and 1 where a column is a truth value: convert these. */
+export function fromRow<T>(row: object): T {
+  const object: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row)) object[fieldOf(column)] = value;
+  return object as T;
+}
 
 /**
  * Sets the columns of `types` in each row of `table` whose `key` is in `rows`, to the values of that entry. PostgreSQL needs
@@ -71,4 +112,27 @@ export function inTimeRange(
 ): void {
   if (from !== undefined) query.where(column, '>=', from);
   if (to !== undefined) query.where(column, '<', to);
+}
+
+/** `serialization_failure` and `deadlock_detected` of PostgreSQL. SQLite has one writer at a time, so neither occurs. */
+const RETRYABLE = new Set(['40001', '40P01']);
+const MAX_TRIES = 10;
+
+/** Runs `work` in one transaction. Calls it again after such a rollback, so `work` must have no effect outside the transaction. */
+export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.transaction(work);
+    } catch (error) {
+      if (!RETRYABLE.has(codeOf(error) ?? '') || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
+const PG_UNIQUE_VIOLATION = '23505';
+
+/** Whether a statement failed because another row has a value that must be unique. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'SQLITE_CONSTRAINT' || code === PG_UNIQUE_VIOLATION;
 }

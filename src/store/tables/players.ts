@@ -1,8 +1,36 @@
-// The contact_codes table: the codes by which players confirm their addresses, and the confirmed addresses.
+// The tables of players: player_links, their secret addresses; contact_codes, by which they confirm an address, and the confirmed ones.
 import type { Knex } from 'knex';
+import type { PlayerLinkStore } from '../../core/accounts/player/player-links.js';
 import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
-import { fromRow, toRow } from '../sql/rows.js';
-import { inTransaction } from '../sql/transaction.js';
+import { fromRow, inTransaction, toRow } from '../sql.js';
+import { changeAccounts, mayChange } from './acting.js';
+import type { RecordAudit } from './audit.js';
+
+export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): PlayerLinkStore {
+  return {
+    has: async (accountId) =>
+      (await db('player_links').where({ account_id: accountId }).first('account_id')) !== undefined,
+
+    async find(kind, hash) {
+      const row: { account_id: string } | undefined = await db('player_links')
+        .where({ hash, kind })
+        .first('account_id');
+      return row?.account_id ?? null;
+    },
+
+    remove: (id, audit) =>
+      changeAccounts(db, audit.by, async (trx, operator) => {
+        const account: { owner: string | null } | undefined = await trx('accounts')
+          .where({ id })
+          .forUpdate()
+          .first('owner');
+        if (!account || !mayChange(operator, account.owner)) return false;
+        const removed = await trx('player_links').where({ account_id: id }).delete();
+        if (removed > 0) await recordAudit(trx, [audit]);
+        return removed > 0;
+      }),
+  };
+}
 
 export function createConfirmationStore(db: Knex): ConfirmationStore {
   return {

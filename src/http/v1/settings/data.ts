@@ -1,0 +1,78 @@
+// /api/v1/settings/retention and /api/v1/backup: how long the daemon keeps data, and a copy of all of it.
+
+import { z } from 'zod';
+import { failure, type ProblemAnswer } from '../../api/problem.js';
+import { routesOf } from '../../api/route.js';
+import { actorOf } from '../../caller.js';
+import { settingRoutes } from './setting-routes.js';
+
+/** null: the configuration file's value applies. Days are whole days. */
+const Retention = z
+  .object({
+    heartbeatDays: z.int().min(1).max(3_650),
+    heartbeatsPerAccount: z.int().min(1).max(10_000_000),
+    /** 0: sessions are not recorded, and no trace is possible. */
+    sessionDays: z.int().min(0).max(3_650),
+    runDays: z.int().min(1).max(3_650),
+    loginDays: z.int().min(1).max(3_650),
+    auditDays: z.int().min(1).max(3_650),
+  })
+  .meta({ id: 'Retention' });
+
+export const retentionRoutes = settingRoutes({
+  name: 'retention',
+  schema: Retention,
+  body: Retention.partial({ sessionDays: true }),
+  get: { operationId: 'getRetention', summary: 'How long the daemon keeps data.', description: 'Retention.' },
+  put: {
+    operationId: 'setRetention',
+    summary: 'Changes how long the daemon keeps data; older data is deleted within minutes.',
+    description: 'As saved.',
+  },
+  present: ({ retention }) => ({ body: retention.current() }),
+  save: ({ body, caller, by }, { retention }, otherVersion) =>
+    retention.save(
+      (stored) => ({ ...body, sessionDays: body.sessionDays ?? stored.sessionDays }),
+      by,
+      (stored) =>
+        caller.scopes !== null && body.auditDays < stored.auditDays ? AUDIT_DAYS : otherVersion(stored),
+    ),
+});
+
+/** Only the administrator may keep the audit log for less time. */
+const AUDIT_DAYS: ProblemAnswer = failure('wrong-scope', 'audit-days');
+
+const REFUSALS = { busy: 'backup-busy', 'not-a-file': 'backup-postgres' } as const;
+
+const { route } = routesOf('Settings');
+
+export const backupRoutes = [
+  route('GET /api/v1/backup', 'downloadBackup', 'administrator', {
+    summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
+    needsConfirmation: true,
+    responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
+    problems: [409],
+    async handle({ caller }, { backup, audit, now }) {
+      const file = await backup();
+      if (typeof file === 'string') return failure('conflict', REFUSALS[file]);
+      const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
+      try {
+        await audit.add([
+          { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },
+        ]);
+      } catch (error) {
+        // The file has no name any more, and would take its space until the daemon stops.
+        file.destroy();
+        throw error;
+      }
+      const stamp = new Date(now()).toISOString().slice(0, 19).replaceAll(':', '');
+      return {
+        body: file,
+        headers: {
+          'Content-Type': 'application/vnd.sqlite3',
+          'Content-Disposition': `attachment; filename="pulsegate-${stamp}Z.db"`,
+        },
+      };
+    },
+  }),
+];
