@@ -77,16 +77,11 @@ export function ago(iso: string, now = Date.now()): string {
   return passed < 5 * SECOND ? t('time.now') : t('time.ago', { time: duration(passed) });
 }
 
-/** Like `expiry`, shortened for a column with the head "expires". */
-export function expiryShort(iso: string | null, now = Date.now()): string {
-  if (iso === null) return t('expiry.short.never');
-  const remainingMs = Date.parse(iso) - now;
-  return t(remainingMs > 0 ? 'expiry.short.in' : 'expiry.short.ago', { time: duration(remainingMs) });
+/** `3 天后到期`, `2 小时前已到期`, `永不过期`. @param kind `.short` is for a column with the head "expires" */
+export function expiry(iso: string | null, kind: '' | '.short' = ''): string {
+  if (iso === null) return t(`expiry${kind}.never`);
+  const remainingMs = Date.parse(iso) - Date.now();
+  return t(`expiry${kind}.${remainingMs > 0 ? 'in' : 'ago'}`, { time: duration(remainingMs) });
 }
 
-/** `3 天后到期`, `2 小时前已到期`, `永不过期`. */
-export function expiry(iso: string | null, now = Date.now()): string {
-  if (iso === null) return t('expiry.never');
-  const remainingMs = Date.parse(iso) - now;
-  return t(remainingMs > 0 ? 'expiry.in' : 'expiry.ago', { time: duration(remainingMs) });
-}
+export const expiryShort = (iso: string | null): string => expiry(iso, '.short');

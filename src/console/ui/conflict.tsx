@@ -22,7 +22,7 @@ export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
     <div ref={box} class="failure" role="alert">
       <Icon name="warn" />
       <div class="stack">
-        <strong>{t('error.changedMeanwhile')}</strong>
+        <strong>{t('error.changed-meanwhile')}</strong>
         <dl class="facts">
           {fields.map(({ label, theirs, mine }) => (
             <Fact key={label} label={label}>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { FieldError } from '../api-types.js';
 import { ApiError } from '../lib/api.js';
-import { type TextKey, t } from '../lib/i18n.js';
+import { isTextKey, t } from '../lib/i18n.js';
 import type { Loaded } from '../lib/load.js';
 import { detailText, fieldText } from '../lib/server-texts.js';
 import { fieldLabel } from '../pages/accounts/fields/field-words.js';
@@ -105,48 +105,27 @@ const pathOf = ({ path }: FieldError): string =>
     .slice(1)
     .join('.');
 
-const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>> = {
-  'signed-out': { title: 'error.signedOut', next: 'error.signedOut.next' },
-  offline: { title: 'error.offline', next: 'error.offline.next' },
-  forbidden: { title: 'error.forbidden', next: 'error.forbidden.next' },
-  'wrong-scope': { title: 'error.forbidden', next: 'error.forbidden.next' },
-  'wrong-role': { title: 'error.forbidden', next: 'error.wrongRole.next' },
-  'confirmation-required': { title: 'error.confirmation', next: 'error.confirmation.next' },
-  'cross-site': { title: 'error.crossSite', next: 'error.crossSite.next' },
-  'not-found': { title: 'error.notFound', next: 'error.notFound.next' },
-  'username-taken': { title: 'error.usernameTaken', next: 'error.usernameTaken.next' },
-  'over-budget': { title: 'error.overBudget', next: 'error.overBudget.next' },
-  'address-taken': { title: 'error.addressTaken', next: 'error.addressTaken.next' },
-  'wrong-credentials': { title: 'error.wrongCredentials', next: 'error.wrongCredentials.next' },
-  'changed-meanwhile': { title: 'error.changedMeanwhile', next: 'error.changedMeanwhile.next' },
-  conflict: { title: 'error.conflict', next: 'error.conflict.next' },
-  validation: { title: 'error.validation', next: 'error.validation.next' },
-  'bad-request': { title: 'error.validation', next: 'error.validation.next' },
-  'too-large': { title: 'error.tooLarge', next: 'error.tooLarge.next' },
-  'too-many-requests': { title: 'error.tooMany', next: 'error.tooMany.next' },
-  'unsupported-media-type': { title: 'error.validation', next: 'error.validation.next' },
-  unavailable: { title: 'error.unavailable', next: 'error.unavailable.next' },
-  'queue-full': { title: 'error.tooMany', next: 'error.tooMany.next' },
+/** Failures that read as another one does. Each other has its texts under `error.` and its code. */
+const LIKE: Partial<Record<ApiError['code'], ApiError['code']>> = {
+  'wrong-scope': 'forbidden',
+  'bad-request': 'validation',
+  'unsupported-media-type': 'validation',
+  'queue-full': 'too-many-requests',
 };
 
 function explain(error: unknown): { title: string; next: string; detail: string | null } {
-  const known = error instanceof ApiError ? KNOWN[error.code] : undefined;
-  const fields =
-    error instanceof ApiError
-      ? error.fields.map((field) =>
-          t('audit.field', { field: labelOf(pathOf(field)), value: fieldText(field) }),
-        )
-      : [];
-  const detail =
-    fields.length > 0
-      ? fields.join(t('schedule.entries'))
-      : error instanceof ApiError
-        ? detailText(error)
-        : String(error);
+  const { code, fields } = error instanceof ApiError ? error : { code: 'internal' as const, fields: [] };
+  const name = LIKE[code] ?? code;
+  // Of another version of the daemon a code may be unknown here.
+  const known = isTextKey(`error.${name}.next`) ? (name as 'internal') : 'internal';
+  const wrong = fields.map((field) =>
+    t('audit.field', { field: labelOf(pathOf(field)), value: fieldText(field) }),
+  );
+  const detail = error instanceof ApiError ? detailText(error) : String(error);
   return {
-    title: t(known?.title ?? 'error.internal'),
-    next: t(known?.next ?? 'error.internal.next'),
-    detail: detail ?? null,
+    title: t(`error.${known}`),
+    next: t(`error.${known}.next`),
+    detail: wrong.length > 0 ? wrong.join(t('schedule.entries')) : detail,
   };
 }
 
