@@ -6,10 +6,7 @@ import { audit } from './audit.js';
 import { bulk } from './bulk.js';
 import { files } from './files.js';
 import { frame } from './frame.js';
-import { games } from './games.js';
-import { limits } from './limits.js';
 import { notices } from './notices.js';
-import { operators } from './operators.js';
 import { plans } from './plans.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
@@ -23,14 +20,11 @@ export const TEXTS = {
   ...accounts,
   ...files,
   ...bulk,
-  ...limits,
   ...sessions,
   ...agents,
   ...settings,
   ...notices,
   ...plans,
   ...subscription,
-  ...games,
-  ...operators,
   ...audit,
 } as const;
