@@ -19,7 +19,7 @@ import { HeartbeatsPage } from './pages/sessions/heartbeats.js';
 import { SessionsPage } from './pages/sessions/sessions.js';
 import { SettingsPage } from './pages/settings/settings.js';
 import { RailFoot } from './rail-foot.js';
-import { Fact } from './ui/basics.js';
+import { Facts } from './ui/basics.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
 import { Gone } from './ui/list/list.js';
@@ -208,13 +208,7 @@ function KeyboardHelp({ places, onClose }: { places: typeof PLACES; onClose: () 
   ];
   return (
     <Dialog title={t('keys.title')} onClose={onClose}>
-      <dl class="facts">
-        {keys.map(([key, what]) => (
-          <Fact key={key} label={<kbd>{key}</kbd>}>
-            {what}
-          </Fact>
-        ))}
-      </dl>
+      <Facts of={keys.map(([key, what]) => [<kbd>{key}</kbd>, what])} />
     </Dialog>
   );
 }

@@ -229,7 +229,7 @@ export function interactionTests(getWorld: () => World): void {
     await page.click('dialog footer button');
     await showFormats('New random password', null);
     const password = (await page.textContent('dialog [data-password]')) ?? '';
-    assert.match((await textOf('clash')) ?? '', new RegExp(`password: "${password}"`));
+    assert.match((await textOf('clash')) ?? '', new RegExp(`"password":"${password}"`));
     const used = await daemon.api('POST', `/api/v1/accounts/${id}/link`, { password });
     assert.equal(used.status, 200, used.text);
     await page.click('dialog footer button');

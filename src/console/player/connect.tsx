@@ -1,6 +1,6 @@
 // How to connect: the server's address, and a link without the password, because the daemon stores only a hash of it.
 import { t } from '../lib/i18n.js';
-import { Card, CopyButton, Fact } from '../ui/basics.js';
+import { Card, Copied, CopyButton, Facts } from '../ui/basics.js';
 import { QrCode } from '../ui/qr.js';
 import type { Status } from './api.js';
 
@@ -12,13 +12,7 @@ export function Connect({ status }: { status: Status }) {
   ] as const;
   return (
     <Card title={t('player.connect')}>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <Fact key={name} label={name}>
-            <code class="whole">{value}</code> <CopyButton text={value} />
-          </Fact>
-        ))}
-      </dl>
+      <Facts of={facts.map(([name, value]) => [name, <Copied text={value} />])} />
       <div class="client-text">
         <QrCode text={status.link} label={t('player.qr')} />
         <div class="grow stack">

@@ -3,33 +3,30 @@ import type { ComponentChildren } from 'preact';
 import { bytes, DAY, duration, localTime, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { scheduleWords } from '../lib/schedule.js';
-import { Fact, Meter } from '../ui/basics.js';
+import { Facts, Meter } from '../ui/basics.js';
 import type { Status } from './api.js';
 
 export function Left({ status }: { status: Status }) {
-  const { limits, plan } = status;
+  const { limits, plan, schedule, timeZone } = status;
+  const speeds = `↓ ${speed(limits.bytesPerSecondDown)} · ↑ ${speed(limits.bytesPerSecondUp)}`;
   return (
     <section class="card" aria-label={t('player.left')}>
       <div class="player-tiles">
         <Days status={status} />
         <Traffic status={status} />
       </div>
-      <dl class="facts">
-        {plan !== null && <Fact label={t('player.plan')}>{plan}</Fact>}
-        <Fact label={t('player.speed')} look="number">
-          ↓ {speed(limits.bytesPerSecondDown)} · ↑ {speed(limits.bytesPerSecondUp)}
-        </Fact>
-        {status.schedule !== null && (
-          <Fact label={t('player.schedule')} look="break">
-            {t('unit.note', { text: scheduleWords(status.schedule), note: status.timeZone })}
-          </Fact>
-        )}
-        {limits.maxSessions !== null && (
-          <Fact label={t('player.maxSessions')} look="number">
-            {limits.maxSessions}
-          </Fact>
-        )}
-      </dl>
+      <Facts
+        of={[
+          plan !== null && [t('player.plan'), plan],
+          [t('player.speed'), speeds, 'number'],
+          schedule !== null && [
+            t('player.schedule'),
+            t('unit.note', { text: scheduleWords(schedule), note: timeZone }),
+            'break',
+          ],
+          limits.maxSessions !== null && [t('player.maxSessions'), limits.maxSessions, 'number'],
+        ]}
+      />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
-import { Button, Card, CopyButton, Fact } from '../ui/basics.js';
+import { Button, Card, Copied, Facts } from '../ui/basics.js';
 import { Field, Input, submitting } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
@@ -28,14 +28,7 @@ export function NewPassword({ min }: { min: number }) {
     return (
       <Card title={t('player.password.made')}>
         <p class="warn-text">{t('player.password.once')}</p>
-        <dl class="facts">
-          <Fact label={t('player.password')}>
-            <code class="whole" data-password>
-              {made.password}
-            </code>{' '}
-            <CopyButton text={made.password} />
-          </Fact>
-        </dl>
+        <Facts of={[[t('player.password'), <Copied text={made.password} isPassword />]]} />
         <ClientFormats formats={made.formats} />
         <div class="row">
           <Button kind="primary" onClick={() => setMade(null)}>

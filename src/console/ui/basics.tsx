@@ -154,19 +154,23 @@ interface CardProps {
   readonly children: ComponentChildren;
 }
 
-interface FactProps {
-  readonly label: ComponentChildren;
-  readonly look?: string;
-  readonly children: ComponentChildren;
-}
+/** A label, its value, and the CSS classes of the value. */
+type Fact = readonly [label: ComponentChildren, value: ComponentChildren, look?: string];
 
-/** A line of a list of facts. */
-export function Fact({ label, look, children }: FactProps) {
+/** A list of facts. false and null: there is no such fact. */
+export function Facts({ of }: { of: readonly (Fact | false | null)[] }) {
   return (
-    <>
-      <dt>{label}</dt>
-      <dd class={look}>{children}</dd>
-    </>
+    <dl class="facts">
+      {of.map(
+        (fact) =>
+          fact && (
+            <>
+              <dt>{fact[0]}</dt>
+              <dd class={fact[2]}>{fact[1]}</dd>
+            </>
+          ),
+      )}
+    </dl>
   );
 }
 
@@ -247,6 +251,18 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
     <Button icon="copy" kind="quiet" onClick={copy} label={label ?? t('copy.copy')}>
       {label}
     </Button>
+  );
+}
+
+/** A name or password, and the button that copies it. */
+export function Copied({ text, isPassword }: { text: string; isPassword?: boolean }) {
+  return (
+    <>
+      <code class="whole" data-password={isPassword}>
+        {text}
+      </code>{' '}
+      <CopyButton text={text} />
+    </>
   );
 }
 

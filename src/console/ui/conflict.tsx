@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
-import { Fact } from './basics.js';
+import { Facts } from './basics.js';
 import { type Action, useAction } from './dialog.js';
 import { Icon } from './icons.js';
 
@@ -23,14 +23,15 @@ export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
       <Icon name="warn" />
       <div class="stack">
         <strong>{t('error.changed-meanwhile')}</strong>
-        <dl class="facts">
-          {fields.map(({ label, theirs, mine }) => (
-            <Fact key={label} label={label}>
-              {theirs !== null && <div>{t('conflict.theirs', { value: theirs })}</div>}
-              {mine !== null && <div>{t('conflict.mine', { value: mine })}</div>}
-            </Fact>
-          ))}
-        </dl>
+        <Facts
+          of={fields.map(({ label, theirs, mine }) => [
+            label,
+            [
+              theirs !== null && <div>{t('conflict.theirs', { value: theirs })}</div>,
+              mine !== null && <div>{t('conflict.mine', { value: mine })}</div>,
+            ],
+          ])}
+        />
         <div class="soft">{t('conflict.next')}</div>
       </div>
     </div>

@@ -16,7 +16,7 @@ import { accountState } from './columns.js';
 import { CredentialsDialog, type ShownCredentials } from './credentials.js';
 import { Diagnosis } from './diagnosis.js';
 import { EditDialog } from './edit.js';
-import { Facts } from './facts.js';
+import { AccountFacts } from './facts.js';
 import { usePlans } from './fields/plans.js';
 import { PasswordDialog } from './password-dialog.js';
 import { Subscription } from './subscription.js';
@@ -72,7 +72,7 @@ export function AccountPage({ id }: { id: string }) {
       {error && <Failure error={error} retry={reload} />}
       <div class="columns wide-last">
         <Diagnosis account={account} onReset={reload} />
-        <Facts account={account} />
+        <AccountFacts account={account} />
       </div>
       <AccountActivity account={account} />
       <Subscription key={account.id} account={account} />

@@ -2,7 +2,7 @@
 import type { Credentials, CredentialsInFormats, NewSubscription } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { saveFile } from '../../lib/save.js';
-import { Button, CopyButton, Fact, ScrollBox } from '../../ui/basics.js';
+import { Button, Copied, CopyButton, Facts, ScrollBox } from '../../ui/basics.js';
 import { SecretDialog } from '../../ui/dialog.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { LinkNotice } from '../settings/public-address.js';
@@ -26,17 +26,12 @@ export function CredentialsDialog({
     <SecretDialog title={title} wide onClose={onClose}>
       <p class="warn-text">{t('credentials.once')}</p>
       <LinkNotice />
-      <dl class="facts">
-        <Fact label={t('account.username')}>
-          <code class="whole">{username}</code> <CopyButton text={username} />
-        </Fact>
-        <Fact label={t('account.password')}>
-          <code class="whole" data-password>
-            {password}
-          </code>{' '}
-          <CopyButton text={password} />
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          [t('account.username'), <Copied text={username} />],
+          [t('account.password'), <Copied text={password} isPassword />],
+        ]}
+      />
       <ClientFormats formats={formats} />
       {subscription && <MadeSubscription made={subscription} />}
     </SecretDialog>

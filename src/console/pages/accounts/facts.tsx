@@ -7,7 +7,7 @@ import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { At, Button, Card, CopyButton, Fact, None, Pieces, State } from '../../ui/basics.js';
+import { At, Button, Card, CopyButton, Facts, None, Pieces, State } from '../../ui/basics.js';
 import { Dialog, useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
@@ -24,53 +24,37 @@ import {
 import { accountWords, isEmpty } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
-export function Facts({ account }: { account: Account }) {
-  const { limits, usage } = account;
+export function AccountFacts({ account }: { account: Account }) {
+  const { limits, usage, owner, expiresAt, latestGameId } = account;
   const contacts = contactList(account);
-  const field = (name: FieldName) => <FieldFact key={name} name={name} value={valueIn(account, name)} />;
+  const field = (name: FieldName) => fieldFact(name, valueIn(account, name));
   const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
+  const [down, up] = [speed(limits.bytesPerSecondDown), speed(limits.bytesPerSecondUp)];
+  const game = latestGameId !== null && (
+    <a href={href(['accounts'], { game: latestGameId })}>{latestGameId}</a>
+  );
   return (
     <Card title={t('account.facts')}>
-      <dl class="facts">
-        {[...NOTE_NAMES, 'authorizedAddresses' as const, ...ACCESS_NAMES].map(field)}
-        {account.owner && (
-          <Fact label={t('operators.owner')}>
-            <a href={href(['accounts'], { owner: account.owner.id })}>{account.owner.name}</a>
-          </Fact>
-        )}
-        <Fact label={t('contacts.title')} look="break">
-          {contacts.length === 0 ? <None /> : <Pieces of={contacts} between=" · " />}
-        </Fact>
-        <Fact label={t('account.createdAt')}>
-          <At at={account.createdAt} />
-        </Fact>
-        <Fact label={t('account.expiresAt')}>
-          {account.expiresAt === null ? expiryOf(account) : <At at={account.expiresAt} />}
-        </Fact>
-        <Fact label={t('plans.choose')}>{account.plan ?? <None />}</Fact>
-        <Fact label={t('account.lastLoginAt')}>
-          <At at={account.lastLoginAt} />
-        </Fact>
-        <Fact label={t('nav.heartbeats')} look="number">
-          {count(account.dataCount)}
-          {account.latestGameId !== null && (
-            <>
-              {' · '}
-              <a href={href(['accounts'], { game: account.latestGameId })}>{account.latestGameId}</a>
-            </>
-          )}
-        </Fact>
-        <Fact label={t('account.total')} look="number">
-          ↓ {bytes(usage.totalBytesDown)} ↑ {bytes(usage.totalBytesUp)}
-        </Fact>
-        <Fact label={t('limits.speed')} look="number">
-          ↓ {speed(limits.bytesPerSecondDown)} ↑ {speed(limits.bytesPerSecondUp)}
-        </Fact>
-        {LIMIT_NAMES.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field)}
-        <Fact label={t('account.id')}>
-          <code class="break">{account.id}</code> <CopyButton text={account.id} />
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          ...[...NOTE_NAMES, 'authorizedAddresses' as const, ...ACCESS_NAMES].map(field),
+          owner && [t('operators.owner'), <a href={href(['accounts'], { owner: owner.id })}>{owner.name}</a>],
+          [
+            t('contacts.title'),
+            contacts.length === 0 ? <None /> : <Pieces of={contacts} between=" · " />,
+            'break',
+          ],
+          [t('account.createdAt'), <At at={account.createdAt} />],
+          [t('account.expiresAt'), expiresAt === null ? expiryOf(account) : <At at={expiresAt} />],
+          [t('plans.choose'), account.plan ?? <None />],
+          [t('account.lastLoginAt'), <At at={account.lastLoginAt} />],
+          [t('nav.heartbeats'), [count(account.dataCount), game && ' · ', game], 'number'],
+          [t('account.total'), `↓ ${bytes(usage.totalBytesDown)} ↑ ${bytes(usage.totalBytesUp)}`, 'number'],
+          [t('limits.speed'), `↓ ${down} ↑ ${up}`, 'number'],
+          ...LIMIT_NAMES.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field),
+          [t('account.id'), [<code class="break">{account.id}</code>, ' ', <CopyButton text={account.id} />]],
+        ]}
+      />
       {(account.contacts.email ?? account.contacts.telegram) !== null && (
         <UnconfirmedContacts account={account} />
       )}
@@ -88,14 +72,15 @@ const LIMITS_ELSEWHERE: ReadonlySet<FieldName> = new Set([
   'quotaPeriod',
 ] as const);
 
-function FieldFact({ name, value }: { name: FieldName; value: unknown }) {
+function fieldFact(name: FieldName, value: unknown) {
   const { label, none, fact } = accountField(name);
   const words = accountWords(name, value);
-  return (
-    <Fact label={t(label)} look="break">
-      {isEmpty(value) ? <span class={none ? 'soft' : 'faint'}>{words}</span> : (fact?.(value) ?? words)}
-    </Fact>
+  const shown = isEmpty(value) ? (
+    <span class={none ? 'soft' : 'faint'}>{words}</span>
+  ) : (
+    (fact?.(value) ?? words)
   );
+  return [t(label), shown, 'break'] as const;
 }
 
 function contactList({ contacts: { email, telegram, language } }: Account): readonly string[] {

@@ -4,7 +4,7 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
-import { At, Card, CopyButton, Fact, None, State, Tag } from '../../ui/basics.js';
+import { At, Card, CopyButton, Facts, None, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
@@ -63,7 +63,7 @@ export function RunPage({ id }: { id: string }) {
           {run.error !== null && <Text title={t('run.error')} text={run.error} empty="" bad />}
           <Text title={t('run.reply')} text={run.reply} empty={isOver ? t('run.noReply') : t('run.notYet')} />
         </div>
-        <Facts run={run} />
+        <RunFacts run={run} />
       </div>
       <Deliveries run={run} />
     </>
@@ -89,44 +89,29 @@ function Text({ title, text, empty, bad = false }: TextProps) {
   );
 }
 
-function Facts({ run }: { run: RunDetail }) {
+function RunFacts({ run }: { run: RunDetail }) {
+  const { session, rerunOf } = run;
   return (
     <Card title={t('account.facts')}>
-      <dl class="facts">
-        <Fact label={t('run.session')}>
-          {run.session === null ? (
-            <None />
-          ) : (
-            <a href={href(['agents', 'sessions', run.session])}>{run.session}</a>
-          )}
-        </Fact>
-        <Fact label={t('run.origin')}>
-          <Tag>{t(`run.origin.${run.origin}`)}</Tag>
-        </Fact>
-        <Fact label={t('notices.tries')} look="number">
-          {run.attempt}
-        </Fact>
-        <Fact label={t('run.acceptedAt')}>
-          <At at={run.acceptedAt} />
-        </Fact>
-        <Fact label={t('run.startedAt')}>
-          <At at={run.startedAt} />
-        </Fact>
-        <Fact label={t('run.finishedAt')}>
-          <At at={run.finishedAt} />
-        </Fact>
-        <Fact label={t('run.took')} look="number">
-          {tookText(run)}
-        </Fact>
-        {run.rerunOf !== null && (
-          <Fact label={t('run.rerunOf')}>
-            <a href={href(['agents', 'runs', run.rerunOf])}>{run.rerunOf.slice(0, 8)}</a>
-          </Fact>
-        )}
-        <Fact label={t('run.id')}>
-          <code class="break">{run.id}</code>
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          [
+            t('run.session'),
+            session === null ? <None /> : <a href={href(['agents', 'sessions', session])}>{session}</a>,
+          ],
+          [t('run.origin'), <Tag>{t(`run.origin.${run.origin}`)}</Tag>],
+          [t('notices.tries'), run.attempt, 'number'],
+          [t('run.acceptedAt'), <At at={run.acceptedAt} />],
+          [t('run.startedAt'), <At at={run.startedAt} />],
+          [t('run.finishedAt'), <At at={run.finishedAt} />],
+          [t('run.took'), tookText(run), 'number'],
+          rerunOf !== null && [
+            t('run.rerunOf'),
+            <a href={href(['agents', 'runs', rerunOf])}>{rerunOf.slice(0, 8)}</a>,
+          ],
+          [t('run.id'), <code class="break">{run.id}</code>],
+        ]}
+      />
     </Card>
   );
 }

@@ -3,10 +3,10 @@ import type { PublicAddress } from '../../api-types.js';
 import { call, me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
 import { useDraft } from '../../lib/draft.js';
-import { t } from '../../lib/i18n.js';
+import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { Fact, Tag } from '../../ui/basics.js';
+import { Facts, Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
@@ -69,6 +69,10 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     onSaved();
   };
   const { configured, link } = saved;
+  const hostFrom: TextKey =
+    link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed';
+  const portFrom: TextKey =
+    saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`;
   return (
     <SettingsForm draft={draft} work={work} right="setPublicAddress" isValid={!badPort} save={save}>
       <h2>{t('settings.address')}</h2>
@@ -97,21 +101,13 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
       >
         <Input {...control('port')} inputMode="numeric" placeholder={String(link.port)} maxLength={5} />
       </Field>
-      <dl class="facts">
-        <Fact label={t('publicAddress.inUse')}>
-          <code data-link>socks5h://…@{hostPort(link)}</code>
-        </Fact>
-        <Fact label={t('publicAddress.hostFrom')}>
-          <Tag>
-            {t(link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed')}
-          </Tag>
-        </Fact>
-        <Fact label={t('publicAddress.portFrom')}>
-          <Tag>
-            {t(saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`)}
-          </Tag>
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          [t('publicAddress.inUse'), <code data-link>socks5h://…@{hostPort(link)}</code>],
+          [t('publicAddress.hostFrom'), <Tag>{t(hostFrom)}</Tag>],
+          [t('publicAddress.portFrom'), <Tag>{t(portFrom)}</Tag>],
+        ]}
+      />
     </SettingsForm>
   );
 }
