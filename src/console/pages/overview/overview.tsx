@@ -162,48 +162,37 @@ function Tile({ label, value, link, children }: TileProps) {
   );
 }
 
+type SeriesName = Exclude<keyof OverviewHistory, 'range' | 'stepSeconds' | 'at'>;
+/** By title: how the values are shown, and the text of each series. */
+const CHARTS: readonly (readonly [
+  TextKey,
+  (value: number) => string,
+  Partial<Record<SeriesName, TextKey>>,
+])[] = [
+  ['chart.throughput', rate, { bytesPerSecondDown: 'traffic.down', bytesPerSecondUp: 'traffic.up' }],
+  ['account.state.online', count, { sessions: 'nav.sessions', playersOnline: 'overview.players' }],
+  ['chart.logins', count, { logins: 'login.outcome.success', failures: 'logins.failed' }],
+  ['chart.heartbeats', count, { heartbeats: 'nav.heartbeats', runs: 'overview.runs' }],
+];
+
 /** Without a history, while it loads, the charts have the same frames and no data. */
-export function Charts({ history }: { history: OverviewHistory | undefined }) {
-  const series = (key: TextKey, values: readonly (number | null)[] | undefined) => ({
-    label: t(key),
-    values: values ?? [],
-  });
-  const common = { ...(history ? { at: history.at } : {}), group: 'overview' };
+function Charts({ history }: { history: OverviewHistory | undefined }) {
   return (
     <div class="columns charts">
-      <Chart
-        {...common}
-        title={t('chart.throughput')}
-        show={rate}
-        series={[
-          series('traffic.down', history?.bytesPerSecondDown),
-          series('traffic.up', history?.bytesPerSecondUp),
-        ]}
-      />
-      <Chart
-        {...common}
-        title={t('account.state.online')}
-        show={count}
-        series={[
-          series('nav.sessions', history?.sessions),
-          series('overview.players', history?.playersOnline),
-        ]}
-      />
-      <Chart
-        {...common}
-        title={t('chart.logins')}
-        show={count}
-        series={[
-          series('login.outcome.success', history?.logins),
-          { ...series('logins.failed', history?.failures), isBad: true },
-        ]}
-      />
-      <Chart
-        {...common}
-        title={t('chart.heartbeats')}
-        show={count}
-        series={[series('nav.heartbeats', history?.heartbeats), series('overview.runs', history?.runs)]}
-      />
+      {CHARTS.map(([title, show, series]) => (
+        <Chart
+          key={title}
+          {...(history ? { at: history.at } : {})}
+          group="overview"
+          title={t(title)}
+          show={show}
+          series={(Object.entries(series) as [SeriesName, TextKey][]).map(([name, label]) => ({
+            label: t(label),
+            values: history?.[name] ?? [],
+            isBad: name === 'failures',
+          }))}
+        />
+      ))}
     </div>
   );
 }
