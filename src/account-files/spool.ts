@@ -1,4 +1,4 @@
-// Stores an upload in a temporary file before processing, so that the client need not wait for the database.
+// Stores an input in a temporary file: an upload, so that the client need not wait for the database, and what a command reads twice.
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
@@ -6,21 +6,33 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 /**
- * Writes `input` to an unlinked temporary file in `folder`, which disappears when the process exits, and yields the results of
- * `use`. Rejects with the error of `input`.
+ * Writes `input` to an unlinked temporary file in `folder`, which disappears when the process exits. The result opens the file from
+ * its beginning each time. Rejects with the error of `input`.
  */
-export async function* spooled<T>(
-  folder: string,
-  input: AsyncIterable<Buffer>,
-  use: (file: Readable) => AsyncIterable<T>,
-): AsyncGenerator<T> {
+export async function spool(folder: string, input: AsyncIterable<Buffer | string>) {
   const path = join(folder, `upload-${randomUUID()}.tmp`);
   const handle = await open(path, 'wx+', 0o600);
   try {
     await unlink(path);
     for await (const chunk of input) await handle.appendFile(chunk);
-    yield* use(createReadStream('', { fd: handle, start: 0, autoClose: false }));
-  } finally {
+  } catch (error) {
     await handle.close();
+    throw error;
+  }
+  const read = (): Readable => createReadStream('', { fd: handle.fd, start: 0, autoClose: false });
+  return { read, close: () => handle.close() };
+}
+
+/** Yields the results of `use` of a temporary copy of `input`. */
+export async function* spooled<T>(
+  folder: string,
+  input: AsyncIterable<Buffer>,
+  use: (file: Readable) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const { read, close } = await spool(folder, input);
+  try {
+    yield* use(read());
+  } finally {
+    await close();
   }
 }

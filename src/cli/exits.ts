@@ -3,14 +3,17 @@ import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
 import { type Answer, type Api, worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
-import { NONE } from './shared/limit-options.js';
+import { NONE, textOrNone } from './shared/limit-options.js';
 import { formatBytes } from './shared/table.js';
 
 const EXIT = { '<name>': 'name of the exit' } as const;
 const FIELDS = {
   '--address <address...>': 'source addresses, or IPv6 networks such as 2001:db8::/64',
   '--choose <by>': { help: 'each has one address', choices: ['account', 'session'] },
-  '--interface <name>': 'network interface that sockets are bound to; none removes it',
+  '--interface <name>': {
+    help: 'network interface that sockets are bound to; none removes it',
+    read: textOrNone,
+  },
   '--mark <n>': {
     help: 'mark of packets, for routes by policy (CAP_NET_ADMIN); 0 removes it',
     read: readMark,
@@ -93,24 +96,19 @@ export const addExitCommands: AddCommands = (program) => {
     });
 };
 
+const withoutNone = (texts: readonly string[] | undefined) => texts?.filter((text) => text !== NONE);
+
 /** Undefined fields are not changed. */
 async function fieldsOf(given: ValuesOf<typeof FIELDS>, call: Api['call']) {
-  const { address, interface: device, mark, family, upstream, names, seller } = given;
+  const { choose, interface: device, mark, family, names } = given;
+  const sellers = withoutNone(given.seller);
   return {
-    addresses: address?.filter((each) => each !== NONE),
-    choose: given.choose,
-    interface: device === NONE ? null : device,
-    mark: mark === 0 ? null : mark,
+    ...{ choose, interface: device, mark, names },
+    addresses: withoutNone(given.address),
     family: family === NONE ? null : family,
-    upstreams: upstream?.filter((each) => each !== NONE).map(readUpstream),
-    names,
+    upstreams: withoutNone(given.upstream)?.map(readUpstream),
     isDefault: given.default,
-    sellers:
-      seller &&
-      (await idsOfSellers(
-        seller.filter((each) => each !== NONE),
-        call,
-      )),
+    sellers: sellers && (await idsOfSellers(sellers, call)),
   };
 }
 
@@ -135,8 +133,8 @@ function readUpstream(text: string) {
   };
 }
 
-function readMark(text: string): number {
-  if (/^\d{1,10}$/.test(text) && Number(text) <= MAX_MARK) return Number(text);
+function readMark(text: string): number | null {
+  if (/^\d{1,10}$/.test(text) && Number(text) <= MAX_MARK) return Number(text) || null;
   throw new CommandError(`--mark must be a whole number from 0 to ${MAX_MARK}.`, 2);
 }
 

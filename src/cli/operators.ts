@@ -1,10 +1,11 @@
 // `pulsegate operator`: manages the operators besides the administrator.
 import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { ROLES } from '../core/auth/operator.js';
+import { withoutUndefined } from '../http/fields.js';
 import { type Answer, type Api, worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
-import { NONE, parseByteSize, parseCount } from './shared/limit-options.js';
+import { parseByteSize, parseCount } from './shared/limit-options.js';
 import { requireChange } from './shared/options.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
 import { formatBytes, formatIso } from './shared/table.js';
@@ -139,10 +140,8 @@ async function findOperator(api: Pick<Api, 'call'>, nameOrId: string): Promise<O
 }
 
 /** Returns the bounds that the options set. */
-function budgetOf({ accounts, days, traffic: bytes }: ValuesOf<typeof BUDGET>): Partial<Budget> {
-  const given = Object.entries({ accounts, days, bytes }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
-}
+const budgetOf = ({ accounts, days, traffic: bytes }: ValuesOf<typeof BUDGET>) =>
+  withoutUndefined<Partial<Budget>>({ accounts, days, bytes });
 
 /** Used amount and bound of a part; empty for other roles. */
 function budgetColumn(part: keyof Budget, bound: (n: number) => string, amount = bound) {

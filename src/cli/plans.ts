@@ -12,7 +12,7 @@ import { etagOf } from '../http/api/route.js';
 import { type Api, unlessChangedMeanwhile } from './shared/api.js';
 import { CommandError, notFound } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';
-import { limitWords, NONE, PLAN_LIMITS, toLimits } from './shared/limit-options.js';
+import { limitWords, PLAN_LIMITS, textOrNone, toLimits } from './shared/limit-options.js';
 
 export const addPlanCommands: AddCommands = (program) => {
   const plan = program
@@ -42,7 +42,7 @@ export const addPlanCommands: AddCommands = (program) => {
         '--days <n>': { help: 'duration in days, or forever', read: readDays },
         '--from-first-login': 'count the days of new accounts from their first login',
         '--no-from-first-login': 'count the days of new accounts from their creation',
-        '--exit <name>': 'exit that accounts of the plan get; none: theirs stays',
+        '--exit <name>': { help: 'exit that accounts of the plan get; none: theirs stays', read: textOrNone },
       },
     )
     .runs(async (api, { name, days, fromFirstLogin, exit, ...limits }) => {
@@ -54,7 +54,7 @@ export const addPlanCommands: AddCommands = (program) => {
           name,
           days: days === undefined ? old.days : days,
           startsAtFirstLogin: fromFirstLogin ?? old.startsAtFirstLogin,
-          exit: exit === undefined ? old.exit : exit === NONE ? null : exit,
+          exit: exit === undefined ? old.exit : exit,
           limits: { ...old.limits, ...toLimits(limits) },
         };
         if (at >= 0) return list.with(at, next);

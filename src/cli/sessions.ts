@@ -8,8 +8,6 @@ import { countOf, formatBytes, formatIso, formatOrigin, printTable } from './sha
 
 type Session = Answer<'GET /sessions'>['items'][number];
 
-/** Sessions in one response. */
-const PAGE_SIZE = 200;
 /** Enough of a random id to identify a live session in practice. */
 const SHOWN_ID_CHARACTERS = 8;
 /** The maximum number of sessions in one request to end sessions. */
@@ -62,7 +60,7 @@ export const addSessionCommands: AddCommands = (program) => {
         throw new CommandError('Give either session ids or --account.', 2);
       const accountId = account === undefined ? undefined : (await findAccount(run, account)).id;
       const api = daemonApi((await run.load()).config);
-      const all = await listSessions(api, { accountId }, Infinity);
+      const all = await listSessions(api, { accountId });
       const chosen = accountId === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
@@ -77,14 +75,8 @@ export const addSessionCommands: AddCommands = (program) => {
     });
 };
 
-interface Filter {
-  readonly search?: string | undefined;
-  readonly game?: string | undefined;
-  readonly accountId?: string | undefined;
-}
-
-const listSessions = ({ call }: Api, filter: Filter, limit: number) =>
-  readPages((page) => call('GET /sessions', { query: { ...filter, ...page } }), limit, PAGE_SIZE);
+const listSessions = ({ call }: Api, filter: object, limit = Infinity) =>
+  readPages((page) => call('GET /sessions', { query: { ...filter, ...page } }), limit);
 
 function findSession(all: readonly Session[], id: string): Session {
   const matching = id === '' ? [] : all.filter((session) => session.id.startsWith(id.toLowerCase()));

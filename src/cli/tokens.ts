@@ -1,13 +1,10 @@
 // `pulsegate token`: lists, creates and revokes API tokens.
 import { TOKEN_SCOPES } from '../core/auth/operator.js';
-import { isoOrNull } from '../core/clock.js';
 import { worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { parseExpiry } from './shared/options.js';
 import { formatIso } from './shared/table.js';
-
-const MAX_NAME_CHARACTERS = 100;
 
 export const addTokenCommands: AddCommands = (program) => {
   const token = program
@@ -29,21 +26,20 @@ export const addTokenCommands: AddCommands = (program) => {
       ADDRESS: ({ lastUsedFrom }) => lastUsedFrom ?? '',
     });
 
-  const expiry = { help: 'expiry: never, a duration from now (90d), or a date in UTC', initial: 'never' };
   token
     .command('create', 'create a token and print its secret once', {
       '<name>': 'token name',
       '--scope <scope...>': { help: 'scopes of the token', choices: TOKEN_SCOPES, isRequired: true },
-      '--expires <when>': expiry,
+      '--expires <when>': {
+        help: 'expiry: never (default), a duration from now (90d), or a date in UTC',
+        read: parseExpiry,
+      },
     })
     .answers(async ({ call }, { name, scope: scopes, expires }) => {
-      if (name.trim() === '' || name.length > MAX_NAME_CHARACTERS)
-        throw new CommandError(`The name must be 1 to ${MAX_NAME_CHARACTERS} characters.`, 2);
-      const expiresAt = parseExpiry(expires, Date.now());
-      if (expiresAt !== null && expiresAt <= Date.now())
-        throw new CommandError('--expires is in the past.', 2);
-      const body = { name, scopes, expiresAt: isoOrNull(expiresAt) };
+      const body = { name, scopes, expiresAt: expires };
       const created = await worded(call('POST /tokens', { body }), {
+        'body.name': new CommandError('The name must be 1 to 100 characters.', 2),
+        'body.expiresAt': new CommandError('--expires is in the past.', 2),
         'too-many-tokens': 'The limit admin.maxTokens is reached. Revoke a token first.',
       });
       return [created, `${created.secret}   (shown only once; send it as Authorization: Bearer …)`];

@@ -1,5 +1,4 @@
 // `pulsegate whitelist`: the addresses that may use the account API and the console.
-import { parseIp } from '../core/ip.js';
 import { CommandError } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 
@@ -36,9 +35,9 @@ export const addWhitelistCommands: AddCommands = (program) => {
       '<address>': 'IPv4 or IPv6 address',
     })
     .answers(async ({ call }, { address }) => {
-      if (!parseIp(address)) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
       const body = { ...(await call('GET /settings/whitelist')), address };
       const { addressAllowed: allowed } = await call('POST /settings/whitelist/check', { body });
+      if (allowed === null) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
       if (!allowed) process.exitCode = 1;
       return [{ address, allowed }, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`];
     });

@@ -1,8 +1,6 @@
 // `pulsegate account add`.
-import { isoOrNull } from '../../core/clock.js';
 import { notFound } from '../shared/command.js';
 import type { Group } from '../shared/group.js';
-import { parseExpiry } from '../shared/options.js';
 import { choosePassword, printCredentials } from './link.js';
 import { AUTHORIZE_HELP, fieldOptions, fieldsOf, readAddresses, wordedAccount } from './options.js';
 
@@ -22,11 +20,10 @@ export function addAdd(account: Group): void {
     .answers(
       async (run, given) => {
         const { name: username, plan, expires, tag: tags, authorize: authorizedAddresses } = given;
-        const expiresAt = isoOrNull(expires === undefined ? null : parseExpiry(expires, Date.now()));
         const chosen = await choosePassword(run.io, given);
         const { password } = chosen;
         const body = {
-          ...{ username, password, tags, expiresAt, plan, authorizedAddresses },
+          ...{ username, password, tags, plan, authorizedAddresses },
           isEnabled: !given.disabled,
           ...fieldsOf(given),
         };
@@ -36,7 +33,7 @@ export function addAdd(account: Group): void {
         );
         // Without an expiry a new account gets that of its plan.
         const removing =
-          plan !== undefined && expires === 'never'
+          plan !== undefined && expires === null
             ? run.call('PATCH /accounts/{id}', { params: { id: added.id }, body: { expiresAt: null } })
             : undefined;
         // The password is printed in any case: it is not stored where it can be read again.

@@ -1,14 +1,16 @@
 // `pulsegate account import`: accounts from a CSV, JSON or CCProxy file.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import { FILE_ENCODINGS } from '../../account-files/file-text.js';
 import { LOST_TEXTS } from '../../account-files/reasons.js';
+import { spool } from '../../account-files/spool.js';
 import { printable } from '../../core/text.js';
 import type { Answer } from '../shared/api.js';
 import { CommandError } from '../shared/command.js';
-import { STDIO, withStdin } from '../shared/files.js';
+import { STDIO } from '../shared/files.js';
 import type { Group, Run } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
 import { FORMAT_OPTION, formatOf, parseZone } from './options.js';
@@ -65,7 +67,9 @@ export function addImport(account: Group): void {
           if (plan.replaced > 0) await run.confirm(what);
           return importing(false);
         };
-        const done = isStdin ? await withStdin(run.io, work) : await work(() => createReadStream(file));
+        // Outside the data folder: with PostgreSQL there may be none on this machine.
+        const copy = isStdin ? await spool(tmpdir(), run.io.stdin) : null;
+        const done = await work(copy?.read ?? (() => createReadStream(file))).finally(copy?.close);
         if (done.failed > 0) process.exitCode = 1;
         return [done, () => printReport(run, done)];
       },

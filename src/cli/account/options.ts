@@ -9,6 +9,7 @@ import { withoutUndefined } from '../../http/fields.js';
 import { worded } from '../shared/api.js';
 import type { ValuesOf } from '../shared/group.js';
 import { ACCOUNT_LIMITS, toLimits } from '../shared/limit-options.js';
+import { parseExpiry } from '../shared/options.js';
 import { PASSWORD_STDIN } from '../shared/prompt.js';
 
 export const ACCOUNT = { '<account>': 'user name or id' } as const;
@@ -41,8 +42,10 @@ export const fieldOptions = (use: 'add' | 'update') =>
     '--telegram <chat>': 'Telegram chat id for notices to the player',
     '--language <language>': { help: 'language of notices to the player', choices: ['zh', 'en', ''] },
     '--remarks <text>': `notes about the account${use === 'add' ? '' : '; "" removes them'}`,
-    '--expires <when>':
-      'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)',
+    '--expires <when>': {
+      help: 'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)',
+      read: parseExpiry,
+    },
     '--tag <tag>': { help: 'add a tag (repeatable)', read: collectTag },
     '--allowed-clients <list>': {
       help:
@@ -71,6 +74,7 @@ export function fieldsOf(given: ValuesOf<ReturnType<typeof fieldOptions>>) {
     allowedClients,
     schedule: orNull(given.schedule),
     exit: orNull(given.exit),
+    expiresAt: given.expires,
     limits: toLimits(given),
   };
 }

@@ -1,9 +1,8 @@
 // `pulsegate account update`.
 import { changedTags } from '../../core/accounts/fields/contacts.js';
-import { isoOrNull } from '../../core/clock.js';
 import { unlessChangedMeanwhile } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
-import { parseExpiry, requireChange } from '../shared/options.js';
+import { requireChange } from '../shared/options.js';
 import { findAccount } from './find.js';
 import { choosePassword, printCredentials } from './link.js';
 import {
@@ -39,11 +38,10 @@ export function addUpdate(account: Group): void {
     )
     .answers(async (run, { account: nameOrId, ...given }) => {
       const isEnabled = requireChange('account update', given);
-      const { expires, tag, untag, authorize, authorizedAddresses } = given;
-      const expiresAt = expires === undefined ? undefined : isoOrNull(parseExpiry(expires, Date.now()));
+      const { tag, untag, authorize, authorizedAddresses } = given;
       const isNewPassword = given.password || given.generate || given.passwordStdin;
       const chosen = isNewPassword ? await choosePassword(run.io, given) : undefined;
-      const fields = { ...fieldsOf(given), isEnabled, password: chosen?.password, expiresAt };
+      const fields = { ...fieldsOf(given), isEnabled, password: chosen?.password };
       const updated = await unlessChangedMeanwhile(async () => {
         const { id, etag: ifMatch, ...stored } = await findAccount(run, nameOrId);
         const body = {

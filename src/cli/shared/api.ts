@@ -104,11 +104,10 @@ interface Page<Item> {
 export async function readPages<Item, Of extends Page<Item>>(
   read: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<Of & Page<Item>>,
   limit = Infinity,
-  pageSize = PAGE_SIZE,
 ): Promise<Omit<Of, 'items'> & { readonly items: readonly Item[] }> {
   const items: Item[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await read({ limit: Math.min(pageSize, limit - items.length), cursor });
+    const page = await read({ limit: Math.min(PAGE_SIZE, limit - items.length), cursor });
     items.push(...page.items);
     if (page.nextCursor === null || items.length >= limit) return { ...page, items };
     cursor = page.nextCursor;

@@ -113,7 +113,11 @@ class Runnable<Of> extends Described {
         argument.name(),
         commander.processedArgs[index],
       ]);
-      const given = { ...commander.opts(), ...Object.fromEntries(named) };
+      const options = Object.entries(commander.opts()).map(([name, value]) => [
+        name,
+        value === NULL ? null : value,
+      ]);
+      const given = Object.fromEntries([...options, ...named]);
       const { config: file } = commander.optsWithGlobals<{ config?: string }>();
       // Imported here because help and completion need neither zod nor yaml.
       const load = once(async () => (await import('../../config.js')).loadConfig({ file, env: io.env }));
@@ -155,6 +159,9 @@ class Runnable<Of> extends Described {
   }
 }
 
+/** What an option is read as, when it is null: commander would take null for a missing value. */
+const NULL = Symbol('null');
+
 function add(command: Command, flags: string, of: Description): void {
   const { help, read, choices, initial, isRequired = false } = typeof of === 'string' ? { help: of } : of;
   if (!flags.startsWith('-')) {
@@ -163,7 +170,7 @@ function add(command: Command, flags: string, of: Description): void {
     return;
   }
   const option = new Option(flags, help).makeOptionMandatory(isRequired).default(initial);
-  if (read) option.argParser(read as (text: string, before: unknown) => unknown);
+  if (read) option.argParser((text, before: unknown) => read(text, before as never) ?? NULL);
   command.addOption(choices ? option.choices(choices) : option);
 }
 

@@ -7,13 +7,15 @@ import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import { type AccountLimits, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';
 import { formatBytes } from './table.js';
 
-/** Removes a limit. A string, because commander treats null as a missing value. */
+/** Removes a limit. */
 export const NONE = 'none';
+
+export const textOrNone = (text: string) => (text === NONE ? null : text);
 
 const orNone =
   (parse: (text: string) => number | null, expected: string, min = 1) =>
   (text: string) => {
-    if (text === NONE) return NONE;
+    if (text === NONE) return null;
     const value = parse(text);
     if (value !== null && value >= min) return value;
     throw new InvalidArgumentError(`Use ${expected}, or none.`);
@@ -36,7 +38,7 @@ interface LimitOption<Name extends keyof AccountLimits, Value = NonNullable<Acco
   readonly limit: Name;
   readonly help: string;
   /** Left out: the text itself, which is one of `choices` if there are any. */
-  readonly read?: (text: string) => Value | typeof NONE;
+  readonly read?: (text: string) => Value | null;
   readonly choices?: readonly string[];
   /** In place of a value; left out: `none`. */
   readonly none?: string;
@@ -104,6 +106,7 @@ export const ACCOUNT_LIMITS = {
   '--egress-class <name>': {
     limit: 'egressClass',
     help: 'a class of egress.classes in the configuration',
+    read: textOrNone,
   },
 } as const satisfies Record<string, AnyLimitOption>;
 
@@ -116,7 +119,7 @@ const OPTIONS = Object.entries<AnyLimitOption>(ACCOUNT_LIMITS).map(([flags, give
 /** Null removes a limit. Limits without an option are absent. @param given by the names of the options */
 export function toLimits(given: Readonly<Record<string, unknown>>): Partial<AccountLimits> {
   const set = OPTIONS.filter(({ name }) => given[name] !== undefined);
-  return Object.fromEntries(set.map(({ limit, name }) => [limit, given[name] === NONE ? null : given[name]]));
+  return Object.fromEntries(set.map(({ limit, name }) => [limit, given[name]]));
 }
 
 /** Each limit with its label. @param notes what follows an amount, by limit */

@@ -1,7 +1,8 @@
 // Option values that several commands share.
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../config/units.js';
-import { parseWireDate } from '../../core/wire-date.js';
+import { iso } from '../../core/clock.js';
+import { isWireDate, parseWireDate } from '../../core/wire-date.js';
 import { CommandError } from './command.js';
 
 /** The `--limit` of a list. */
@@ -20,24 +21,19 @@ export function parsePastTime(text: string): number {
 }
 
 /**
- * Parses `never`, a duration from now (`30d`), or a date in UTC. Returns ms since the epoch, or null for `never`.
+ * Reads `never` (null), or a duration from now (`30d`) or a date in UTC as a time of /api/v1.
  * @throws CommandError (2) for anything else
  */
-export function parseExpiry(text: string, now: number): number | null {
+export function parseExpiry(text: string): string | null {
   if (text === 'never') return null;
   const durationMs = parseDuration(text);
-  const at = durationMs === null ? parseWireDate(text) : now + durationMs;
-  if (at === null || at > LATEST_MS) {
-    throw new CommandError(
-      `Invalid time ${JSON.stringify(text)}. Use: never, 30d, 2026-12-31 or 2026-12-31T23:59:59 (UTC).`,
-      2,
-    );
-  }
-  return at;
+  const at = durationMs === null ? parseWireDate(text) : Date.now() + durationMs;
+  if (at !== null && isWireDate(at)) return iso(at);
+  throw new CommandError(
+    `Invalid time ${JSON.stringify(text)}. Use: never, 30d, 2026-12-31 or 2026-12-31T23:59:59 (UTC).`,
+    2,
+  );
 }
-
-/** The latest time that the account API can represent. */
-const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
  * Returns what `--enable` and `--disable` say. @param command for the error: `account update`
