@@ -139,7 +139,11 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(createControlSocketPart({ config, http, log }));
   await penalties.read();
   await node.serve({
-    addresses: () => ({ socks: listeners.addresses, admin: admin.addresses }),
+    addresses: () => ({
+      socks: listeners.addresses,
+      admin: admin.addresses,
+      players: listeners.reachedAt(settings.publicAddress.current()),
+    }),
     load: () => stats.load(),
     refuse: (isRefusing) => plane.refuse(isRefusing),
   });

@@ -6,7 +6,6 @@ import type { AccountView } from '../core/accounts/account-query.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import type { Change } from '../core/accounts/plans/budget.js';
 import type { PlansSetting } from '../core/accounts/plans/plans.js';
-import type { PlayerListener } from '../core/accounts/player/entries.js';
 import type { PacSetting } from '../core/accounts/player/pac.js';
 import type { PlayerLinks } from '../core/accounts/player/player-links.js';
 import type { PublicAddress, PublicAddressSetting } from '../core/accounts/player/proxy-link.js';
@@ -33,7 +32,7 @@ import type { GameRulesSetting } from '../core/heartbeats/game-rules-setting.js'
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
 import type { Log } from '../core/log.js';
-import type { NodeStore } from '../core/nodes/nodes.js';
+import type { NodeStore, PlayerServer } from '../core/nodes/nodes.js';
 import type { Confirmations } from '../core/notices/confirmations.js';
 import type { NoticeChannel, NoticeStore } from '../core/notices/notice.js';
 import type { NoticeSettings, NoticesSetting } from '../core/notices/notice-settings.js';
@@ -86,9 +85,9 @@ export interface Services {
 
   readonly playerLinks: PlayerLinks;
   readonly playerPage: PlayerPageSettings;
-  /** How players reach the daemon: by its listeners, and by the exits that clients may choose. */
+  /** How players reach the nodes that serve, this one (at `own`) first, and the exits that clients may choose. */
   readonly reach: {
-    readonly listeners: () => readonly PlayerListener[];
+    readonly servers: (own: Pick<PlayerServer, 'host' | 'port'>) => Promise<readonly PlayerServer[]>;
     readonly exitSuffix: readonly string[];
   };
   /** Returns the id of the account whose link has this hash; null: none. Reads the database. */

@@ -45,6 +45,7 @@ describe('two nodes', async () => {
     const playerPage = { enabled: true, outsideWhitelist: true, mayChange: ['authorizedAddresses'] };
     const fleet = await startFleet(t, ['gate-1', 'gate-2'], {
       admin: { trustedProxies: ['127.0.0.1'], playerPage, maxTokens: 1 },
+      socks: { publicHost: '127.0.0.1' },
     });
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     db = connectPg(fleet.connection, 2);
@@ -217,6 +218,23 @@ describe('two nodes', async () => {
       assert.deepEqual(tags, ['vip', 'weekly']);
       assert.deepEqual([...(authorizedAddresses as string[])].sort(), ['198.51.100.1', '198.51.100.2']);
     });
+  });
+
+  test('a link has the listeners of both nodes, and works at the other node until it is revoked', async () => {
+    const id = await one.addAccount('linked', 'word');
+    // Another test has set a port for both.
+    await one.api('PUT', '/api/v1/settings/public-address', { host: null, port: null });
+    const made = await one.api('POST', `/api/v1/accounts/${id}/subscription`);
+    const path = new URL(String((made.json as Json)['url'])).pathname;
+    await eventually(async () => {
+      const { text } = await fetchFrom(two, 'GET', `${path}?format=links`, {});
+      const ports = Array.from(text.matchAll(/@127\.0\.0\.1:(\d+)#127\.0\.0\.1%3A\1$/gm), ([, port]) =>
+        Number(port),
+      );
+      assert.deepEqual(ports.sort(), [one.socks.port, two.socks.port].sort(), text);
+    });
+    assert.equal((await one.api('DELETE', `/api/v1/accounts/${id}/subscription`)).status, 204);
+    assert.equal((await fetchFrom(two, 'GET', `${path}?format=links`, {})).status, 404);
   });
 
   test('two addresses that a player adds are both authorized', async () => {

@@ -19,6 +19,29 @@ export interface NodeLoad {
 export interface NodeAddresses {
   readonly socks: readonly string[];
   readonly admin: readonly string[];
+  /** How players reach the node, for links; null: its operator has set no public host. */
+  readonly players: Omit<PlayerServer, 'name'> | null;
+}
+
+/** A listener of players. */
+export interface PlayerListener {
+  /** The address that it listens on, without brackets. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocols: readonly string[];
+  readonly isTls: boolean;
+  /** UDP ASSOCIATE is on. */
+  readonly hasUdp: boolean;
+  /** The one of `socks` itself: the public address of links is its. */
+  readonly isMain: boolean;
+}
+
+/** A node: its public address, and its listeners. */
+export interface PlayerServer {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly listeners: readonly PlayerListener[];
 }
 
 /**

@@ -132,7 +132,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
     const link = secrets && { token, password: secrets.password };
     ctx.state.subscription = link;
     const isForAll = rest === '' && (ctx.method === 'GET' || ctx.method === 'HEAD');
-    if (link && isForAll && sendToProgram(ctx, services, account, link)) return;
+    if (link && isForAll && (await sendToProgram(ctx, services, account, link))) return;
     // The routes are those of subscriptions.
     ctx.path = `/sub/${token}${rest}`;
     await routed(ctx as Parameters<typeof routed>[0], () => otherwise(ctx, async () => refuseUnknown(ctx)));

@@ -89,7 +89,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
   const { playerPage, maxAuthorizedAddresses } = deps;
   const token = ctx.state.subscription?.token;
   const subscription = token === undefined ? null : subscriptionUrl(playerOrigin(playerPage, ctx), token);
-  const entries = entriesFor(deps, ctx, { username, password: '', owner: account.owner });
+  const entries = await entriesFor(deps, ctx, { username, password: '', owner: account.owner });
   const now = deps.now();
   const body = {
     username,

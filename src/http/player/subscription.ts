@@ -37,13 +37,18 @@ type Format = SubscriptionFormat | (typeof PAGES)[number];
 const FORMATS: readonly Format[] = [...SUBSCRIPTION_FORMATS, ...PAGES];
 
 /** Answers a program in its format. Returns false when a browser asks for the page. */
-export function sendToProgram(ctx: Context, deps: Deps, account: Account, link: LinkSecrets): boolean {
+export async function sendToProgram(
+  ctx: Context,
+  deps: Deps,
+  account: Account,
+  link: LinkSecrets,
+): Promise<boolean> {
   const format = askedFormat(ctx);
   if (format === null)
     sendProblem(ctx, { problem: 'bad-request', detail: `format: one of ${FORMATS.join(', ')}` });
-  else if (format === 'pac' && deps.playerPage.pac) sendPac(ctx, deps);
+  else if (format === 'pac' && deps.playerPage.pac) await sendPac(ctx, deps);
   else if (format === 'pac') refuse(ctx, 'path-not-found');
-  else if (format !== 'page') sendSubscription(ctx, deps, account, format, link);
+  else if (format !== 'page') await sendSubscription(ctx, deps, account, format, link);
   return format !== 'page';
 }
 
@@ -56,15 +61,15 @@ function askedFormat(ctx: Context): Format | null {
     : (FORMATS.find((each) => each === format) ?? null);
 }
 
-function sendSubscription(
+async function sendSubscription(
   ctx: Context,
   deps: Deps,
   account: Account,
   format: SubscriptionFormat,
   { token, password }: LinkSecrets,
-): void {
+): Promise<void> {
   const { title, contact } = deps.playerPage;
-  const all = entriesFor(deps, ctx, { username: account.username, password, owner: account.owner });
+  const all = await entriesFor(deps, ctx, { username: account.username, password, owner: account.owner });
   const { quotaBytes: quota } = account.limits;
   const usage = deps.usage.view(account);
   const blocked = blockedName(account, usage.periodBytes, deps.now());
@@ -89,17 +94,18 @@ function sendSubscription(
 }
 
 /** The entries of an account, those with a certificate first. */
-export function entriesFor(
+export async function entriesFor(
   deps: Pick<Deps, 'publicAddress' | 'socks' | 'reach' | 'exits'>,
   ctx: Context,
   account: Pick<Account, 'username' | 'owner'> & { readonly password: string },
-): readonly Entry[] {
-  const { listeners, exitSuffix } = deps.reach;
+): Promise<readonly Entry[]> {
+  const { servers, exitSuffix } = deps.reach;
   const exits = exitSuffix.filter((name) => {
     const exit = deps.exits.byName(name);
     return exit !== null && mayOwnerUse(exit, account.owner);
   });
-  return entriesOf(listeners(), linkAddressFor(deps, ctx.hostname), account, exits);
+  const { host, port } = linkAddressFor(deps, ctx.hostname);
+  return entriesOf(await servers({ host, port }), account, exits);
 }
 
 /** The name of the only entry of an account that cannot be used now; null: it can. In both languages: programs do not tell theirs. */
@@ -119,8 +125,8 @@ export const supportUrlOf = (contact: string | null): string | null =>
   /(?:https?:\/\/|mailto:|tg:)[\x21-\x7e]+/.exec(contact ?? '')?.[0] ?? null;
 
 /** Sends the PAC file, which is the same for every account. */
-export function sendPac(ctx: Context, deps: Deps): void {
-  const proxies = pacProxies(entriesFor(deps, ctx, { username: '', password: '', owner: '' }));
+export async function sendPac(ctx: Context, deps: Deps): Promise<void> {
+  const proxies = pacProxies(await entriesFor(deps, ctx, { username: '', password: '', owner: '' }));
   const file = pacFile(deps.pac.current(), proxies, linkAddressFor(deps, ctx.hostname).host);
   // `no-cache` lets the browser store the file and revalidate it each time.
   ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });

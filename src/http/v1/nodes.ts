@@ -86,9 +86,13 @@ async function drain(
   return DONE;
 }
 
-export function presentNode({ load, startedAt, renewedAt, ...node }: FleetNode, thisNode: string) {
+export function presentNode(
+  { load, startedAt, renewedAt, addresses: { socks, admin }, ...node }: FleetNode,
+  thisNode: string,
+) {
   return {
     ...node,
+    addresses: { socks, admin },
     isThis: node.name === thisNode,
     ...load,
     startedAt: iso(startedAt),

@@ -135,7 +135,7 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
     geo: NO_GEO,
     socks: () => [listener],
     findByLink: store.accounts.findByLink,
-    reach: { listeners: () => [], exitSuffix: [] },
+    reach: { servers: async () => [], exitSuffix: [] },
     node: { nodeName: nodeNameOf(config), key: '', reload: async () => undefined },
     agents: only<Services['agents']>({
       control: await openAgents(core, config),

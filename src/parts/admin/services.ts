@@ -6,9 +6,9 @@ import type { Readable } from 'node:stream';
 import { spooled } from '../../account-files/spool.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
-import type { PlayerListener } from '../../core/accounts/player/entries.js';
 import type { Penalties } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
+import type { PlayerListener } from '../../core/nodes/nodes.js';
 import type { RecentLog } from '../../core/recent-log.js';
 import { compilePattern } from '../../games-pattern.js';
 import { createLostAccess } from '../../http/caller.js';
@@ -101,7 +101,16 @@ export function createServices(parts: ServiceParts): Services {
     playerLinks: core.playerLinks,
     playerPage: admin.playerPage,
     findByLink: store.accounts.findByLink,
-    reach: { listeners: () => parts.listeners.listeners, exitSuffix: config.socks.exitSuffix },
+    reach: {
+      async servers(own) {
+        const { nodeName } = parts.node;
+        const others = (await store.nodes.list()).flatMap(({ name, state, addresses: { players } }) =>
+          name !== nodeName && state === 'serving' && players ? [{ name, ...players }] : [],
+        );
+        return [{ name: nodeName, ...own, listeners: parts.listeners.listeners }, ...others];
+      },
+      exitSuffix: config.socks.exitSuffix,
+    },
     logins: store.logins,
     sessionRecords: store.sessionRecords,
     flushRecords: parts.heartbeats.flush,

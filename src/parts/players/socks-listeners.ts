@@ -1,8 +1,9 @@
 // The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
 import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../../config.js';
-import type { PlayerListener } from '../../core/accounts/player/entries.js';
+import type { PublicAddress } from '../../core/accounts/player/proxy-link.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import type { NodeAddresses, PlayerListener } from '../../core/nodes/nodes.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../../proxy/messages.js';
@@ -40,6 +41,8 @@ export interface SocksListenersPart extends Part {
   readonly addresses: readonly string[];
   /** Those on TCP without a PROXY header, and the main one. */
   readonly listeners: readonly PlayerListener[];
+  /** What other nodes write into links; null: no public host is set. */
+  reachedAt(set: PublicAddress): NodeAddresses['players'];
 }
 
 /** `start` opens all listeners or none: on failure it closes the open ones and throws StartError. */
@@ -53,6 +56,11 @@ export function createSocksListenersPart(options: SocksListenersOptions): SocksL
     },
     get listeners() {
       return listening?.listeners ?? [];
+    },
+    reachedAt({ host, port }) {
+      const listeners = listening?.listeners ?? [];
+      const [first] = listeners;
+      return host === null || !first ? null : { host, port: port ?? first.port, listeners };
     },
     async start() {
       listening = await openAll(options);

@@ -124,7 +124,7 @@ export function createNodeStore(
   };
 }
 
-const NO_ADDRESSES: NodeAddresses = { socks: [], admin: [] };
+const NO_ADDRESSES: NodeAddresses = { socks: [], admin: [], players: null };
 
 const leaseLeft = ({ lease_until, now }: NodeRow): number =>
   lease_until === null ? 0 : Math.max(0, lease_until - now);

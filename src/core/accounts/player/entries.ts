@@ -1,19 +1,7 @@
 // The ways of an account to the server, as entries of the configurations of client programs: every listener that players can reach,
 // those with a certificate first, by every exit that the account may choose.
 import { isLoopback } from '../../ip.js';
-
-/** A listener of players. */
-export interface PlayerListener {
-  /** The address that it listens on, without brackets. */
-  readonly address: string;
-  readonly port: number;
-  readonly protocols: readonly string[];
-  readonly isTls: boolean;
-  /** UDP ASSOCIATE is on. */
-  readonly hasUdp: boolean;
-  /** The one of `socks` itself: the public address of links is its. */
-  readonly isMain: boolean;
-}
+import type { PlayerListener, PlayerServer } from '../../nodes/nodes.js';
 
 export interface Entry {
   /** Unique among the entries of an account. */
@@ -28,39 +16,42 @@ export interface Entry {
   readonly password: string;
 }
 
-/**
- * @param to the public address
- * @param exits names of those that the account may choose
- */
+/** @param exits names of those that the account may choose */
 export function entriesOf(
-  listeners: readonly PlayerListener[],
-  to: { readonly host: string; readonly port: number },
+  servers: readonly PlayerServer[],
   { username, password }: { readonly username: string; readonly password: string },
   exits: readonly string[],
 ): readonly Entry[] {
-  const isLocal = to.host === 'localhost' || isLoopback(to.host);
-  // Players reach no loopback address, but the main listener may be behind something that they reach.
-  const reached = listeners.filter(({ isMain, address }) => isMain || isLocal || !isLoopback(address));
-  const byPort = new Map(reached.map((each) => [each.isMain ? to.port : each.port, each]));
-  const ports = [...byPort].sort(([, one], [, other]) => Number(other.isTls) - Number(one.isTls));
-  const isOnly = (isTls: boolean): boolean => ports.filter(([, each]) => each.isTls === isTls).length === 1;
+  // Nodes behind one load balancer have the same address.
+  const ways = [...new Map(servers.flatMap(reached).map((way) => [`${way.host} ${way.port}`, way])).values()];
+  ways.sort((one, other) => Number(other.isTls) - Number(one.isTls));
+  const hasHosts = new Set(ways.map(({ host }) => host)).size > 1;
+  const isOnly = (way: Way): boolean =>
+    ways.every((each) => each === way || each.host !== way.host || each.isTls !== way.isTls);
   return [null, ...exits].flatMap((exit) =>
-    ports.map(([port, { isTls, protocols, hasUdp }]): Entry => {
-      const place = isOnly(isTls) ? to.host : `${to.host}:${port}`;
+    ways.map((way): Entry => {
+      const { server, host, port, isTls, protocols } = way;
+      const place = (hasHosts ? server : host) + (isOnly(way) ? '' : `:${port}`);
       const isSocks = protocols.includes('socks5');
       return {
         name: [place, isTls ? 'TLS' : '', exit ?? ''].filter((part) => part !== '').join(' '),
-        ...{
-          host: to.host,
-          port,
-          isTls,
-          isSocks,
-          isHttp: protocols.includes('http'),
-          hasUdp: isSocks && hasUdp,
-        },
+        ...{ host, port, isTls, isSocks, isHttp: protocols.includes('http'), hasUdp: isSocks && way.hasUdp },
         username: exit === null ? username : `${username}+${exit}`,
         password,
       };
     }),
   );
+}
+
+interface Way extends PlayerListener {
+  readonly server: string;
+  readonly host: string;
+}
+
+/** Players reach no loopback address, but the main listener may be behind something that they reach. */
+function reached({ name, host, port, listeners }: PlayerServer): Way[] {
+  const isLocal = host === 'localhost' || isLoopback(host);
+  return listeners
+    .filter(({ isMain, address }) => isMain || isLocal || !isLoopback(address))
+    .map((each) => ({ ...each, server: name, host, port: each.isMain ? port : each.port }));
 }
