@@ -207,12 +207,14 @@ describe('two nodes', async () => {
 
   test('tags and addresses that two commands add are all kept', async () => {
     const id = await one.addAccount('fay', 'word');
-    const add = (tag: string, address: string) => async () => {
-      const options = ['--tag', tag, '--authorize', address, '--config', one.configFile];
+    await eventually(() => two.account('fay'));
+    // A daemon makes the changes of one account one after another.
+    const add = (node: TestDaemon, tag: string, address: string) => async () => {
+      const options = ['--tag', tag, '--authorize', address, '--config', node.configFile];
       const { code, stderr } = await runProcess('/', ['account', 'update', 'fay', ...options]);
       assert.equal(code, 0, stderr);
     };
-    await atOnce('accounts', add('vip', '198.51.100.1'), add('weekly', '198.51.100.2'));
+    await atOnce('accounts', add(one, 'vip', '198.51.100.1'), add(two, 'weekly', '198.51.100.2'));
     await eventually(async () => {
       const { tags, authorizedAddresses } = await getJson(one, `/api/v1/accounts/${id}`);
       assert.deepEqual(tags, ['vip', 'weekly']);
