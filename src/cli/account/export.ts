@@ -27,7 +27,6 @@ export function addExport(account: Group): void {
         format: formatOf(file, format),
         zone,
         tag: tags?.join(','),
-        sort: 'createdAt',
       } as const;
       const hashes = withHashes ? 'true' : undefined;
       const content = await run.call('GET /accounts/export', { query: { ...query, withHashes: hashes } });

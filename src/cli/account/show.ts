@@ -22,7 +22,7 @@ export function addList(account: Group): void {
       },
     })
     .answers(async ({ call, io, print }, { search, tag: tags }) => {
-      const query = { search, tag: tags?.join(','), sort: 'createdAt' } as const;
+      const query = { search, tag: tags?.join(',') };
       const { items, total } = await readPages((page) =>
         call('GET /accounts', { query: { ...query, ...page } }),
       );
