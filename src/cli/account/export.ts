@@ -23,11 +23,7 @@ export function addExport(account: Group): void {
     })
     .runs(async (run, { file: name, zone, tag: tags, withHashes, format }) => {
       const file = name === STDIO ? undefined : name;
-      const query = {
-        format: formatOf(file, format),
-        zone,
-        tag: tags?.join(','),
-      } as const;
+      const query = { format: formatOf(file, format), zone, tag: tags?.join(',') };
       const hashes = withHashes ? 'true' : undefined;
       const content = await run.call('GET /accounts/export', { query: { ...query, withHashes: hashes } });
       await save(content, file, run.io);
