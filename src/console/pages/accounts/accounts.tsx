@@ -6,16 +6,15 @@ import { useLoad } from '../../lib/load.js';
 import { useMay, useUser } from '../../lib/rights.js';
 import { go, patchQuery, usePlace } from '../../lib/router.js';
 import { Button, useWidth } from '../../ui/basics.js';
-import { ColumnChooser } from '../../ui/list/columns.js';
-import { DayRange } from '../../ui/list/day-range.js';
-import { Counts, Paged, SearchBox } from '../../ui/list/list.js';
+import { optionsOf, Select } from '../../ui/form.js';
+import { Counts, List } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
-import { Empty, WhenLoaded } from '../../ui/states.js';
+import { Empty } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
 import { OwnBudget } from './fields/budget.js';
 import { useSellers } from './fields/owner-choice.js';
-import { AccountFilters, ExitFilter, filterOf, OwnerFilter, PlanFilter, TagFilter } from './filters.js';
+import { AccountChips, AccountMenus, filterOf } from './filters.js';
 import { AccountDialogs } from './new/dialogs.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
@@ -94,66 +93,55 @@ export function AccountsPage() {
         </PermittedButton>
       </header>
       <OwnBudget />
-      <div class="toolbar">
-        <SearchBox placeholder={t('accounts.search')} />
-        <AccountFilters game={filter.game} />
-        <div class="row wrap tight">
-          <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
-          <TagFilter />
-          <PlanFilter />
-          <ExitFilter />
-          <OwnerFilter />
-        </div>
-        <ColumnChooser table="accounts" columns={columns} />
-      </div>
-      {canSelect && page && (
-        <BulkBar
-          ids={[...ids]}
-          filter={filter}
-          matched={page.matched}
-          pageFull={page.items.every((one) => ids.has(one.id)) && page.matched > page.items.length}
-          allMatching={allMatching}
-          onAllMatching={setAllMatching}
-          onClear={() => select(new Set())}
-          onDone={() => {
-            select(new Set());
-            list.reload();
-          }}
-        />
-      )}
-      <WhenLoaded of={list} rows={14}>
-        {(answer) => (
-          <Paged
-            page={answer}
-            pending={list.pending}
-            empty={({ total }) =>
-              total === 0 ? (
-                <NoAccounts />
-              ) : (
-                <Empty
-                  icon="search"
-                  title={t('accounts.noMatch')}
-                  action={<Button onClick={() => go(['accounts'])}>{t('list.clearFilters')}</Button>}
-                >
-                  {isFiltered && t('accounts.noMatch.text', { n: total })}
-                </Empty>
-              )
-            }
-            table={{
-              label: t('nav.accounts'),
-              columns,
-              table: 'accounts',
-              phoneRowHeight: shown.words.length > 0 ? 64 : 56,
-              id: (one) => one.id,
-              name: (one) => one.username,
-              open: (one) => go(['accounts', one.id]),
-              sort,
-              ...(canSelect ? { selection: { ids, change: select } } : {}),
+      <List
+        list={list}
+        search={t('accounts.search')}
+        chips={<AccountChips game={filter.game} />}
+        tools={<AccountMenus />}
+        hasCounts={false}
+        skeleton={14}
+        empty={({ total }) =>
+          total === 0 ? (
+            <NoAccounts />
+          ) : (
+            <Empty
+              icon="search"
+              title={t('accounts.noMatch')}
+              action={<Button onClick={() => go(['accounts'])}>{t('list.clearFilters')}</Button>}
+            >
+              {isFiltered && t('accounts.noMatch.text', { n: total })}
+            </Empty>
+          )
+        }
+        table={{
+          label: t('nav.accounts'),
+          columns,
+          table: 'accounts',
+          phoneRowHeight: shown.words.length > 0 ? 64 : 56,
+          id: (one) => one.id,
+          name: (one) => one.username,
+          open: (one) => go(['accounts', one.id]),
+          sort,
+          ...(canSelect ? { selection: { ids, change: select } } : {}),
+        }}
+        foot={<PageSize limit={limit} />}
+      >
+        {canSelect && page && (
+          <BulkBar
+            ids={[...ids]}
+            filter={filter}
+            matched={page.matched}
+            pageFull={page.items.every((one) => ids.has(one.id)) && page.matched > page.items.length}
+            allMatching={allMatching}
+            onAllMatching={setAllMatching}
+            onClear={() => select(new Set())}
+            onDone={() => {
+              select(new Set());
+              list.reload();
             }}
-            foot={<PageSize limit={limit} />}
           />
         )}
-      </WhenLoaded>
+      </List>
       <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
     </>
   );
@@ -163,14 +151,11 @@ function PageSize({ limit }: { limit: number }) {
   return (
     <label class="row soft">
       {t('list.perPage')}
-      <select
+      <Select
         value={String(limit)}
-        onChange={(event) => patchQuery({ limit: event.currentTarget.value, cursor: null, back: null })}
-      >
-        {PAGE_SIZES.map((size) => (
-          <option key={size}>{size}</option>
-        ))}
-      </select>
+        options={optionsOf(PAGE_SIZES, (size) => size)}
+        onInput={(size) => patchQuery({ limit: size, cursor: null, back: null })}
+      />
     </label>
   );
 }

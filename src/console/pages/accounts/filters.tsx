@@ -6,8 +6,8 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { useUser } from '../../lib/rights.js';
 import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
-import { dayRangeOf } from '../../ui/list/day-range.js';
-import { Chips, FilterChip, SetFilter } from '../../ui/list/list.js';
+import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
+import { FilterChip, SetFilter } from '../../ui/list/list.js';
 import { useMenu } from '../../ui/menu.js';
 import { useSellers } from './fields/owner-choice.js';
 import { usePlans } from './fields/plans.js';
@@ -41,38 +41,51 @@ const CHIPS = [
   ['unused', 'true', 'accounts.filter.unused'],
 ] as const;
 
-export function AccountFilters({ game }: { game: string | undefined }) {
+export function AccountChips({ game }: { game: string | undefined }) {
   return (
-    <Chips>
+    <>
       {CHIPS.map(([name, value, key]) => (
         <FilterChip key={name} name={name} value={value}>
           {t(key, { n: value })}
         </FilterChip>
       ))}
       {game !== undefined && <SetFilter name="game" text={t('accounts.filter.game', { game })} />}
-    </Chips>
+    </>
+  );
+}
+
+/** The filters by one of many values, and by days. */
+export function AccountMenus() {
+  return (
+    <div class="row wrap tight">
+      <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
+      <TagFilter />
+      <PlanFilter />
+      <ExitFilter />
+      <OwnerFilter />
+    </div>
   );
 }
 
 /** Chooses among the tags in use. */
-export function TagFilter() {
+function TagFilter() {
   const { data } = useLoad('listTags', {}, { topics: ['accounts'] });
   const items = data?.items.map(({ tag, accounts }) => ({ value: tag, label: tag, note: count(accounts) }));
   return <MenuFilter name="tag" title={t('tags.title')} items={items ?? []} />;
 }
 
-export function PlanFilter() {
+function PlanFilter() {
   const items = usePlans().map(({ name }) => ({ value: name, label: name }));
   return <MenuFilter name="plan" title={t('plans.choose')} items={items} />;
 }
 
-export function ExitFilter() {
+function ExitFilter() {
   const items = (useUser()?.exits ?? []).map((name) => ({ value: name, label: name }));
   return <MenuFilter name="exit" title={t('account.exit')} items={items} />;
 }
 
 /** Chooses among the sellers and the administrator. A user who may not list sellers has no choice, but sees the filter of a link. */
-export function OwnerFilter() {
+function OwnerFilter() {
   const sellers = useSellers().map(({ id, name }) => ({ value: id, label: name }));
   const administrator = { value: NO_OWNER, label: t('operators.administrator') };
   const items = sellers.length === 0 ? [] : [...sellers, administrator];

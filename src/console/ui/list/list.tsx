@@ -34,6 +34,10 @@ interface ListProps<P extends Page<unknown>> {
   readonly skeleton: number;
   readonly empty: ComponentChildren | ((page: P) => ComponentChildren);
   readonly table: RowsOf<P['items'][number]>;
+  /** Left out: true. A page may show the counts elsewhere. */
+  readonly hasCounts?: boolean;
+  /** Stands beside the pager. */
+  readonly foot?: ComponentChildren;
   /** The toolbar, for a page that watches whether it is in sight. */
   readonly toolbar?: RefObject<HTMLDivElement | null>;
 }
@@ -43,40 +47,39 @@ type RowsOf<Row> = Omit<TableProps<Row>, 'rows' | 'pending'> | ((rows: readonly 
 
 /** A list with its toolbar. The address holds search, filters and page. */
 export function List<P extends Page<unknown>>(props: ListProps<P>) {
-  const { list, search, chips, tools, children, skeleton, empty, table, toolbar } = props;
+  const { list, search, chips, tools, children, skeleton, table, toolbar, hasCounts = true } = props;
   return (
     <>
       <div class="toolbar" ref={toolbar ?? null}>
         {search !== undefined && <SearchBox placeholder={search} />}
         {chips && <Chips>{chips}</Chips>}
         {tools}
-        {list.data && <Counts {...list.data} />}
+        {hasCounts && list.data && <Counts {...list.data} />}
         {'table' in table && <ColumnChooser table={table.table ?? ''} columns={table.columns} />}
       </div>
       {children}
       <WhenLoaded of={list} rows={skeleton}>
-        {(page) => <Paged page={page} empty={empty} table={table} pending={list.pending} />}
+        {(page) => <Paged {...props} page={page} />}
       </WhenLoaded>
     </>
   );
 }
 
-interface PagedProps<P extends Page<unknown>> extends Pick<ListProps<P>, 'empty' | 'table'> {
-  readonly page: P;
-  readonly pending: boolean;
-  /** Stands beside the pager. */
-  readonly foot?: ComponentChildren;
-}
-
 /** The rows of a page and the way to the others, or why there are none. */
-export function Paged<P extends Page<unknown>>({ page, empty, table, pending, foot }: PagedProps<P>) {
+function Paged<P extends Page<unknown>>({
+  page,
+  list,
+  empty,
+  table,
+  foot,
+}: ListProps<P> & { readonly page: P }) {
   const { nextCursor, matched } = page;
   const items: readonly P['items'][number][] = page.items;
   if ((matched ?? items.length) === 0) return <>{typeof empty === 'function' ? empty(page) : empty}</>;
   const pager = <Pager nextCursor={nextCursor} shown={items.length} matched={matched} />;
   return (
     <>
-      {typeof table === 'function' ? table(items) : <Table {...table} rows={items} pending={pending} />}
+      {typeof table === 'function' ? table(items) : <Table {...table} rows={items} pending={list.pending} />}
       {foot ? (
         <div class="row wrap list-foot">
           {foot}
@@ -120,7 +123,7 @@ export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
 }
 
 /** A group of filters. */
-export function Chips({ children }: { children: ComponentChildren }) {
+function Chips({ children }: { children: ComponentChildren }) {
   return (
     <fieldset class="chips" aria-label={t('list.filters')}>
       {children}
@@ -129,7 +132,7 @@ export function Chips({ children }: { children: ComponentChildren }) {
 }
 
 /** Edits the address's `search` parameter while the user types. `/` focuses the box. */
-export function SearchBox({ placeholder }: { placeholder: string }) {
+function SearchBox({ placeholder }: { placeholder: string }) {
   const { query } = usePlace();
   const inQuery = query.get('search') ?? '';
   const [text, setText] = useState(inQuery);
@@ -242,7 +245,7 @@ interface PagerProps {
 }
 
 /** Moves between pages, and shows the number of the current page. */
-export function Pager({ nextCursor, shown, matched }: PagerProps) {
+function Pager({ nextCursor, shown, matched }: PagerProps) {
   const place = usePlace();
   const { query } = place;
   const before = Number(query.get('back') ?? 0);
