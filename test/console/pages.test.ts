@@ -18,7 +18,7 @@ const LOOKS: readonly Look[] = [
 const SCREENSHOTS = process.env['SCREENSHOTS'];
 
 function fileName(hash: string, { language, theme, width }: Look): string {
-  const page = hash.replace(/[\da-f]{8}-[\da-f-]{27}/, 'one').replace(/\W+/g, '-');
+  const page = hash.replace(/(?!0{8})[\da-f]{8}-[\da-f-]{27}/, 'one').replace(/\W+/g, '-');
   return `page${page}-${language}-${theme}-${width}.png`;
 }
 

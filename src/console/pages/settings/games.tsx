@@ -1,18 +1,20 @@
-// Game rules: the first matching rule gives a flow its GameID. An operator can test each rule before saving it.
+// Game rules: the first matching rule gives a flow its GameID. An operator can test each rule against a destination and first bytes
+// before saving it.
+
 import { useRef, useState } from 'preact/hooks';
-import type { GameRule } from '../../api-types.js';
-import { callWithEtag } from '../../lib/api.js';
+import type { GameRule, GameRuleTestResult } from '../../api-types.js';
+import { call, callWithEtag } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Button, Tag } from '../../ui/basics.js';
+import { Button, State, Tag } from '../../ui/basics.js';
 import { Conflict, useSaving } from '../../ui/conflict.js';
-import { AskButton } from '../../ui/dialog.js';
+import { AskButton, useAction } from '../../ui/dialog.js';
+import { Area, Field, Input, optionsOf, Segments, submitting } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
-import { RuleTester } from './games-tester.js';
 
 interface Fields {
   readonly rules: readonly RuleFields[];
@@ -134,4 +136,90 @@ export function GameSettings() {
 /** Summarizes the rules by their GameIDs. */
 function inShort(rules: readonly GameRule[]): string {
   return rules.length === 0 ? '—' : rules.map((rule) => rule.id ?? rule.gameId ?? '').join(' · ');
+}
+
+/** @param rules null while a rule is incomplete */
+function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
+  const [destination, setDestination] = useState('gz-1.arena.example:7000');
+  const [protocol, setProtocol] = useState<'tcp' | 'udp'>('tcp');
+  const [text, setText] = useState('');
+  const [form, setForm] = useState<'text' | 'hex'>('text');
+  const [result, setResult] = useState<GameRuleTestResult | null>(null);
+  const { busy, error, run } = useAction();
+  const bytes = form === 'text' ? new TextEncoder().encode(text) : fromHex(text);
+  const ready = destination !== '' && bytes !== null && rules !== null && rules.length > 0 && !busy;
+  const submit = () => {
+    if (!ready || !bytes || !rules) return;
+    void run(async () =>
+      setResult(
+        await call('testGameRules', { body: { rules, destination, protocol, bytes: base64(bytes) } }),
+      ),
+    );
+  };
+  return (
+    <form class="card stack sticky" onSubmit={submitting(submit)}>
+      <h2>{t('games.test')}</h2>
+      <p class="soft">{t('games.test.text')}</p>
+      <Field label={t('sessions.destination')}>
+        <Input value={destination} onInput={setDestination} placeholder="host:port" />
+      </Field>
+      <Segments
+        value={protocol}
+        label={t('games.protocol')}
+        onInput={setProtocol}
+        options={optionsOf(['tcp', 'udp'], (of) => of.toUpperCase())}
+      />
+      <div class="row">
+        <span class="grow">{t('games.bytes')}</span>
+        <Segments
+          value={form}
+          label={t('games.form')}
+          onInput={setForm}
+          options={optionsOf(['text', 'hex'], (of) => t(`games.form.${of}`))}
+        />
+      </div>
+      <Field label={t('games.bytes.label')} error={bytes === null ? t('games.badHex') : undefined}>
+        <Area
+          value={text}
+          onInput={setText}
+          rows={3}
+          mono
+          placeholder={form === 'text' ? 'GAMEID=ARENA7;' : '47 41 4d 45'}
+        />
+      </Field>
+      {error ? <Failure error={error} /> : null}
+      {rules === null && <p class="soft">{t('games.incomplete')}</p>}
+      <div class="row">
+        <PermittedButton to="testGameRules" type="submit" kind="primary" disabled={!ready}>
+          {t('games.run')}
+        </PermittedButton>
+      </div>
+      {result && (
+        <div class="preview stack near" role="status">
+          {result.rule === null ? (
+            <State tone="warn">{t('games.noMatch')}</State>
+          ) : (
+            <State tone="good">{t('games.matched', { n: result.rule + 1, id: result.gameId ?? '' })}</State>
+          )}
+          <ol class="soft">
+            {result.steps.map((step) => (
+              <li key={step.rule}>
+                {t('games.rule', { n: step.rule + 1 })}: {t(`games.outcome.${step.outcome}`)}
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function fromHex(text: string): Uint8Array | null {
+  const digits = text.replace(/\s+/g, '');
+  if (!/^([\da-f]{2})*$/i.test(digits)) return null;
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
