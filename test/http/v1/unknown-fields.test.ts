@@ -27,8 +27,8 @@ describe('unknown fields', () => {
   it('of a change are refused, and the others are not applied', async () => {
     const before = (await admin.api('GET', path)).text;
     assert.match(
-      (await faultsOf('PATCH', path, { password: 'new', remarks: 'x' })).join(),
-      /^body\.password is unknown; the fields are username, /,
+      (await faultsOf('PATCH', path, { credentials: 'new', remarks: 'x' })).join(),
+      /^body\.credentials is unknown; the fields are username, password, /,
     );
     assert.deepEqual(await faultsOf('PATCH', path, { Remark: 'x' }), [
       'body.Remark is unknown; did you mean remarks?',
