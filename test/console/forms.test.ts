@@ -4,6 +4,7 @@ import { describe } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';
 import { useFormConsole } from '../helpers/form-console.js';
 import { accountFormTests } from './forms-accounts.js';
+import { exitFormTests } from './forms-exits.js';
 import { keptFormTests } from './forms-kept.js';
 import { sharedFormTests } from './forms-shared.js';
 import { storedFormTests } from './forms-stored.js';
@@ -13,5 +14,6 @@ describe('forms', { skip: noBrowser }, () => {
   storedFormTests(forms);
   keptFormTests(forms);
   accountFormTests(forms);
+  exitFormTests(forms);
   sharedFormTests(forms);
 });

@@ -25,6 +25,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/settings/plans',
   '/settings/admin',
   '/settings/operators',
+  '/settings/exits',
   '/settings/games',
   '/settings/notices',
   '/settings/reminders',

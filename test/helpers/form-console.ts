@@ -8,7 +8,7 @@ import { type ConsoleWindows, consoleWindows } from './console-windows.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
 import { connectThrough } from './socks-client.js';
 import { suiteScope } from './suite.js';
-import { echo, startTarget, type Target } from './targets.js';
+import { echo, startTarget, type Target, tellAddress } from './targets.js';
 
 export type Json = Record<string, unknown>;
 
@@ -36,7 +36,11 @@ export function useFormConsole(): FormConsole {
   let target: Target;
   let stirred = 0;
   before(async () => {
-    const egress = { classes: { friends: { private: 'allow' } } };
+    const { port } = await startTarget(scope, tellAddress);
+    const egress = {
+      classes: { friends: { private: 'allow' } },
+      exitTest: `http://127.0.0.1:${port}/`,
+    };
     const [browser, started] = await Promise.all([
       launchBrowser(),
       startTestDaemon(scope, { config: { egress, timeZone: 'Asia/Shanghai' } }),

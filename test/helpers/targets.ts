@@ -61,3 +61,8 @@ export function echo(socket: Socket): void {
 
 /** Accepts a connection and does nothing with it. */
 export function hold(): void {}
+
+/** Answers what it sees of a client, as the servers do that people ask for their address. */
+export function tellAddress(socket: Socket): void {
+  socket.once('data', () => socket.end(`HTTP/1.0 200 OK\r\n\r\n${socket.remoteAddress}\n`));
+}

@@ -1,6 +1,6 @@
 // Exits: by which address, family or proxy the sessions of accounts leave, over every command and protocol, on both engines.
 import assert from 'node:assert/strict';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { describe, it, test } from 'node:test';
 import {
   addressesOf,
@@ -24,15 +24,10 @@ import {
   request,
 } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
-import { startTarget } from '../helpers/targets.js';
+import { startTarget, tellAddress } from '../helpers/targets.js';
 import { associateThrough, UdpEnd } from '../helpers/udp-client.js';
 
 const EXITS = '/api/v1/exits';
-
-/** Answers what it sees of a client, as the servers do that people ask for their address. */
-function tellAddress(socket: Socket): void {
-  socket.once('data', () => socket.end(`HTTP/1.0 200 OK\r\n\r\n${socket.remoteAddress}\n`));
-}
 
 for (const engine of ['native', 'node'] as const) {
   describe(`exits with the ${engine} engine`, async () => {

@@ -4,6 +4,7 @@ import { accounts } from './accounts.js';
 import { agents } from './agents.js';
 import { audit } from './audit.js';
 import { bulk } from './bulk.js';
+import { exits } from './exits.js';
 import { files } from './files.js';
 import { frame } from './frame.js';
 import { notices } from './notices.js';
@@ -26,5 +27,6 @@ export const TEXTS = {
   ...notices,
   ...plans,
   ...subscription,
+  ...exits,
   ...audit,
 } as const;

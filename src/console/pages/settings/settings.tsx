@@ -9,6 +9,7 @@ import { TokenSettings } from './access/tokens.js';
 import { ApiDocument } from './api-document.js';
 import { AuditPage } from './audit.js';
 import { EffectiveSettings, RetentionSettings } from './data.js';
+import { ExitSettings } from './exits/exits.js';
 import { GameSettings } from './games.js';
 import { LogPage } from './log.js';
 import { NodeSettings } from './nodes.js';
@@ -26,6 +27,7 @@ const SECTIONS = {
   plans: { text: 'settings.plans', Page: PlanSettings, right: 'setPlans' },
   admin: { text: 'settings.admin', Page: AdminSettings },
   operators: { text: 'operators.title', Page: OperatorSettings, right: 'listOperators' },
+  exits: { text: 'exits.title', Page: ExitSettings, right: 'listExits' },
   games: { text: 'settings.games', Page: GameSettings, right: 'getGameRules' },
   notices: { text: 'settings.notices', Page: NoticeHistory, right: 'listNotices' },
   reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, right: 'getNoticeSettings' },

@@ -1,0 +1,185 @@
+// The dialog for a new exit, and for changing one: only the fields that were changed are sent.
+import { useState } from 'preact/hooks';
+import type { Exit, ExitChange } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { toggled, useDraft } from '../../../lib/draft.js';
+import { t } from '../../../lib/i18n.js';
+import { numberText, readNumber } from '../../../lib/number-text.js';
+import { FormDialog } from '../../../ui/dialog.js';
+import { Area, Checkbox, Field, Input, optionsOf, Segments, Select } from '../../../ui/form.js';
+import { useSellers } from '../../accounts/fields/owner-choice.js';
+
+const NAME = /^[\w.-]{1,64}$/;
+const FAMILIES = ['', 'ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as const;
+const CHOICES = ['account', 'session'] as const;
+const RESOLVERS = ['here', 'proxy'] as const;
+const MAX_MARK = 0xffff_ffff;
+const LIST_ROWS = 3;
+
+function fieldsOf(exit: Exit | null) {
+  return {
+    name: exit?.name ?? '',
+    addresses: exit?.addresses.join('\n') ?? '',
+    choose: exit?.choose ?? CHOICES[0],
+    family: exit?.family ?? FAMILIES[0],
+    upstreams: exit?.upstreams.map(upstreamText).join('\n') ?? '',
+    names: exit?.names ?? RESOLVERS[0],
+    interface: exit?.interface ?? '',
+    mark: numberText(exit?.mark ?? null),
+    isDefault: exit?.isDefault ?? false,
+    sellers: exit?.sellers ?? [],
+  };
+}
+type Fields = ReturnType<typeof fieldsOf>;
+
+/** What was changed, as the API takes it. */
+function changeOf({
+  name: _,
+  addresses,
+  upstreams,
+  family,
+  mark,
+  interface: device,
+  ...rest
+}: Partial<Fields>) {
+  const change: ExitChange = {
+    ...rest,
+    ...(addresses === undefined ? {} : { addresses: linesOf(addresses) }),
+    ...(upstreams === undefined ? {} : { upstreams: linesOf(upstreams).map(readUpstream) }),
+    ...(family === undefined ? {} : { family: family || null }),
+    ...(mark === undefined ? {} : { mark: readMark(mark) ?? null }),
+    ...(device === undefined ? {} : { interface: device.trim() || null }),
+  };
+  return change;
+}
+
+const linesOf = (text: string): string[] => text.split(/[\s,，]+/).filter((line) => line !== '');
+const readMark = (text: string) => readNumber(text, { min: 1, max: MAX_MARK, whole: true });
+
+/** Without its password, which the daemon does not tell. */
+function upstreamText({ proxy, username }: Exit['upstreams'][number]): string {
+  return username === null ? proxy : proxy.replace(/^([\w+]+:\/\/)?/, (scheme) => `${scheme}${username}@`);
+}
+
+/** Reads `[scheme://][user[:password]@]host:port`. Without a password: the stored one of the same proxy and user name. */
+function readUpstream(text: string) {
+  const parts = /^([\w+]+:\/\/)?(?:([^:@]+)(?::(.*))?@)?([^@]+)$/.exec(text);
+  const [, scheme = '', username, password, where = text] = parts ?? [];
+  const login = username === undefined ? { username: null, password: null } : { username };
+  return { proxy: scheme + where, ...login, ...(password === undefined ? {} : { password }) };
+}
+
+interface ExitDialogProps {
+  /** Null: a new one. */
+  readonly exit: Exit | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+export function ExitDialog({ exit, onClose, onSaved }: ExitDialogProps) {
+  const [opened] = useState(() => fieldsOf(exit));
+  const { values, changes, isDirty, set } = useDraft(opened, { guard: false });
+  const sellers = useSellers();
+  const isNamed = NAME.test(values.name);
+  const isMarked = readMark(values.mark) !== undefined;
+  const send = async () => {
+    const body = changeOf(changes);
+    if (exit === null) await call('addExit', { body: { name: values.name, ...body } });
+    else await call('changeExit', { params: { name: exit.name }, body });
+    onSaved();
+  };
+  return (
+    <FormDialog
+      title={exit === null ? t('exits.new') : t('exits.edit', { name: exit.name })}
+      wide
+      onClose={onClose}
+      unsaved={isDirty ? 'typed' : null}
+      action={t(exit === null ? 'exits.create' : 'settings.save')}
+      isReady={isNamed && isMarked && (exit === null || isDirty)}
+      send={send}
+    >
+      {exit === null && (
+        <Field
+          path="name"
+          label={t('exits.name')}
+          error={values.name === '' || isNamed ? undefined : t('exits.name.wrong')}
+        >
+          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
+        </Field>
+      )}
+      <Field path="addresses" label={t('exits.addresses')} hint={t('exits.addresses.hint')}>
+        <Area
+          value={values.addresses}
+          onInput={(addresses) => set({ addresses })}
+          rows={LIST_ROWS}
+          placeholder="192.0.2.7"
+          mono
+        />
+      </Field>
+      <div class="grid-2">
+        <Field label={t('exits.choose')}>
+          <Segments
+            value={values.choose}
+            label={t('exits.choose')}
+            options={optionsOf(CHOICES, (each) => t(`exits.choose.${each}`))}
+            onInput={(choose) => set({ choose })}
+          />
+        </Field>
+        <Field label={t('exits.family')}>
+          <Select
+            value={values.family}
+            options={optionsOf(FAMILIES, (each) => t(`exits.family.${each || 'both'}`))}
+            onInput={(family) => set({ family })}
+          />
+        </Field>
+      </div>
+      <Field path="upstreams.proxy" label={t('exits.upstreams')} hint={t('exits.upstreams.hint')}>
+        <Area
+          value={values.upstreams}
+          onInput={(upstreams) => set({ upstreams })}
+          rows={LIST_ROWS}
+          placeholder="user:password@proxy.example:1080"
+          mono
+        />
+      </Field>
+      <Field label={t('exits.names')}>
+        <Segments
+          value={values.names}
+          label={t('exits.names')}
+          options={optionsOf(RESOLVERS, (each) => t(`exits.names.${each}`))}
+          onInput={(names) => set({ names })}
+        />
+      </Field>
+      <details>
+        <summary>{t('exits.routes')}</summary>
+        <div class="grid-2">
+          <Field path="interface" label={t('exits.interface')}>
+            <Input value={values.interface} onInput={(text) => set({ interface: text })} placeholder="eth1" />
+          </Field>
+          <Field path="mark" label={t('exits.mark')} error={isMarked ? undefined : t('exits.mark.wrong')}>
+            <Input value={values.mark} onInput={(mark) => set({ mark })} inputMode="numeric" />
+          </Field>
+        </div>
+      </details>
+      <Checkbox checked={values.isDefault} onChange={(isDefault) => set({ isDefault })}>
+        {t('exits.isDefault')}
+      </Checkbox>
+      {sellers.length > 0 && (
+        <fieldset class="field">
+          <legend>{t('exits.sellers')}</legend>
+          <div class="grid-2 scopes">
+            {sellers.map(({ id, name }) => (
+              <Checkbox
+                key={id}
+                checked={values.sellers.includes(id)}
+                onChange={(on) => set({ sellers: [...toggled(new Set(values.sellers), id, on)] })}
+              >
+                {name}
+              </Checkbox>
+            ))}
+          </div>
+        </fieldset>
+      )}
+    </FormDialog>
+  );
+}

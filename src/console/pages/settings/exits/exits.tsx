@@ -1,0 +1,228 @@
+// Exits: the named ways out, their states and figures, and a test of each.
+import { useEffect, useState } from 'preact/hooks';
+import type { Exit, ExitTest } from '../../../api-types.js';
+import { call } from '../../../lib/api.js';
+import { count } from '../../../lib/format.js';
+import { t } from '../../../lib/i18n.js';
+import { useLoad } from '../../../lib/load.js';
+import { href } from '../../../lib/router.js';
+import { Button, Pieces, State, Tag, type Tone, Traffic } from '../../../ui/basics.js';
+import { AskButton, Dialog, useAction } from '../../../ui/dialog.js';
+import { type Column, column } from '../../../ui/list/columns.js';
+import { ShortList } from '../../../ui/list/list.js';
+import { Empty, Failure } from '../../../ui/states.js';
+import { notify } from '../../../ui/toast.js';
+import { ExitDialog } from './exit-dialog.js';
+
+const TONES = { up: 'good', degraded: 'warn', down: 'bad', unknown: 'none' } as const satisfies Record<
+  string,
+  Tone
+>;
+const REFRESH_MS = 5_000;
+
+export function ExitSettings() {
+  const exits = useLoad('listExits', {}, { topics: ['settings'], everyMs: REFRESH_MS });
+  const { reload } = exits;
+  const [editing, setEditing] = useState<Exit | 'new' | null>(null);
+  const [tested, setTested] = useState<string | null>(null);
+  return (
+    <>
+      <ShortList
+        of={exits}
+        rowsOf={({ items }) => items}
+        skeleton={4}
+        text={t('exits.text')}
+        add={t('exits.new')}
+        onAdd={() => setEditing('new')}
+        empty={
+          <Empty icon="exit" title={t('exits.empty')}>
+            {t('exits.empty.text')}
+            <pre>pulsegate exit add jp --address 192.0.2.7</pre>
+          </Empty>
+        }
+        table={{
+          label: t('exits.title'),
+          columns: columns({ edit: setEditing, test: setTested, reload }),
+          rowHeight: 52,
+          phoneRowHeight: 102,
+          id: ({ name }) => name,
+        }}
+      />
+      {editing !== null && (
+        <ExitDialog
+          exit={editing === 'new' ? null : editing}
+          onClose={() => setEditing(null)}
+          onSaved={() => {
+            setEditing(null);
+            notify(t('settings.saved'));
+            reload();
+          }}
+        />
+      )}
+      {tested !== null && <TestDialog name={tested} onClose={() => setTested(null)} />}
+    </>
+  );
+}
+
+function StateOf({ exit: { state } }: { exit: Exit }) {
+  const shown = state ?? 'unknown';
+  return <State tone={TONES[shown]}>{t(`exits.state.${shown}`)}</State>;
+}
+
+/** By what sessions leave, in pieces. */
+function waysOf({ upstreams, addresses, interface: device, mark, family }: Exit): readonly string[] {
+  const ways = [
+    ...upstreams.map(({ proxy, isUp }) => (isUp === false ? t('exits.proxyDown', { proxy }) : proxy)),
+    ...addresses,
+    ...(device === null ? [] : [t('exits.way.interface', { name: device })]),
+    ...(mark === null ? [] : [t('exits.way.mark', { n: String(mark) })]),
+    ...(family === null ? [] : [t(`exits.family.${family}`)]),
+  ];
+  return ways.length === 0 ? [t('exits.way.system')] : ways;
+}
+
+interface Acts {
+  readonly edit: (exit: Exit) => void;
+  readonly test: (name: string) => void;
+  readonly reload: () => void;
+}
+
+function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
+  const name = (exit: Exit) => (
+    <>
+      {exit.isFixed ? (
+        <span class="strong">{exit.name}</span>
+      ) : (
+        <button type="button" class="link name" onClick={() => edit(exit)}>
+          {exit.name}
+        </button>
+      )}{' '}
+      {exit.isDefault && <Tag>{t('exits.default')}</Tag>}
+      {exit.isFixed && <Tag>{t('exits.fixed')}</Tag>}
+    </>
+  );
+  const ways = (exit: Exit) => <Pieces of={waysOf(exit)} between=" · " />;
+  const testButton = (exit: Exit) => (
+    <button type="button" class="link" onClick={() => test(exit.name)}>
+      {t('exits.test')}
+    </button>
+  );
+  return [
+    {
+      key: 'name',
+      head: t('exits.name'),
+      width: '184px',
+      cell: (exit) => (
+        <div class="two-lines" title={exit.name}>
+          <span>{name(exit)}</span>
+          <StateOf exit={exit} />
+        </div>
+      ),
+      phone: {
+        width: undefined,
+        cell: (exit) => (
+          <div class="two-lines">
+            <span>{name(exit)}</span>
+            <StateOf exit={exit} />
+            <span class="soft over-two-lines">{ways(exit)}</span>
+          </div>
+        ),
+      },
+    },
+    column('ways', 'exits.way', {}, (exit) => <div class="over-two-lines">{ways(exit)}</div>),
+    column('used', 'exits.used', { width: '144px', align: 'end', from: 640 }, (exit) => (
+      <a class="number" href={href(['accounts'], { exit: exit.name })}>
+        {count(exit.accounts)} / {count(exit.sessions)}
+      </a>
+    )),
+    column('traffic', 'exits.traffic', { width: '184px', align: 'end', from: 1200 }, (exit) => (
+      <Traffic up={exit.bytesUp} down={exit.bytesDown} />
+    )),
+    column('failures', 'exits.failures', { width: '112px', align: 'end', from: 800 }, ({ failures }) => (
+      <span class={failures > 0 ? 'number bad-text' : 'number faint'}>{count(failures)}</span>
+    )),
+    column('connect', 'exits.connect', { width: '148px', align: 'end', from: 1000 }, ({ connectMs }) => {
+      const { p50, p95 } = connectMs;
+      if (p50 === null || p95 === null) return <span class="faint">—</span>;
+      return (
+        <span class="number" title={t('exits.connect.title')}>
+          {t('exits.ms', { p50, p95 })}
+        </span>
+      );
+    }),
+    column('act', '', { width: '120px', align: 'end', phone: { width: '104px' } }, (exit) => (
+      <span class="row end">
+        {testButton(exit)}
+        {!exit.isFixed && (
+          <AskButton
+            kind="link danger"
+            text={t('exits.remove')}
+            title={t('exits.remove.title', { name: exit.name })}
+            danger
+            act={async () => {
+              await call('removeExit', { params: { name: exit.name } });
+              reload();
+            }}
+          >
+            <p>{t('exits.remove.text')}</p>
+          </AskButton>
+        )}
+      </span>
+    )),
+  ];
+}
+
+/** Tries the exit when it opens, and says what the other side sees. */
+function TestDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  const { busy, error, run } = useAction();
+  const [result, setResult] = useState<ExitTest | null>(null);
+  const test = () =>
+    void run(async () => {
+      setResult(null);
+      setResult(await call('testExit', { params: { name } }));
+    });
+  useEffect(test, []);
+  return (
+    <Dialog
+      title={t('exits.test.title', { name })}
+      onClose={onClose}
+      unsaved={null}
+      footer={
+        <>
+          <Button onClick={test} disabled={busy}>
+            {t('exits.test.again')}
+          </Button>
+          <Button kind="primary" onClick={onClose}>
+            {t('dialog.close')}
+          </Button>
+        </>
+      }
+    >
+      <div class="stack" role="status">
+        {busy && <p class="soft">{t('exits.test.running')}</p>}
+        {error ? <Failure error={error} /> : null}
+        {result && <Result of={result} />}
+        <p class="soft">{t('exits.test.server')}</p>
+      </div>
+    </Dialog>
+  );
+}
+
+function Result({ of: { ok, reason, seen, local, connectMs } }: { of: ExitTest }) {
+  if (!ok)
+    return (
+      <p>
+        <State tone="bad">{t('exits.test.failed', { reason: reason ?? '' })}</State>
+      </p>
+    );
+  return (
+    <>
+      <p>
+        <State tone={seen === null ? 'warn' : 'good'}>
+          {seen === null ? t('exits.test.unseen') : t('exits.test.seen', { seen })}
+        </State>
+      </p>
+      <p class="soft">{t('exits.test.from', { n: connectMs ?? 0, local: local ?? '' })}</p>
+    </>
+  );
+}
