@@ -203,6 +203,11 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     third.send(request('127.0.0.1', target.port));
     assert.equal((await readReply(third)).code, 2);
     await slow.read(150_000);
+    // The control plane says what is left by what it has counted: that of both processes.
+    next.sessions.count();
+    const traffic = [...next.sessions.all()].filter(({ username }) => username === 'slow');
+    const used = traffic.reduce((sum, { bytesUp, bytesDown }) => sum + bytesUp + bytesDown, 0);
+    next.plane.setQuotaLeft(limited.id, 1_000_000 - used);
     // At 400,000 bytes a second, with a full bucket of 40,000.
     const startedAt = performance.now();
     slow.send(randomBytes(200_000));
@@ -346,13 +351,15 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       client.send('meanwhile');
       game.send('127.0.0.1', udp.port, 'two');
       if (round === 0) world.plane.put({ ...bert, isEnabled: false });
-      const late = RawClient.connect(world.port);
+      const late = await RawClient.connect(world.port);
+      late.send(greeting(2));
       assert.deepEqual(world.closed, []);
       world.plane.resume();
       assert.equal((await client.read(9)).toString(), 'meanwhile');
       assert.equal((await game.receive()).data.toString(), 'two');
       if (round === 0) await other.closed();
-      (await late).destroy();
+      assert.deepEqual(await late.read(2), Buffer.from([5, 2]));
+      late.destroy();
       await eventually(() => assert.equal(world.plane.connections, 4));
       await world.plane.settle();
       world.closed.length = 0;
@@ -451,13 +458,17 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const settings = {
       ...SETTINGS,
       maxConnections: 2 * count,
+      maxConnectionsPerSource: count,
       maxHandshakes: count,
       maxHandshakesPerSource: count,
     };
     const first = await startPlane(t, NAMES, { workers: 2, settings });
-    const clients: RawClient[] = [];
+    const clients = [await connectThrough(player(first), '127.0.0.1', target.port)];
+    const firstAt = performance.now();
     while (clients.length < count) {
-      const some = NAMES.map((name) => connectThrough(player(first, name), '127.0.0.1', target.port));
+      const some = NAMES.slice(0, count - clients.length).map((name) =>
+        connectThrough(player(first, name), '127.0.0.1', target.port),
+      );
       clients.push(...(await Promise.all(some)));
     }
     await first.plane.settle();
@@ -475,8 +486,16 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       `${count} sessions: captured in ${handedMs.toFixed(0)} ms, all echoed ${(performance.now() - takenAt).toFixed(0)} ms after`,
     );
     assert.deepEqual([idsOf(next), next.plane.connections, next.closed], [ids, count, []]);
+    const oneMore = await loggedInClient(player(next));
+    oneMore.send(request('127.0.0.1', target.port));
+    assert.equal((await readReply(oneMore)).code, 2, 'the source has all that it may have');
+    await oneMore.closed();
+    const endedAt = performance.now();
     next.plane.endAll('shutdown');
     await eventually(() => assert.deepEqual([next.plane.connections, next.closed.length], [0, count]));
+    // The pause is part of it.
+    const longestMs = Math.max(...next.closed.map(({ summary }) => summary.durationMs));
+    assert.ok(longestMs > 0.9 * (endedAt - firstAt), `open for ${longestMs} of ${endedAt - firstAt} ms`);
   });
 
   it('ends all sessions of a state that it cannot read, and says how many', () => {

@@ -20,6 +20,8 @@ export interface PlaneState {
   readonly version: typeof PLANE_STATE_VERSION;
   /** Number of sessions. Every version has it. */
   readonly sessions: number;
+  /** When it was captured, in ms of the system's monotonic clock. */
+  readonly capturedAt: number;
   /** Answer logins until the successor has read its database. What is left of a quota is exact. */
   readonly accounts: readonly AccountRecord[];
   readonly games: readonly GameRule[];

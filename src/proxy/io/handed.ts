@@ -1,14 +1,12 @@
 // What the engine hands over of open sockets: their descriptors, and the bytes that it has read and not sent. Plain data, because it
 // goes to another process.
 
-/** One direction of a relay. */
+/** One direction of a relay. That it has ended is found again: the socket still says so. */
 export interface HandedFlow {
   /** Read from the source and not sent, in base64. */
   readonly unsent: string;
   /** Whether the session's counts include them: under a rate, bytes are counted when they are sent. */
   readonly isCounted: boolean;
-  /** `ended`: the source has sent FIN. `done`: the FIN has been passed on. */
-  readonly state: 'open' | 'ended' | 'done';
 }
 
 export interface HandedPair {

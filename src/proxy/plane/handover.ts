@@ -104,13 +104,14 @@ export function distribute(
   accounts: PlaneAccounts,
 ): number {
   const parts = workers.map((worker): Part => ({ worker, connections: [], slots: 0 }));
+  const pausedMs = Math.max(0, systemMs() - state.capturedAt);
   let lost = 0;
   for (const [i, handed] of state.connections.entries()) {
     const username = handed.kind === 'request' ? handed.login?.username : handed.session.username;
     const part = parts[username === undefined ? i % parts.length : accounts.workerOf(username)];
     if (part === undefined) continue;
     const here = { ...handed, descriptors: handed.descriptors.map((at) => descriptors[at] ?? -1) };
-    if (!add(part, here as HandedConnection, accounts)) lost += 1;
+    if (!add(part, here as HandedConnection, accounts, pausedMs)) lost += 1;
   }
   for (const { worker, connections } of parts) {
     const owned = new OwnedDescriptors(worker.shared.owned);
@@ -121,7 +122,11 @@ export function distribute(
 }
 
 /** False: it is a session, and has ended. */
-function add(part: Part, handed: HandedConnection, accounts: PlaneAccounts): boolean {
+function add(part: Part, given: HandedConnection, accounts: PlaneAccounts, pausedMs: number): boolean {
+  const handed =
+    given.kind === 'request'
+      ? given
+      : { ...given, session: { ...given.session, ageMs: given.session.ageMs + pausedMs } };
   const { worker, connections } = part;
   const isNative = worker.engine === 'native';
   if (handed.kind === 'request') {
@@ -144,4 +149,9 @@ function add(part: Part, handed: HandedConnection, accounts: PlaneAccounts): boo
 
 function closeAll({ descriptors }: HandedConnection): void {
   for (const fd of descriptors) closeSync(fd);
+}
+
+/** The system's monotonic clock, which is the same in every process, in ms. */
+export function systemMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
 }

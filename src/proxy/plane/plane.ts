@@ -21,7 +21,7 @@ import type { Gauges } from '../memory/shared.js';
 import type { ListenerSpec, WorkerEvent, WorkerStart } from '../messages.js';
 import type { AccountRecord } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
-import { type CapturedConnections, captureAll, distribute } from './handover.js';
+import { type CapturedConnections, captureAll, distribute, systemMs } from './handover.js';
 import { type ListenResult, PlaneListeners } from './listeners.js';
 import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
@@ -199,6 +199,7 @@ export class ProxyPlane {
     const state: PlaneState = {
       version: PLANE_STATE_VERSION,
       sessions: connections.filter(({ kind }) => kind !== 'request').length,
+      capturedAt: systemMs(),
       accounts: this.#accounts.handOver(),
       games: this.#games,
       exits: this.#exits,

@@ -112,12 +112,8 @@ export class NativeRelay implements Relay, StreamRelay {
 
   #flowOf(direction: Direction): HandedFlow {
     if (direction.pipe !== null) this.#takeFromPipe(direction, direction.pipe);
-    const { pending, share, state } = direction;
-    return {
-      unsent: pending?.toString('base64') ?? '',
-      isCounted: share === null,
-      state: state === 'failed' ? 'open' : state,
-    };
+    const { pending, share } = direction;
+    return { unsent: pending?.toString('base64') ?? '', isCounted: share === null };
   }
 
   /** What the pipe holds becomes pending, as if it had been copied. */
@@ -132,15 +128,13 @@ export class NativeRelay implements Relay, StreamRelay {
     this.#returnPipe(direction);
   }
 
-  #continue(direction: Direction, { unsent, isCounted, state }: HandedFlow): void {
-    direction.state = state;
-    if (unsent !== '') {
-      const pending = Buffer.from(unsent, 'base64');
-      direction.pending = pending;
-      const mustCount = direction.share === null;
-      if (mustCount !== isCounted) this.#count(direction, mustCount ? pending.length : -pending.length);
-    }
-    if (unsent !== '' || state === 'ended') this.#queue(direction);
+  #continue(direction: Direction, { unsent, isCounted }: HandedFlow): void {
+    if (unsent === '') return;
+    const pending = Buffer.from(unsent, 'base64');
+    direction.pending = pending;
+    const mustCount = direction.share === null;
+    if (mustCount !== isCounted) this.#count(direction, mustCount ? pending.length : -pending.length);
+    this.#queue(direction);
   }
 
   streamReady(stream: NativeStream, events: number): void {
