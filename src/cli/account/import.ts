@@ -1,6 +1,6 @@
 // `pulsegate account import`: accounts from a CSV, JSON or CCProxy file.
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -100,4 +100,7 @@ function printReport({ print }: Run, report: Report): void {
 async function requireFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (!found?.isFile()) throw new CommandError(`No such file: ${file}`);
+  await access(file, constants.R_OK).catch(() => {
+    throw new CommandError(`Cannot read ${file}: permission denied.`);
+  });
 }
