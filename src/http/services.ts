@@ -141,7 +141,7 @@ export interface Services {
   readonly pac: PacSetting;
   readonly exits: ExitsSetting;
   /** Why this machine cannot use an exit with these fields; null: it can. A command cannot know. */
-  readonly exitProblem: (exit: Pick<Exit, 'addresses' | 'interface' | 'mark'>) => ExitProblem | null;
+  readonly machineProblem: (exit: Pick<Exit, 'addresses' | 'interface' | 'mark'>) => ExitProblem | null;
   /** Connects out through an exit, to a server that answers with the address that it sees. */
   readonly testExit: (name: string) => Promise<ExitTrial>;
   readonly exitFigures: ExitFigures;

@@ -177,7 +177,7 @@ export async function startTestAdmin(
     recentLog: createRecentLog({ ...config.log.recent, startedAt: now() }),
     auth: await openAuth(common),
     exits: {
-      exitProblem: () => null,
+      machineProblem: () => null,
       testExit: async () => ({ ok: false, reason: 'no-data-plane' }),
       exitFigures: new ExitFigures(now),
     },

@@ -219,10 +219,10 @@ function countNames(names: readonly (string | null)[]): ReadonlyMap<string | nul
 }
 
 function problemOfMachine(
-  { exitProblem }: Services,
+  { machineProblem }: Services,
   body: z.output<typeof ExitChange>,
 ): ProblemAnswer | null {
-  const problem = exitProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
+  const problem = machineProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
   return problem && failure('conflict', problem);
 }
 

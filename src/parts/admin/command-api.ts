@@ -125,7 +125,7 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
     playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
     exits: core.exits,
-    exitProblem: () => null,
+    machineProblem: () => null,
     testExit: async () => ({ ok: false, reason: 'no daemon runs' }),
     exitFigures: new ExitFigures(now),
     importing: new Set<string | null>(),

@@ -48,7 +48,7 @@ export interface ServiceParts {
   >;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
-  readonly exits: Pick<Services, 'exitProblem' | 'testExit' | 'exitFigures'>;
+  readonly exits: Pick<Services, 'machineProblem' | 'testExit' | 'exitFigures'>;
   readonly stats: Pick<StatsPart, 'activity' | 'heartbeatSums' | 'history' | 'overview' | 'changes'>;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly heartbeats: Pick<HeartbeatsPart, 'flush'>;

@@ -20,14 +20,14 @@ export function createExits(
   },
   plane: ProxyPlane,
   libc: Libc | null,
-): Pick<Services, 'exitProblem' | 'testExit' | 'exitFigures'> {
+): Pick<Services, 'machineProblem' | 'testExit' | 'exitFigures'> {
   core.sessions.subscribe(exitFigures);
   core.exits.onChanged(() => exitFigures.keepOnly(core.exits.list()));
   const server = new URL(config.egress.exitTest);
   return {
     exitFigures,
 
-    exitProblem({ addresses, interface: device, mark }) {
+    machineProblem({ addresses, interface: device, mark }) {
       const isSpecial =
         device !== null || mark !== null || addresses.some((address) => address.includes('/'));
       if (!isSpecial) return null;

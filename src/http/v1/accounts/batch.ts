@@ -90,7 +90,7 @@ export const accountBatchRoutes = [
         const contacts = { ...change.contacts, ...changeOf(one).contacts };
         const reason = seen.has(username)
           ? 'username-twice'
-          : (refuse(username, password, accounts.hasUsername(username)) ??
+          : (newAccountRefusal(username, password, accounts.hasUsername(username)) ??
             (wrongContact(contacts) && 'bad-contacts'));
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
@@ -149,7 +149,11 @@ interface Listed {
   readonly contacts?: z.infer<typeof ContactsChange> | undefined;
 }
 
-function refuse(username: string, password: string, isTaken: boolean): SkippedAccount['reason'] | null {
+function newAccountRefusal(
+  username: string,
+  password: string,
+  isTaken: boolean,
+): SkippedAccount['reason'] | null {
   if (!isValidUsername(username)) return 'bad-username';
   if (!isValidPassword(password)) return 'bad-password';
   return isTaken ? 'username-taken' : null;
