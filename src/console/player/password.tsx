@@ -1,5 +1,4 @@
 // Sets a new password and shows it in the formats of the players' programs. The daemon stores only a hash of the old one.
-
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';

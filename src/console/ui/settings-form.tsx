@@ -1,14 +1,93 @@
-// The frame of a form of settings: its fields, the failure or conflict of saving, and the buttons that save and undo.
+// The form of settings, which saves and undoes; and when another user changed the same object: their changes, this form's changes,
+// and what "save anyway" writes.
+
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../lib/api.js';
 import type { Draft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import type { Right } from '../lib/rights.js';
-import { Button } from './basics.js';
-import { Conflict, type Overtaken } from './conflict.js';
-import type { Action } from './dialog.js';
+import { Button, Facts } from './basics.js';
+import { type Action, useAction } from './dialog.js';
 import { submitting } from './form.js';
+import { Icon } from './icons.js';
 import { PermittedButton } from './permitted.js';
 import { FormErrors } from './states.js';
+
+export interface Overtaken {
+  readonly label: string;
+  /** The value now; null: the other user did not change the field. */
+  readonly theirs: string | null;
+  /** The value that this form would set; null: this form does not change the field. */
+  readonly mine: string | null;
+}
+
+export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  // The button says "save anyway" from now on, so the reader must see what that means.
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
+  return (
+    <div ref={box} class="failure" role="alert">
+      <Icon name="warn" />
+      <div class="stack">
+        <strong>{t('error.changed-meanwhile')}</strong>
+        <Facts
+          of={fields.map(({ label, theirs, mine }) => [
+            label,
+            [
+              theirs !== null && <div>{t('conflict.theirs', { value: theirs })}</div>,
+              mine !== null && <div>{t('conflict.mine', { value: mine })}</div>,
+            ],
+          ])}
+        />
+        <div class="soft">{t('conflict.next')}</div>
+      </div>
+    </div>
+  );
+}
+
+/** An object as the daemon has it, and the version to send with a change of it. */
+export interface Version<T> {
+  readonly answer: T;
+  readonly etag: string | null;
+}
+
+interface Saving<T> extends Action {
+  /** What another user saved meanwhile; null: nothing. Saving again overwrites it. */
+  readonly theirs: Version<T> | null;
+}
+
+/**
+ * Saves an object that another user may change meanwhile.
+ * @param read reads the version of the other user
+ */
+export function useSaving<T>(read: () => Promise<Version<T>>): Saving<T> {
+  const [theirs, setTheirs] = useState<Version<T> | null>(null);
+  const { busy, error, run, clear } = useAction();
+  return {
+    busy,
+    // The conflict says more than its error.
+    error: theirs ? null : error,
+    theirs,
+    run: (act) =>
+      run(async () => {
+        try {
+          await act();
+          setTheirs(null);
+        } catch (failure) {
+          const isOvertaken = failure instanceof ApiError && failure.code === 'changed-meanwhile';
+          // Shows the error when the other version cannot be read.
+          setTheirs(null);
+          if (isOvertaken) setTheirs(await read());
+          throw failure;
+        }
+      }),
+    clear() {
+      setTheirs(null);
+      clear();
+    },
+  };
+}
 
 interface SettingsFormProps<T> {
   readonly draft: Pick<Draft<T>, 'isDirty' | 'reset'>;

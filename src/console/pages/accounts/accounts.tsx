@@ -1,6 +1,6 @@
 // All accounts in one dense table, and bulk actions on the selected ones.
 import { useEffect, useState } from 'preact/hooks';
-import type { AccountSort } from '../../api-types.js';
+import type { AccountFilterBody, AccountSort } from '../../api-types.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { useMay, useUser } from '../../lib/rights.js';
@@ -12,10 +12,13 @@ import { PermittedButton } from '../../ui/permitted.js';
 import { Empty } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
+import { CredentialsDialog, ManyCredentialsDialog } from './credentials.js';
 import { OwnBudget } from './fields/budget.js';
 import { useSellers } from './fields/owner-choice.js';
 import { AccountChips, AccountMenus, filterOf } from './filters.js';
-import { AccountDialogs } from './new/dialogs.js';
+import { CreateDialog, type Created } from './new/create.js';
+import { ExportDialog } from './new/export.js';
+import { ImportDialog } from './new/import.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
 const FILES = [
@@ -187,4 +190,30 @@ function NoAccounts() {
       {!isSeller && <pre>pulsegate account add player01 --expires 30d</pre>}
     </Empty>
   );
+}
+
+interface Props {
+  readonly mode: string | null;
+  readonly filter: AccountFilterBody;
+  readonly onDone: () => void;
+}
+
+function AccountDialogs({ mode, filter, onDone }: Props) {
+  const [shown, setShown] = useState<Created | null>(null);
+  const canCreate = useMay('createAccount');
+  const canImport = useMay('importAccounts');
+  const close = () => patchQuery({ new: null });
+  const created = (credentials: Created) => {
+    setShown(credentials);
+    close();
+    onDone();
+  };
+  const seen = () => setShown(null);
+  if (shown && 'one' in shown) return <CredentialsDialog credentials={shown.one} onClose={seen} />;
+  if (shown) return <ManyCredentialsDialog list={shown.many} onClose={seen} />;
+  if ((mode === 'one' || mode === 'many') && canCreate)
+    return <CreateDialog mode={mode} onClose={close} onCreated={created} />;
+  if (mode === 'import' && canImport) return <ImportDialog onClose={close} onDone={onDone} />;
+  if (mode === 'export') return <ExportDialog filter={filter} onClose={close} />;
+  return null;
 }

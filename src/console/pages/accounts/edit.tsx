@@ -5,9 +5,9 @@ import { call, callWithEtag } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useUser } from '../../lib/rights.js';
-import { Conflict, type Overtaken, useSaving } from '../../ui/conflict.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
+import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';
 import {
   ACCESS_NAMES,

@@ -1,5 +1,4 @@
 // The facts of an account: remarks, dates, traffic, speed limits, contacts and whether they are confirmed.
-
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api-types.js';
 import { call } from '../../lib/api.js';

@@ -1,5 +1,4 @@
 // The agents: their states, the queue of runs, conversations, and a form that sends a message.
-
 import { useState } from 'preact/hooks';
 import type { Agent } from '../../api-types.js';
 import { call, me } from '../../lib/api.js';

@@ -1,5 +1,4 @@
 // The overview: current use in tiles, its history in charts on one time axis, and problems that need attention.
-
 import type { ComponentChildren } from 'preact';
 import type { Overview, OverviewHistory } from '../../api-types.js';
 import { me } from '../../lib/api.js';

@@ -1,6 +1,5 @@
 // Game rules: the first matching rule gives a flow its GameID. An operator can test each rule against a destination and first bytes
 // before saving it.
-
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../../api-types.js';
 import { call, callWithEtag } from '../../lib/api.js';
@@ -8,10 +7,10 @@ import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, State, Tag } from '../../ui/basics.js';
-import { Conflict, useSaving } from '../../ui/conflict.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Segments, submitting } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
+import { Conflict, useSaving } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';

@@ -4,9 +4,8 @@ import { callWithEtag } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { type Overtaken, useSaving } from '../../ui/conflict.js';
 import { Area, Field, SegmentsField } from '../../ui/form.js';
-import { SettingsForm } from '../../ui/settings-form.js';
+import { type Overtaken, SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 

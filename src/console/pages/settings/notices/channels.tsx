@@ -1,5 +1,4 @@
 // The channels of notices as cards of the form: what each needs to send, who gets notices by it, and a test; and the fields of the form.
-
 import { useState } from 'preact/hooks';
 import type { NoticeChannel, NoticeSettings } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
