@@ -11,6 +11,7 @@ import { readVersion } from './program.js';
 /** The commands in the order of the help. The module of a command is imported only when needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import('./cli/serve/serve-command.js')).addServe,
+  restart: async () => (await import('./cli/restart.js')).addRestart,
   account: async () => (await import('./cli/account/account.js')).addAccountCommands,
   whitelist: async () => (await import('./cli/whitelist.js')).addWhitelistCommands,
   admin: async () => (await import('./cli/admin.js')).addAdminCommands,

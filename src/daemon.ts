@@ -1,10 +1,12 @@
 // The daemon: creates and starts its parts in order, and stops them in reverse order.
 import type { X509Certificate } from 'node:crypto';
+import { closeSync } from 'node:fs';
 import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import { ExitFigures } from './core/exits/exit-figures.js';
 import type { Log } from './core/log.js';
 import type { RecentLog } from './core/recent-log.js';
+import type { RestartControl } from './http/plain-routes.js';
 import { createAdminListenersPart, createControlSocketPart } from './parts/admin/admin-listeners.js';
 import { createHttpPart } from './parts/admin/http.js';
 import { createAgentsPart } from './parts/agents.js';
@@ -19,15 +21,19 @@ import { createSessionsPart } from './parts/database/sessions.js';
 import { createGeoPart, warnOfLostGeo } from './parts/geo.js';
 import { createHeartbeatsPart } from './parts/heartbeats.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
+import { type HandedSocket, ListeningSockets } from './parts/listening-sockets.js';
 import { createLogTrimmingPart } from './parts/log-trimming.js';
 import { createNoticesPart } from './parts/notices.js';
 import { type ConfigSource, openSettings } from './parts/operator-settings.js';
+import { anyLibc } from './parts/players/engine.js';
 import { createExits } from './parts/players/exits.js';
 import { createFirstLoginsPart } from './parts/players/first-logins.js';
 import { createProxyPart } from './parts/players/proxy.js';
 import { createSocksListenersPart } from './parts/players/socks-listeners.js';
 import { createTlsListenersPart } from './parts/players/tls-listeners.js';
 import { createStatsPart } from './parts/stats.js';
+import { type PlaneHandover, type PlaneState, readPlaneState } from './proxy/handover/state.js';
+import type { Carried } from './proxy/io/native/carrier.js';
 import type { PlaneFailure } from './proxy/plane/plane.js';
 import { explainStartError } from './store/store.js';
 import type { GivenSocket } from './systemd-sockets.js';
@@ -41,6 +47,10 @@ export interface DaemonOptions {
   readonly given: GivenCredentials;
   /** Listening sockets from systemd socket activation. */
   readonly sockets: readonly GivenSocket[];
+  /** From the process before; null: this one starts without it. */
+  readonly handed: Carried | null;
+  /** The restart that a command may ask for. */
+  readonly restarts: RestartControl;
 }
 
 /** The running daemon. */
@@ -57,6 +67,8 @@ export interface Daemon {
    * @returns whether every part stopped without errors and in time; the log names the others
    */
   stop(): Promise<boolean>;
+  /** Stops for a successor, and returns what it takes. Never rejects. */
+  handOver(): Promise<Carried>;
   /** Reloads webhook secrets, API keys of agents, certificates, countries and networks. Throws StartError or ConfigError and keeps the old ones on failure. */
   reload(config: Config): void;
   /** Whether every worker of the data plane responds. */
@@ -77,13 +89,46 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<Daemon> {
-  const { config, source, log, recentLog, given, sockets } = options;
+/** What a process hands over. */
+interface HandedState {
+  /** Their descriptors are the first ones, in this order. */
+  readonly listening: readonly HandedSocket[];
+  /** Its descriptors are the others. */
+  readonly plane: PlaneState | null;
+}
+
+/** The connections of the process before. A state of an unknown version ends them. */
+function readPlane({ handed, log }: DaemonOptions): PlaneHandover | null {
+  const { listening = [], plane = null } = (handed?.state ?? {}) as Partial<HandedState>;
+  if (handed === null || plane === null) return null;
+  const descriptors = handed.descriptors.slice(listening.length);
+  const read = readPlaneState(plane);
+  if (read.ok) return { state: read.state, descriptors };
+  for (const fd of descriptors) closeSync(fd);
+  log.warn({ reason: read.reason, ended: read.sessions }, 'sessions of the previous process cannot continue');
+  return null;
+}
+
+/** Null: without direct system calls nothing is handed over. */
+function openSockets({ handed }: DaemonOptions): ListeningSockets | null {
+  const libc = anyLibc();
+  if (libc === null) return null;
+  const { listening = [] } = (handed?.state ?? {}) as Partial<HandedState>;
+  return new ListeningSockets(
+    libc,
+    new Map(listening.map((each) => [handed?.descriptors[each.index] ?? -1, each])),
+  );
+}
+
+async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle): Promise<Daemon> {
+  const { config, source, log, recentLog, given, restarts } = options;
+  const sockets = openSockets(options);
+  const givenSockets = [...options.sockets, ...(sockets?.given ?? [])];
   const startedAt = Date.now();
   const tls = readCertificate(config.admin.tls, log, startedAt);
   const geo = await use(createGeoPart(config, log));
   const priority = createPriorityPart(config, log);
-  const tlsListeners = createTlsListenersPart(config, log);
+  const tlsListeners = createTlsListenersPart(config, sockets, log);
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
   const core = await createCore(config, store);
@@ -104,16 +149,24 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(createActivityPart({ ...shared, heartbeats }));
   const firstLogins = await use(createFirstLoginsPart(base));
   const exitFigures = new ExitFigures(base.now);
-  const { plane, libc, broken } = await use(
-    createProxyPart({ ...shared, log, geo, notices, firstLogins, exitFigures }),
+  const proxy = await use(
+    createProxyPart({ ...shared, log, geo, notices, firstLogins, exitFigures, handed: readPlane(options) }),
   );
+  const { plane, libc, broken } = proxy;
   await use(createChangesPart({ ...shared, plane }));
   const exits = createExits({ ...base, exitFigures }, plane, libc);
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
-  const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
+  const listeners = createSocksListenersPart({
+    config,
+    plane,
+    libc,
+    sockets,
+    given: givenSockets,
+    tls: tlsListeners,
+  });
   const http = await use(
     createHttpPart({
       ...shared,
@@ -130,13 +183,15 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
       exits,
       geo,
       tls,
+      restarts,
       monotonicNow: () => performance.now(),
       random: Math.random,
     }),
   );
   await use(listeners);
-  const admin = await use(createAdminListenersPart({ config, plane, http, sockets }));
-  await use(createControlSocketPart({ config, http, log }));
+  const admin = await use(createAdminListenersPart({ config, plane, http, sockets, given: givenSockets }));
+  await use(createControlSocketPart({ config, http, sockets, log }));
+  sockets?.closeUnused();
   await penalties.read();
   await node.serve({
     addresses: () => ({
@@ -157,6 +212,15 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     firstRun: isShown ? firstRun : null,
     certificate: http.certificate,
     stop,
+    async handOver() {
+      const { sockets: listening, descriptors } = sockets?.handOver() ?? { sockets: [], descriptors: [] };
+      await handOver();
+      const { handover } = proxy;
+      return {
+        descriptors: [...descriptors, ...(handover?.descriptors ?? [])],
+        state: { listening, plane: handover?.state ?? null } satisfies HandedState,
+      };
+    },
     isAlive: () => plane.isAlive,
     broken,
     reload(changed) {

@@ -6,7 +6,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MAX_PARCEL } from './proxy/io/native/carrier.js';
 import { type NotifySocket, openNotifySocket } from './proxy/io/native/notify.js';
+import { PARCEL_NAME } from './systemd-sockets.js';
 
 export type ServiceManager = ReturnType<typeof createServiceManager>;
 
@@ -35,6 +37,8 @@ done`;
 
 const ANSWER_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
+/** How long a program that replaces this one may take to start, in µs: TimeoutStartSec= of our unit. */
+const RESTART_USEC = 15 * 60 * 1_000_000;
 
 /**
  * Sends messages to NOTIFY_SOCKET; without it, every call does nothing.
@@ -54,7 +58,7 @@ export function createServiceManager(
 
   function send(...states: string[]): Promise<void> {
     if (!path) return Promise.resolve();
-    if (socket) return sendTo(socket, states.join('\n'), failed);
+    if (socket) return untilSent(() => socket.send(states.join('\n')), failed);
     if (!helper?.isAlive()) helper = newHelper();
     return helper.send(states.join(' '));
   }
@@ -65,6 +69,7 @@ export function createServiceManager(
       await send('READY=1', 'STATUS=Ready');
       const intervalMs = watchdogIntervalMs(env);
       if (intervalMs === null) return;
+      await send(`WATCHDOG_USEC=${env['WATCHDOG_USEC']}`);
       // This timer runs in the main event loop. When the loop or a worker of the data plane hangs, the messages stop and
       // systemd restarts the daemon.
       watchdog = setInterval(() => {
@@ -73,6 +78,27 @@ export function createServiceManager(
     },
     async stopping(): Promise<void> {
       await send('STOPPING=1', 'STATUS=Stopping');
+    },
+    /** Before another program replaces this one, which then sends no messages until it is ready. */
+    async restarting(): Promise<void> {
+      clearInterval(watchdog);
+      // A migration may take as long as TimeoutStartSec= of the unit allows.
+      if (watchdogIntervalMs(env) !== null) await send(`WATCHDOG_USEC=${RESTART_USEC}`);
+      await send('STATUS=Restarting');
+    },
+    /** Whether descriptors can be left with systemd. */
+    canStore: socket !== null,
+    /** Leaves a parcel (carrier.ts) with systemd for the next start (FDSTORE=1, sd_pid_notify_with_fds(3)). */
+    async store(parcel: readonly number[]): Promise<void> {
+      for (const [i, fd] of parcel.entries()) {
+        // Without FDPOLL=0 systemd drops a pair of which the other end is closed.
+        const text = `FDSTORE=1\nFDNAME=${PARCEL_NAME}${i}\nFDPOLL=0`;
+        await untilSent(() => socket?.sendDescriptor(text, fd) ?? null, failed);
+      }
+    },
+    /** Removes what an earlier process has left: it is taken. */
+    async emptyStore(): Promise<void> {
+      for (let i = 0; i < MAX_PARCEL; i += 1) await send('FDSTOREREMOVE=1', `FDNAME=${PARCEL_NAME}${i}`);
     },
     /** Stops the watchdog messages. */
     close(): void {
@@ -83,12 +109,12 @@ export function createServiceManager(
   };
 }
 
-/** Retries for a while when the receive buffer of systemd is full (EAGAIN). */
-async function sendTo(socket: NotifySocket, text: string, failed: (error: Error) => void): Promise<void> {
-  let code = socket.send(text);
+/** Retries for a while when the receive buffer of systemd is full (EAGAIN). @param attempt returns a system error code, or null */
+async function untilSent(attempt: () => string | null, failed: (error: Error) => void): Promise<void> {
+  let code = attempt();
   for (let waitedMs = 0; code === 'EAGAIN' && waitedMs < ANSWER_TIMEOUT_MS; waitedMs += RETRY_MS) {
     await pause(RETRY_MS, undefined, { ref: false });
-    code = socket.send(text);
+    code = attempt();
   }
   if (code !== null) failed(new Error(`NOTIFY_SOCKET: ${code}`));
 }

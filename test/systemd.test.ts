@@ -98,7 +98,7 @@ for (const { method, isAbstract, options } of METHODS)
       await nextMessage(/^READY=1/);
       // Ten messages would be due in this time.
       await new Promise((resolve) => setTimeout(resolve, 100));
-      assert.ok(!messages.some((line) => line.startsWith('WATCHDOG')));
+      assert.ok(!messages.some((line) => line.startsWith('WATCHDOG=1')));
       isAlive = true;
       await nextMessage(/^WATCHDOG=1$/);
     });

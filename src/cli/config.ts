@@ -2,7 +2,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/units.js';
 import type { Loaded } from '../config.js';
-import { printJson, printLine } from './shared/command.js';
+import { type CommandIo, printJson, printLine } from './shared/command.js';
 import type { AddCommands, Run } from './shared/group.js';
 
 export const addConfigCommands: AddCommands = (program) => {
@@ -11,7 +11,7 @@ export const addConfigCommands: AddCommands = (program) => {
   config
     .command('check', 'check the configuration and list all problems; exit code 2 if there are any')
     .answers(async (run, { json }) => {
-      const { file, warnings, effective } = await check(run).catch((error: unknown) => {
+      const { file, warnings, effective } = await checked(run).catch((error: unknown) => {
         if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
         throw error;
       });
@@ -35,14 +35,15 @@ export const addConfigCommands: AddCommands = (program) => {
     });
 };
 
+const checked = async ({ load, io }: Run): Promise<Loaded> => checkConfig(await load(), io.env);
+
 /** @throws ConfigError with all problems, including those of the files that the configuration names */
-async function check({ io, load }: Run): Promise<Loaded> {
-  const loaded = await load();
+export async function checkConfig(loaded: Loaded, env: CommandIo['env']): Promise<Loaded> {
   const { readAdminCredentials } = await import('../config/credentials.js');
   const { fileWarnings, certificateProblems, geoFileProblems, secretFileProblems } = await import(
     '../parts/named-files.js'
   );
-  await readAdminCredentials(io.env);
+  await readAdminCredentials(env);
   const problems = [certificateProblems, geoFileProblems, secretFileProblems].flatMap((of) =>
     of(loaded.config),
   );

@@ -15,6 +15,8 @@ export const USER_HEADER = 'pulsegate-user';
 export const IDENTITY_PATH = '/identity';
 /** The media type of files that the command line sends. Their format is in the query. */
 export const FILE_TYPE = 'text/plain';
+/** On the control socket: POST restarts the daemon in place, GET answers the state of the restart. */
+export const RESTART_PATH = '/restart';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token' | 'cli';

@@ -8,7 +8,7 @@ import type { Log } from '../core/log.js';
 import { printable } from '../core/text.js';
 import { within } from '../core/timers.js';
 import { type BodyBytes, createBytesReader } from './body.js';
-import { type AdminState, commandCaller, IDENTITY_PATH, USER_HEADER } from './caller.js';
+import { type AdminState, commandCaller, IDENTITY_PATH, RESTART_PATH, USER_HEADER } from './caller.js';
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 
 export interface HealthDeps {
@@ -53,13 +53,40 @@ async function answer(ctx: Context, route: () => Promise<string | null>): Promis
 const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** A restart in place, as a command asks for it. */
+export interface RestartControl {
+  /** Which execution of the program this is, and why its last restart failed; null: it has not. */
+  state(): RestartState;
+  /** Resolves when the program on disk has checked what it would start with: with why not, or with null. Then `begin` may be called. */
+  check(): Promise<string | null>;
+  begin(): void;
+}
+
+export interface RestartState {
+  /** Null: it is not ready yet. */
+  readonly instance: string | null;
+  readonly problem: string | null;
+}
+
 /** @param identity of the daemon, which a command reads before it asks anything else */
-export function createControlServer(v1: Router<AdminState>, log: Log, identity: string): Server {
+export function createControlServer(
+  v1: Router<AdminState>,
+  log: Log,
+  identity: string,
+  restarts: RestartControl,
+): Server {
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
   app.use((ctx, next) => {
     if (ctx.path !== IDENTITY_PATH) return next();
     ctx.body = JSON.stringify(identity);
+  });
+  app.use(async (ctx, next) => {
+    if (ctx.path !== RESTART_PATH) return next();
+    const problem = ctx.method === 'POST' ? await restarts.check() : null;
+    if (problem !== null) ctx.status = 409;
+    else if (ctx.method === 'POST') ctx.res.once('finish', () => restarts.begin());
+    ctx.body = JSON.stringify({ ...restarts.state(), ...(problem === null ? {} : { problem }) });
   });
   app.use((ctx, next) => {
     const name = userOf(ctx.get(USER_HEADER));

@@ -25,7 +25,13 @@ import {
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 import { hostGuard, sameOriginGuard } from './guards/host.js';
 import { type MetricsDeps, metricsRoute } from './metrics.js';
-import { createControlServer, type HealthDeps, healthRoutes, hookRoutes } from './plain-routes.js';
+import {
+  createControlServer,
+  type HealthDeps,
+  healthRoutes,
+  hookRoutes,
+  type RestartControl,
+} from './plain-routes.js';
 import { isPlayerPath, servePlayers } from './player/serve.js';
 import type { Services } from './services.js';
 import { serveApi } from './v1/api.js';
@@ -177,7 +183,8 @@ export function createAdminServer(services: Services, options: AdminServerOption
     /** Creates one that serves only links for players. */
     createPlayersServer: () => servers.create(playersApp.callback()),
     /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
-    createControlServer: (identity: string): Server => createControlServer(v1, log, identity),
+    createControlServer: (identity: string, restarts: RestartControl): Server =>
+      createControlServer(v1, log, identity, restarts),
     /** Sets the certificate of new connections, on servers with TLS. */
     setTls(next: Tls): void {
       if (!tls) return;

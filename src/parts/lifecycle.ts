@@ -12,6 +12,8 @@ export interface Part {
   drain?(grace: Grace): void | Promise<void>;
   /** Rejects when it did not stop cleanly or could not write pending data. */
   stop?(): void | Promise<void>;
+  /** Stops it for a successor, which takes what it gives. Default: `stop`. */
+  handOver?(): void | Promise<void>;
 }
 
 export interface Grace {
@@ -35,6 +37,8 @@ export interface Lifecycle {
   stop(): Promise<boolean>;
   /** Stops the parts without draining them, after a start that failed. Never rejects. */
   undo(): Promise<boolean>;
+  /** Stops the parts without draining them, for a successor. Never rejects. @returns as `stop` */
+  handOver(): Promise<boolean>;
 }
 
 export function createLifecycle(options: {
@@ -61,13 +65,15 @@ export function createLifecycle(options: {
     return false;
   }
 
-  async function undo(): Promise<boolean> {
+  async function inReverse(step: (part: Part) => void | Promise<void>): Promise<boolean> {
     let isClean = true;
     for (const part of [...parts].reverse()) {
-      if (!(await attempt(part, () => part.stop?.(), stopTimeoutMs))) isClean = false;
+      if (!(await attempt(part, () => step(part), stopTimeoutMs))) isClean = false;
     }
     return isClean;
   }
+
+  const undo = (): Promise<boolean> => inReverse((part) => part.stop?.());
 
   async function drain(): Promise<boolean> {
     const grace = { ms: graceMs, signal: graceOver.signal };
@@ -90,6 +96,8 @@ export function createLifecycle(options: {
     },
 
     undo,
+
+    handOver: () => inReverse((part) => (part.handOver ? part.handOver() : part.stop?.())),
   };
 }
 

@@ -4,6 +4,8 @@ import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type ListenOptions as NetListenOptions, type Server } from 'node:net';
 import { codeOf, StartError } from '../core/errors.js';
 import { type Endpoint, formatHostPort } from '../core/ip.js';
+import type { GivenSocket } from '../systemd-sockets.js';
+import type { ListeningSockets, SocketRecord } from './listening-sockets.js';
 
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
@@ -27,6 +29,7 @@ export interface ListenOptions {
   readonly open: (where: Endpoint, isDualStack: boolean) => Promise<Opened>;
 }
 
+const BACKLOG = 4096;
 /** How often to pick another port when a port is free on one address but not on another. */
 const PICKS = 10;
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -76,7 +79,8 @@ function startServer(
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? 'UNKNOWN');
     server.once('error', failed);
-    server.listen({ ...where, backlog: 4096 }, () => {
+    // Node reads the option only for a socket that it opens itself.
+    server.listen({ ...where, backlog: BACKLOG }, BACKLOG, () => {
       server.off('error', failed);
       resolve(null);
     });
@@ -91,9 +95,47 @@ export async function openServer(server: Server, where: Endpoint, isDualStack: b
   return { ...(boundTo(server) ?? where), close: () => void server.close() };
 }
 
+/** As `openServer`, on a socket that can be handed over. */
+export async function openServerOver(
+  sockets: ListeningSockets,
+  server: Server,
+  record: SocketRecord,
+): Promise<Opened> {
+  const opened = sockets.openTcp(record);
+  return 'code' in opened ? opened : serveOn(sockets, server, opened.fd, opened.local);
+}
+
+/** Lets the server have a duplicate, because it closes what it listens on. */
+async function serveOn(
+  sockets: ListeningSockets,
+  server: Server,
+  fd: number,
+  local: Endpoint,
+): Promise<Opened> {
+  const code = await startServer(server, { fd: sockets.dup(fd) });
+  const close = (): void => sockets.close(fd);
+  if (code !== null) {
+    close();
+    return { code };
+  }
+  return {
+    ...local,
+    close() {
+      server.close();
+      close();
+    },
+  };
+}
+
 /** Starts a node:net server on an open listening descriptor from systemd. @throws StartError `cannot-listen` */
-export async function openServerOn(name: string, server: Server, fd: number): Promise<Listening> {
-  const code = await startServer(server, { fd });
+export async function openServerOn(
+  server: Server,
+  given: GivenSocket,
+  sockets: ListeningSockets | null,
+): Promise<Listening> {
+  const { fd, use: name } = given;
+  sockets?.keepGiven(given);
+  const code = await startServer(server, { fd: sockets?.dup(fd) ?? fd });
   if (code !== null) throw notListening(name, fd, code);
   const bound = boundTo(server);
   return {
@@ -144,10 +186,15 @@ export async function listenOnPath({ name, path, open }: ListenOnPathOptions): P
 
 /** Implements `ListenOnPathOptions.open` with a node:net server. `mode`: users with write permission can connect. */
 export async function openServerOnPath(
+  sockets: ListeningSockets | null,
   server: Server,
   path: string,
   mode: number,
 ): Promise<{ readonly code: string } | { close(): void }> {
+  if (sockets) {
+    const opened = sockets.openPath('control', path, mode);
+    return 'code' in opened ? opened : serveOn(sockets, server, opened.fd, opened.local);
+  }
   // No process may connect before chmod sets the permissions.
   const umask = process.umask(0o777);
   const started = startServer(server, { path });

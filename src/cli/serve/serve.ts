@@ -1,30 +1,24 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
 import { changedKeys } from '../../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
-import type { Override } from '../../config/overrides.js';
 import { type Loaded, loadConfig } from '../../config.js';
 import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../core/auth/admin-credentials.js';
 import { createRecentLog } from '../../core/recent-log.js';
 import type { Daemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';
+import { anyLibc } from '../../parts/players/engine.js';
 import { readVersion } from '../../program.js';
+import { type Carried, pack } from '../../proxy/io/native/carrier.js';
+import type { Libc } from '../../proxy/io/native/libc.js';
 import type { PlaneFailure } from '../../proxy/plane/plane.js';
 import { createServiceManager, type ServiceManager } from '../../systemd.js';
-import { givenSockets } from '../../systemd-sockets.js';
+import { type GivenSocket, givenSockets } from '../../systemd-sockets.js';
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
+import { type Flags, overrides } from './flags.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
-
-/** The configuration key of each option of `serve`. */
-const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  dataDir: ['dataDir'],
-  socksHost: ['socks', 'host'],
-  socksPort: ['socks', 'port'],
-  adminHost: ['admin', 'host'],
-  adminPort: ['admin', 'port'],
-  logLevel: ['log', 'level'],
-};
+import { createRestarts, execute, isRestarting, type Restarts, takeHandover } from './successor.js';
 
 /** How long the daemon may take to stop after a second signal, in ms. */
 const FORCED_EXIT_MS = 5000;
@@ -38,7 +32,7 @@ const EXIT_FAILED = 1;
 const EXIT_KILLED = 137;
 
 /** Runs the daemon. Never resolves: exits the process instead. @param given the flags that override the configuration */
-export async function serve(given: Flags, file: string | undefined, io: CommandIo): Promise<void> {
+export async function serve(given: Flags, file: string | undefined, io: CommandIo): Promise<never> {
   const read = () => loadConfig({ file, env: io.env, flags: overrides(given) });
   const loaded = await read();
   ignoreClosedOutput(io);
@@ -68,25 +62,73 @@ export async function serve(given: Flags, file: string | undefined, io: CommandI
   const hangups = catchHangups();
   const { startDaemon } = await import('../../daemon.js');
   const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
-  const sockets = givenSockets(io.env);
-  const daemon = await startDaemon({
-    config: loaded.config,
-    source,
-    log,
-    recentLog,
-    given: credentials,
-    sockets,
-  });
-  running = daemon;
-  const firstSignal = signals.next();
-  reportReady(daemon, loaded, log, io);
-  await service.ready();
-  hangups.handle(() => reload(read, loaded, daemon, log));
-  const cause = await Promise.race([firstSignal, daemon.broken]);
-  const exitCode = await stopDaemon(daemon, cause, signals, service, log);
+  const libc = anyLibc();
+  const restarts = createRestarts(libc !== null);
+  const options = { config: loaded.config, source, log, recentLog, given: credentials, restarts };
+  let sockets: readonly GivenSocket[] = givenSockets(io.env);
+  let handed = takeHandover(process.env, libc, log);
+  for (;;) {
+    const daemon = await startDaemon({ ...options, sockets, handed });
+    running = daemon;
+    reportReady(daemon, loaded, log, io);
+    await service.ready();
+    hangups.handle(() => reload(read, loaded, daemon, log));
+    const cause = await Promise.race([signals.next(), restarts.requested(), daemon.broken]);
+    if (cause === 'restart') {
+      if (libc === null) throw new Error('a restart needs direct system calls');
+      handed = await replaceProgram(libc, daemon, service, restarts, log);
+      // Those from systemd are handed over too.
+      sockets = [];
+      continue;
+    }
+    if (libc && service.canStore && typeof cause === 'string' && (await isRestarting(io.env))) {
+      log.info({ signal: cause }, 'stopping for a restart');
+      await leaveWithSystemd(libc, daemon, service, log);
+    }
+    const exitCode = await stopDaemon(daemon, cause, signals, service, log);
+    await flush(log);
+    if (typeof cause === 'object' && cause.hasStuckThread) process.kill(process.pid, 'SIGKILL');
+    // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
+    process.exit(exitCode);
+  }
+}
+
+/** Lets the program on disk continue in this process. Resolves only when that fails: with what this program continues with. */
+async function replaceProgram(
+  libc: Libc,
+  daemon: Daemon,
+  service: ServiceManager,
+  restarts: Restarts,
+  log: Logger,
+): Promise<Carried> {
+  log.info({}, 'restarting');
+  await service.restarting();
+  const carried = await daemon.handOver();
   await flush(log);
-  if (typeof cause === 'object' && cause.hasStuckThread) process.kill(process.pid, 'SIGKILL');
-  // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
+  const problem = execute(libc, carried, process.env);
+  log.error({ problem }, 'restart failed; continuing with the running program');
+  restarts.failed(problem);
+  return carried;
+}
+
+/** Hands over to the process that systemd starts next, and exits. */
+async function leaveWithSystemd(
+  libc: Libc,
+  daemon: Daemon,
+  service: ServiceManager,
+  log: Logger,
+): Promise<never> {
+  void service.stopping();
+  const carried = await daemon.handOver();
+  let exitCode = 0;
+  try {
+    await service.store(pack(libc, carried));
+    log.info({}, 'stopped');
+  } catch (err) {
+    log.error({ err }, 'handover failed');
+    exitCode = EXIT_FAILED;
+  }
+  await flush(log);
   process.exit(exitCode);
 }
 
@@ -99,16 +141,6 @@ export function exitCodeAfter(cause: NodeJS.Signals | PlaneFailure, isClean: boo
 /** The daemon continues when the readers of its output are gone (EPIPE). The log, too, ignores that. */
 function ignoreClosedOutput({ stdout, stderr }: CommandIo): void {
   for (const stream of [stdout, stderr]) stream.removeAllListeners('error').on('error', () => {});
-}
-
-type Flags = Readonly<Record<string, string | undefined>>;
-
-function overrides(given: Flags): Override[] {
-  return Object.entries(FLAGS).flatMap(([name, path]) => {
-    const text = given[name];
-    const where = `flag --${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return text === undefined ? [] : [{ path, text, where }];
-  });
 }
 
 async function stopDaemon(

@@ -8,8 +8,9 @@ import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../../config.js';
 import type { Problem } from '../../http/api/problem.js';
-import { FILE_TYPE, IDENTITY_PATH, USER_HEADER } from '../../http/caller.js';
+import { FILE_TYPE, IDENTITY_PATH, RESTART_PATH, USER_HEADER } from '../../http/caller.js';
 import type { Call } from '../../http/in-process.js';
+import type { RestartState } from '../../http/plain-routes.js';
 import { controlSocketPath, identityOf } from '../../parts/admin/admin-listeners.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import type { Core } from '../../parts/core.js';
@@ -22,6 +23,11 @@ const TIMEOUT_MS = 10_000;
 const CHANGE_TIMEOUT_MS = 60_000;
 /** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
 const IDENTITY_TIMEOUT_MS = 2_000;
+
+/** The daemon lets the program on disk check its configuration and the database. */
+const RESTART_CHECK_TIMEOUT_MS = 90_000;
+
+export type { RestartState };
 
 /** `GET /tokens`: method and path below /api/v1. */
 type NameOf<Route> = Route extends { endpoint: `${infer Method} /api/v1${infer Path}` }
@@ -171,22 +177,47 @@ export function openLazily(
 }
 
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
-export function daemonApi({ dataDir }: Config): Api {
+export function daemonApi(config: Config): Api {
   return apiOver(async ({ path, params, query, ...sent }) => {
-    const socketPath = controlSocketPath(dataDir);
-    if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
     const timeout = sent.content ? 0 : sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
-    const to = { socketPath, path: `/api/v1${filled}?${query}`, timeout };
-    return exchange(to, sent).catch(({ code, message }: NodeJS.ErrnoException) => {
-      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
-        throw new CommandError(NOT_RUNNING(dataDir));
-      if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
-      throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
-    });
+    return askDaemon(config, { path: `/api/v1${filled}?${query}`, timeout }, sent);
   });
 }
 
+/** Asks the running daemon to restart. @throws CommandError with the reason why it does not, and as daemonApi */
+export async function restartDaemon(config: Config): Promise<RestartState> {
+  const to = { path: RESTART_PATH, timeout: RESTART_CHECK_TIMEOUT_MS };
+  const { status, body } = await askDaemon(config, to, { method: 'POST' });
+  const state = Object(body) as RestartState;
+  if (status === 409)
+    throw new CommandError(`The daemon is not restarted, and continues as before.\n${state.problem}`);
+  if (state.instance === undefined) throw new CommandError(NO_RESTART);
+  return state;
+}
+
+/** Null while the daemon does not answer: its program is being replaced. */
+export async function restartState(config: Config): Promise<RestartState | null> {
+  const socketPath = controlSocketPath(config.dataDir) ?? '';
+  const to = { socketPath, path: RESTART_PATH, timeout: IDENTITY_TIMEOUT_MS };
+  const answer = await exchange(to, { method: 'GET' }).catch(() => null);
+  return answer && (Object(answer.body) as RestartState);
+}
+
+/** @throws CommandError when no daemon runs, or when this user may not connect to it */
+async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: Partial<Call>) {
+  const socketPath = controlSocketPath(dataDir);
+  if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
+  return exchange({ ...to, socketPath }, sent).catch(({ code, message }: NodeJS.ErrnoException) => {
+    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
+      throw new CommandError(NOT_RUNNING(dataDir));
+    if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
+    throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
+  });
+}
+
+const NO_RESTART =
+  'The running daemon is of a version that cannot do this. Restart it: systemctl restart pulsegate';
 const TOO_LONG = (dataDir: string): string =>
   `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
 const NOT_RUNNING = (dataDir: string): string =>

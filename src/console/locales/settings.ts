@@ -31,8 +31,8 @@ export const settings = {
     '当前生效的配置（只读）。要修改，请编辑配置文件或环境变量，然后重启。',
   ],
   'effective.needsRestart': [
-    'Changed in the file or the environment; takes effect after a restart: {keys}',
-    '配置文件或环境变量已改，重启后才生效：{keys}',
+    'Changed in the file or the environment; takes effect after a restart (pulsegate restart: no session ends): {keys}',
+    '配置文件或环境变量已改，重启后才生效（pulsegate restart 不会结束任何会话）：{keys}',
   ],
   'effective.problem': [
     'With the present file and environment, a restart would fail: {problem}',

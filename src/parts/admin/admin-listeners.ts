@@ -19,7 +19,9 @@ import {
   openServer,
   openServerOn,
   openServerOnPath,
+  openServerOver,
 } from '../listen.js';
+import type { ListeningSockets } from '../listening-sockets.js';
 
 export interface AdminListenersPart extends Part {
   /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */
@@ -30,7 +32,9 @@ export interface AdminListenersPart extends Part {
 export function createAdminListenersPart(deps: {
   readonly config: Pick<Config, 'admin'>;
   /** Sockets from systemd, which replace `admin.host` and `admin.port`. */
-  readonly sockets: readonly GivenSocket[];
+  readonly given: readonly GivenSocket[];
+  /** Null: nothing can be handed over. */
+  readonly sockets: ListeningSockets | null;
   readonly http: {
     createHttpServer(): Server;
     createPlayersServer(): Server;
@@ -39,14 +43,14 @@ export function createAdminListenersPart(deps: {
   /** Receives the ports on which the daemon listens. */
   readonly plane: Pick<ProxyPlane, 'ownPorts'>;
 }): AdminListenersPart {
-  const { plane } = deps;
+  const { plane, sockets } = deps;
   const { admin } = deps.config;
-  const given = deps.sockets.filter(({ use }) => use === 'admin');
+  const given = deps.given.filter(({ use }) => use === 'admin');
   const { createHttpServer, createPlayersServer } = deps.http;
   let listening: readonly Listening[] = [];
 
   async function open(): Promise<readonly Listening[]> {
-    const own = given.map(({ fd }) => openServerOn('admin', createHttpServer(), fd));
+    const own = given.map((each) => openServerOn(createHttpServer(), each, sockets));
     if (given.length === 0) own.push(listenAt('admin', admin.host, admin.port, createHttpServer));
     const { host, port } = admin.playerPage;
     if (port !== null) own.push(listenAt('admin.playerPage', host, port, createPlayersServer));
@@ -54,7 +58,15 @@ export function createAdminListenersPart(deps: {
   }
 
   const listenAt = (name: string, hosts: readonly string[], port: number, create: () => Server) =>
-    listenOn({ name, hosts, port, open: (where, isDualStack) => openServer(create(), where, isDualStack) });
+    listenOn({
+      name,
+      hosts,
+      port,
+      open: (where, isDualStack) =>
+        sockets
+          ? openServerOver(sockets, create(), { name, ...where, isDualStack })
+          : openServer(create(), where, isDualStack),
+    });
 
   return {
     name: 'admin listeners',
@@ -97,6 +109,8 @@ export function identityOf({ database }: Pick<Config, 'database'>): string {
 export function createControlSocketPart(deps: {
   readonly config: Pick<Config, 'dataDir' | 'database'>;
   readonly http: { createControlServer(identity: string): Server };
+  /** Null: nothing can be handed over. */
+  readonly sockets: ListeningSockets | null;
   readonly log: Log;
 }): Part {
   let close = (): void => {};
@@ -104,21 +118,24 @@ export function createControlSocketPart(deps: {
   return {
     name: 'control socket',
     async start() {
-      close = await open(deps.config.dataDir, () => deps.http.createControlServer(identity), deps.log);
+      close = await open(deps, () => deps.http.createControlServer(identity));
     },
     stop: () => close(),
   };
 }
 
 /** Returns a function that closes the socket. */
-async function open(dataDir: string, createServer: () => Server, log: Log): Promise<() => void> {
+async function open(
+  { config: { dataDir }, sockets, log }: Parameters<typeof createControlSocketPart>[0],
+  createServer: () => Server,
+): Promise<() => void> {
   const path = controlSocketPath(dataDir);
   if (path === null) {
     log.warn({ dataDir }, 'cannot open control socket: path of the data folder is too long');
     return () => {};
   }
   try {
-    const openAt = () => openServerOnPath(createServer(), path, 0o600);
+    const openAt = () => openServerOnPath(sockets, createServer(), path, 0o600);
     return (await listenOnPath({ name: 'control', path, open: openAt })).close;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

@@ -1,6 +1,7 @@
 // The admin API: one HTTP server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
 import type { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { endianness } from 'node:os';
 import { join } from 'node:path';
 import type { TlsPair } from '../../config.js';
@@ -9,6 +10,7 @@ import type { ExitsSetting } from '../../core/exits/exits-setting.js';
 import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { createIsOwnOutbound } from '../../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../../http/guards/client.js';
+import type { RestartControl } from '../../http/plain-routes.js';
 import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../http/server.js';
 import { PROGRAM_FOLDER, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
@@ -27,7 +29,8 @@ import { createServices, type ServiceParts } from './services.js';
 
 export interface HttpPart
   extends Part,
-    Pick<AdminServer, 'createHttpServer' | 'createPlayersServer' | 'createControlServer' | 'setTls'> {
+    Pick<AdminServer, 'createHttpServer' | 'createPlayersServer' | 'setTls'> {
+  createControlServer(identity: string): Server;
   /** The certificate at the start; null for plain HTTP. */
   readonly certificate: X509Certificate | null;
 }
@@ -49,9 +52,10 @@ export function createHttpPart(
       readonly plane: ProxyPart['plane'];
       readonly agents: AgentsPart;
       readonly tls: TlsPair | null;
+      readonly restarts: RestartControl;
     },
 ): HttpPart {
-  const { config, plane, agents, tls } = deps;
+  const { config, plane, agents, tls, restarts } = deps;
   const { admin } = config;
   let isStopping = false;
   const server = createAdminServer(createServices(deps), {
@@ -79,7 +83,7 @@ export function createHttpPart(
     certificate: tls?.certificate ?? null,
     createHttpServer: server.createHttpServer,
     createPlayersServer: server.createPlayersServer,
-    createControlServer: server.createControlServer,
+    createControlServer: (identity) => server.createControlServer(identity, restarts),
     setTls: server.setTls,
     drain() {
       isStopping = true;

@@ -15,6 +15,7 @@ import type { Log } from '../../core/log.js';
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
 import type { SessionRegistry } from '../../core/sessions/session-registry.js';
 import { within } from '../../core/timers.js';
+import type { PlaneHandover } from '../../proxy/handover/state.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import type { GuardEvent } from '../../proxy/messages.js';
 import { type PlaneFailure, ProxyPlane } from '../../proxy/plane/plane.js';
@@ -50,6 +51,8 @@ export interface ProxyDeps {
   readonly geo: Pick<GeoPart, 'files' | 'onLoaded'>;
   readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
   readonly exitFigures: ExitFigures;
+  /** From the process before; null: nothing. */
+  readonly handed: PlaneHandover | null;
   readonly log: Log;
 }
 
@@ -59,6 +62,8 @@ export interface ProxyPart extends Part {
   readonly libc: Libc | null;
   /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
   readonly broken: Promise<PlaneFailure>;
+  /** What the successor of this process takes, after `handOver`. */
+  readonly handover: PlaneHandover | null;
 }
 
 /** Whether the sessions of an account are counted over all nodes. */
@@ -112,6 +117,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),
+    handed: deps.handed ?? undefined,
     observer: { ...observe(deps), exits: observeExits(deps, () => plane) },
     onBroken: (failure) => reportBroken(failure),
     log,
@@ -129,6 +135,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
   let counting: NodeJS.Timeout | undefined;
+  let handover: PlaneHandover | null = null;
   return {
     name: 'data plane',
     plane,
@@ -137,6 +144,13 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
 
     async start() {
       await plane.start();
+      if (deps.handed) {
+        // What has changed since the handover.
+        plane.setGames(gameRules.inForce().rules);
+        plane.setExits(exits.current());
+        plane.setAccounts(Array.from(directory.all(), recordOf));
+        plane.report();
+      }
       counting = setInterval(() => sessions.tick(), COUNT_MS);
     },
 
@@ -150,6 +164,20 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
     async stop() {
       clearInterval(counting);
       await plane.stop();
+    },
+
+    // New connections wait in the listeners, which the successor accepts from.
+    async handOver() {
+      clearInterval(counting);
+      try {
+        handover = await plane.handOver();
+      } finally {
+        await plane.stop();
+      }
+    },
+
+    get handover() {
+      return handover;
     },
   };
 }

@@ -1,16 +1,16 @@
 // The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
-import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../../config.js';
 import type { PublicAddress } from '../../core/accounts/player/proxy-link.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { NodeAddresses, PlayerListener } from '../../core/nodes/nodes.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
-import { adoptListener, openListener, openUnixListener } from '../../proxy/io/native/listen.js';
+import { adoptListener } from '../../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd-sockets.js';
 import type { Part } from '../lifecycle.js';
 import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
+import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listening-sockets.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves, and how its connections begin. */
@@ -29,10 +29,11 @@ type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
 export interface SocksListenersOptions {
   readonly config: { readonly socks: SocksConfig };
   readonly plane: Plane & Pick<ProxyPlane, 'ownPorts' | 'drained'>;
-  /** Opens the sockets in the main thread, so that they outlive a worker; null: the first worker opens them. */
   readonly libc: Libc | null;
+  /** The sockets are in the main thread, so that they outlive a worker and this process; null, without libc: the first worker opens them. */
+  readonly sockets: ListeningSockets | null;
   /** Sockets from systemd, which replace `socks.host` and `socks.port`. */
-  readonly sockets: readonly GivenSocket[];
+  readonly given: readonly GivenSocket[];
   readonly tls: Pick<TlsListenersPart, 'open'>;
 }
 
@@ -86,9 +87,8 @@ interface OpenedAll extends Listening {
 }
 
 async function openAll(options: SocksListenersOptions): Promise<OpenedAll> {
-  const { plane, libc, sockets } = options;
   const { socks } = options.config;
-  const given = sockets.filter(({ use }) => use === 'socks');
+  const given = options.given.filter(({ use }) => use === 'socks');
   const opened: (Listening & { readonly of: ConfiguredListener })[] = [];
   // Close each only once: the system reuses the number of a closed descriptor.
   const close = (): void => {
@@ -99,8 +99,8 @@ async function openAll(options: SocksListenersOptions): Promise<OpenedAll> {
     (listener, index): ConfiguredListener => ({ ...listener, name: `socks.listeners[${index}]`, index }),
   );
   try {
-    for (const { fd } of given)
-      opened.push({ ...(await adoptGiven(plane, libc, fd, serviceOf(socks, {}))), of: main });
+    for (const each of given)
+      opened.push({ ...(await adoptGiven(options, each, serviceOf(socks, {}))), of: main });
     for (const listener of given.length > 0 ? further : [main, ...further])
       opened.push({ ...(await openConfigured(options, listener)), of: listener });
   } catch (error) {
@@ -130,7 +130,7 @@ function reachable(
 
 /** Opens a listener on its hosts, behind a certificate if it has one, or on its path. */
 function openConfigured(
-  { config, plane, libc, tls }: SocksListenersOptions,
+  { config, plane, sockets, tls }: SocksListenersOptions,
   listener: ConfiguredListener,
 ): Promise<Listening> {
   const { name, index, host: hosts = [], port = 0, path, mode = DEFAULT_MODE } = listener;
@@ -138,16 +138,16 @@ function openConfigured(
   if (listener.tls !== undefined) {
     const inner = { ...service, hasProxyHeader: true, isFromTls: true };
     const openInside = (at: string): Promise<Listening> =>
-      listenOnPath({ name, path: at, open: (each) => openUnix(plane, libc, each, PRIVATE_MODE, inner) });
+      listenOnPath({ name, path: at, open: (each) => openUnix(plane, sockets, each, PRIVATE_MODE, inner) });
     return tls.open(index, { name, hosts, port }, openInside);
   }
   if (path !== undefined) {
     const permissions = Number.parseInt(mode, 8);
-    const open = (at: string): Promise<Opened> => openUnix(plane, libc, at, permissions, service);
+    const open = (at: string): Promise<Opened> => openUnix(plane, sockets, at, permissions, service);
     return listenOnPath({ name, path, open });
   }
   const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
-    openTcp(plane, libc, where, isDualStack, service);
+    openTcp(plane, sockets, { name, ...where, isDualStack }, service);
   return listenOn({ name, hosts, port, open });
 }
 
@@ -167,7 +167,12 @@ function serviceOf(
 }
 
 /** Uses a socket from systemd. The socket continues to listen when this process closes its descriptor. */
-async function adoptGiven(plane: Plane, libc: Libc | null, fd: number, service: Service): Promise<Listening> {
+async function adoptGiven(
+  { plane, libc, sockets }: SocksListenersOptions,
+  given: GivenSocket,
+  service: Service,
+): Promise<Listening> {
+  const { fd } = given;
   const found = libc ? adoptListener(libc, fd) : null;
   if (found && 'code' in found) throw notListening('socks', fd, found.code);
   const name = `fd:${fd}`;
@@ -182,6 +187,7 @@ async function adoptGiven(plane: Plane, libc: Libc | null, fd: number, service: 
     ...service,
   };
   let local = found?.local ?? null;
+  sockets?.keepGiven(given);
   if (found) plane.acceptFrom(spec);
   else {
     const opened = await plane.listen(spec);
@@ -191,57 +197,33 @@ async function adoptGiven(plane: Plane, libc: Libc | null, fd: number, service: 
   return {
     addresses: [local ? formatHostPort(local.address, local.port) : name],
     endpoints: local ? [local] : [],
-    close: () => void libc?.close(fd),
+    close: () => sockets?.close(fd),
   };
 }
 
 async function openTcp(
   plane: Plane,
-  libc: Libc | null,
-  where: Endpoint,
-  isDualStack: boolean,
+  sockets: ListeningSockets | null,
+  record: SocketRecord,
   service: Service,
 ): Promise<Opened> {
-  const spec: ListenerSpec = {
-    id: plane.nextToken(),
-    fd: null,
-    host: where.address,
-    port: where.port,
-    path: null,
-    mode: 0,
-    isDualStack,
-    ...service,
-  };
-  if (libc === null) return openInWorker(plane, spec);
-  const opened = openListener(libc, where, { isDualStack });
-  if ('code' in opened) return opened;
-  return serve(plane, libc, { ...spec, fd: opened.fd, port: opened.local.port }, opened.local);
+  const { address: host, port, isDualStack } = record;
+  const spec = { id: plane.nextToken(), fd: null, host, port, path: null, mode: 0, isDualStack, ...service };
+  if (sockets === null) return openInWorker(plane, spec);
+  return serve(plane, sockets, spec, sockets.openTcp(record));
 }
 
 async function openUnix(
   plane: Plane,
-  libc: Libc | null,
+  sockets: ListeningSockets | null,
   path: string,
   mode: number,
   service: Service,
 ): Promise<Opened> {
   const id = plane.nextToken();
-  const spec: ListenerSpec = { id, fd: null, host: '', port: 0, path, mode, isDualStack: false, ...service };
-  if (libc === null) return openInWorker(plane, spec);
-  // No process may connect before chmod sets the permissions.
-  const umask = process.umask(0o777);
-  const opened = openUnixListener(libc, path);
-  process.umask(umask);
-  if ('code' in opened) return opened;
-  chmodSync(path, mode);
-  const served = serve(plane, libc, { ...spec, fd: opened.fd }, { address: path, port: 0 });
-  return {
-    ...served,
-    close() {
-      served.close();
-      rmSync(path, { force: true });
-    },
-  };
+  const spec = { id, fd: null, host: '', port: 0, path, mode, isDualStack: false, ...service };
+  if (sockets === null) return openInWorker(plane, spec);
+  return serve(plane, sockets, spec, sockets.openPath('socks', path, mode));
 }
 
 async function openInWorker(plane: Plane, spec: ListenerSpec): Promise<Opened> {
@@ -250,12 +232,9 @@ async function openInWorker(plane: Plane, spec: ListenerSpec): Promise<Opened> {
   return 'code' in opened ? opened : { ...opened, close: () => {} };
 }
 
-function serve(
-  plane: Plane,
-  libc: Libc,
-  spec: ListenerSpec & { readonly fd: number },
-  local: Endpoint,
-): Endpoint & { close(): void } {
-  plane.acceptFrom(spec);
-  return { ...local, close: () => void libc.close(spec.fd) };
+function serve(plane: Plane, sockets: ListeningSockets, spec: ListenerSpec, opened: OpenedSocket): Opened {
+  if ('code' in opened) return opened;
+  const { fd, local } = opened;
+  plane.acceptFrom({ ...spec, fd, port: local.port });
+  return { ...local, close: () => sockets.close(fd) };
 }

@@ -12,6 +12,7 @@ import { maxConnections, maxHandshakes } from '../capacity.js';
 import { readCertificate } from '../certificates.js';
 import type { Part } from '../lifecycle.js';
 import { type Listening, listenOn, type Opened } from '../listen.js';
+import type { ListeningSockets } from '../listening-sockets.js';
 
 export interface TlsListenersPart extends Part {
   /**
@@ -35,7 +36,11 @@ export interface TlsListenersPart extends Part {
 }
 
 /** Reads the certificates of all listeners. Throws ConfigError for an invalid certificate. */
-export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | 'error'>): TlsListenersPart {
+export function createTlsListenersPart(
+  config: Config,
+  sockets: ListeningSockets | null,
+  log: Pick<Log, 'warn' | 'error'>,
+): TlsListenersPart {
   const { socks, dataDir } = config;
   const read = (): (TlsPair | null)[] =>
     socks.listeners.map(({ tls }, i) =>
@@ -51,6 +56,7 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
     maxHandshakesPerSecond: socks.tls.maxHandshakesPerSecond,
     handshakeTimeoutMs: socks.handshakeTimeoutMs,
     maxConnections: maxConnections(config),
+    dup: (fd) => sockets?.dup(fd) ?? fd,
     log,
   });
 
@@ -64,16 +70,34 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
     if (!pair) throw new TypeError(`socks.listeners[${index}] has no certificate`);
     lastId += 1;
     const id = lastId;
+    const record = { name: `socks.listeners[${index}]`, address, port, isDualStack };
+    const socket = sockets?.openTcp(record);
+    if (socket && 'code' in socket) return socket;
+    const fd = socket?.fd ?? null;
     const result = await gateway.listen({
       id,
+      fd,
       host: address,
       port,
       isDualStack,
       path,
       material: materialOf(pair),
     });
-    if (!('code' in result)) opened.set(index, [...(opened.get(index) ?? []), id]);
-    return result;
+    const close = (): void => {
+      if (fd !== null) sockets?.close(fd);
+    };
+    if ('code' in result) {
+      close();
+      return result;
+    }
+    opened.set(index, [...(opened.get(index) ?? []), id]);
+    return {
+      ...result,
+      close() {
+        result.close();
+        close();
+      },
+    };
   }
 
   return {

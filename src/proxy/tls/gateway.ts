@@ -7,6 +7,8 @@ import { ListenRetries } from '../plane/listen-retries.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 export interface TlsGatewayOptions extends TlsThreadStart {
+  /** Duplicates the descriptor of a listener: the thread closes what it gets. */
+  readonly dup: (fd: number) => number;
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
@@ -43,7 +45,7 @@ export class TlsGateway {
         this.#listeners.set(spec.id, { ...spec, port });
         resolve({ address, port, close: () => this.#close(spec.id) });
       });
-      this.#send({ kind: 'listen', listener: spec });
+      this.#sendListener(spec);
     });
   }
 
@@ -66,6 +68,11 @@ export class TlsGateway {
     if (this.#listeners.delete(id)) this.#thread?.postMessage({ kind: 'close', id } satisfies TlsMessage);
   }
 
+  #sendListener(listener: TlsListenerSpec): void {
+    const fd = listener.fd === null ? null : this.#options.dup(listener.fd);
+    this.#send({ kind: 'listen', listener: { ...listener, fd } });
+  }
+
   #send(message: TlsMessage): void {
     if (this.#isStopped) return;
     this.#thread ??= this.#start();
@@ -73,7 +80,7 @@ export class TlsGateway {
   }
 
   #start(): Worker {
-    const { log, ...start } = this.#options;
+    const { log, dup, ...start } = this.#options;
     const thread = new Worker(threadUrl('proxy/tls/tls-thread'), {
       workerData: start satisfies TlsThreadStart,
       name: 'tls',
@@ -92,7 +99,7 @@ export class TlsGateway {
     this.#opening.clear();
     // After a delay, because the cause may still exist.
     setTimeout(() => {
-      for (const listener of this.#listeners.values()) this.#send({ kind: 'listen', listener });
+      for (const listener of this.#listeners.values()) this.#sendListener(listener);
     }, RESTART_DELAY_MS).unref();
   }
 
@@ -111,7 +118,7 @@ export class TlsGateway {
     else
       this.#retries.failed(event.id, event.code, () => {
         const listener = this.#listeners.get(event.id);
-        if (listener) this.#send({ kind: 'listen', listener });
+        if (listener) this.#sendListener(listener);
       });
   }
 }

@@ -19,6 +19,8 @@ export interface TlsThreadStart {
 
 export interface TlsListenerSpec {
   readonly id: number;
+  /** A listening socket, which the thread closes; null: it opens one. */
+  readonly fd: number | null;
   readonly host: string;
   readonly port: number;
   readonly isDualStack: boolean;

@@ -33,7 +33,7 @@ function run(start: TlsThreadStart): void {
     if (refused > 0) report({ kind: 'refused', handshakes: refused });
   }, 1_000);
 
-  function listen({ id, host, port, isDualStack, path, material }: TlsListenerSpec): void {
+  function listen({ id, fd, host, port, isDualStack, path, material }: TlsListenerSpec): void {
     const server = createServer({
       ...options(material),
       // ALPN (RFC 7301): the HTTP proxy supports HTTP/1; SOCKS has no protocol name.
@@ -49,7 +49,8 @@ function run(start: TlsThreadStart): void {
       report({ kind: 'listen-failed', id, code: error.code ?? 'UNKNOWN' });
     server.once('error', failed);
     const ipv6Only = host.includes(':') && !isDualStack;
-    server.listen({ host, port, ipv6Only, backlog: BACKLOG, exclusive: true }, () => {
+    const where = fd === null ? { host, port, ipv6Only, exclusive: true } : { fd };
+    server.listen({ ...where, backlog: BACKLOG }, BACKLOG, () => {
       // Errors of accept (EMFILE) lose one connection; the listener continues.
       server.off('error', failed).on('error', () => {});
       const bound = server.address();

@@ -18,11 +18,13 @@ async function start(t: TestContext) {
     maxHandshakesPerSecond: 1_000,
     handshakeTimeoutMs: 10_000,
     maxConnections: 10,
+    dup: (fd) => fd,
     log: { warn() {}, error: (_, message) => void errors.push(message) },
   });
   t.after(() => gateway.stop());
   const spec = {
     id: 1,
+    fd: null,
     host: '127.0.0.1',
     port: 0,
     isDualStack: false,

@@ -34,6 +34,7 @@ const TIMER_SLACK_NS = 1_000;
 // <fcntl.h>, <sys/socket.h>, <netinet/in.h>, <netinet/tcp.h>, <netinet/udp.h>
 const CLOEXEC = 0o2000000;
 const NONBLOCK = 0o4000;
+const F_SETFD = 2;
 const F_GETFL = 3;
 const F_SETFL = 4;
 const F_DUPFD_CLOEXEC = 1030;
@@ -44,12 +45,17 @@ const SPLICE_F_NONBLOCK = 2;
 const SHUT_WR = 1;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
+const MSG_CMSG_CLOEXEC = 0x40000000;
+const MFD_CLOEXEC = 1;
 export const AF_UNIX = 1;
 export const AF_INET = 2;
 export const AF_INET6 = 10;
 export const SOCK_STREAM = 1;
 export const SOCK_DGRAM = 2;
+const SOCK_SEQPACKET = 5;
 export const SOL_SOCKET = 1;
+export const SCM_RIGHTS = 1;
+export const SO_SNDBUF = 7;
 export const SO_REUSEADDR = 2;
 export const SO_ERROR = 4;
 export const SO_RCVBUF = 8;
@@ -139,10 +145,18 @@ export interface Libc {
   setNonBlocking(fd: number): number;
   /** Another descriptor of the same open file. */
   dup(fd: number): number;
+  /** Lets a program that replaces this one have the descriptor. */
+  keepOnExec(fd: number): number;
+  /** Two connected Unix sockets that keep the borders of messages; `ends` receives them. */
+  socketPair(ends: Int32Array): number;
+  /** A file in memory that ends with its last descriptor. `name`: for /proc alone. */
+  memoryFile(name: string): number;
+  /** Replaces the program of this process (execve(2)). Returns only when that failed. */
+  execute(path: string, args: readonly string[], environment: readonly string[]): number;
   close(fd: number): number;
-  /** Receives at most `most` datagrams into `headers` (struct mmsghdr); returns their number. EAGAIN: none waits. */
+  /** Receives at most `most` messages into `headers` (struct mmsghdr); returns their number. EAGAIN: none waits. */
   receiveMany(fd: number, headers: Uint32Array, most: number): number;
-  /** Sends the first `count` datagrams of `headers`; returns how many were sent. Fails only when the first was not sent. */
+  /** Sends the first `count` messages of `headers`; returns how many were sent. Fails only when the first was not sent. */
   sendMany(fd: number, headers: Uint32Array, count: number): number;
   /** Memory that is never moved or freed, and its address: for structures that contain pointers. */
   allocate(bytes: number): { memory: ArrayBuffer; address: number };
@@ -182,6 +196,9 @@ export function loadLibc(): Libc {
   );
   const pipe2 = library.func('int pipe2(void *ends, int flags)');
   const fcntl = library.func('int fcntl(int fd, int command, int argument)');
+  const socketpair = library.func('int socketpair(int family, int type, int protocol, void *ends)');
+  const memfdCreate = library.func('int memfd_create(const char *name, unsigned int flags)');
+  const execve = library.func('int execve(const char *path, const char **args, const char **environment)');
   // Offsets are null pointers: neither sockets nor pipes have one.
   const splice = library.func(
     'intptr_t splice(int from, intptr_t, int to, intptr_t, size_t bytes, unsigned int flags)',
@@ -264,8 +281,12 @@ export function loadLibc(): Libc {
     shutdownWrite: (fd) => shutdown(fd, SHUT_WR),
     setNonBlocking: (fd) => fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | NONBLOCK),
     dup: (fd) => fcntl(fd, F_DUPFD_CLOEXEC, 0),
+    keepOnExec: (fd) => fcntl(fd, F_SETFD, 0),
+    socketPair: (ends) => socketpair(AF_UNIX, SOCK_SEQPACKET | CLOEXEC | NONBLOCK, 0, ends),
+    memoryFile: (name) => memfdCreate(name, MFD_CLOEXEC),
+    execute: (path, args, environment) => execve(path, [...args, null], [...environment, null]),
     close: (fd) => close(fd),
-    receiveMany: (fd, headers, most) => recvmmsg(fd, headers, most, MSG_DONTWAIT, null),
+    receiveMany: (fd, headers, most) => recvmmsg(fd, headers, most, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, null),
     sendMany: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL),
     allocate(bytes) {
       const pointer = koffi.alloc('uint8_t', bytes);

@@ -1,4 +1,5 @@
 // Datagrams to a Unix socket, such as the one that a service manager names by NOTIFY_SOCKET: Node has none of its own.
+import { sendDescriptor } from './carrier.js';
 import { AF_UNIX, codeOf, loadLibc, SOCK_DGRAM } from './libc.js';
 
 const NUL = 0;
@@ -6,6 +7,8 @@ const NUL = 0;
 export interface NotifySocket {
   /** @returns null once it is sent; else a system error code, EAGAIN when the receiver is behind */
   send(text: string): string | null;
+  /** Sends a descriptor with the text. */
+  sendDescriptor(text: string, fd: number): string | null;
   close(): void;
 }
 
@@ -32,6 +35,7 @@ export function openNotifySocket(path: string): NotifySocket | null {
       const bytes = Buffer.from(text);
       return libc.sendTo(fd, bytes, bytes.length, address, address.length) < 0 ? codeOf(libc.errno()) : null;
     },
+    sendDescriptor: (text, given) => sendDescriptor(libc, fd, address, text, given),
     close: () => void libc.close(fd),
   };
 }

@@ -1,0 +1,135 @@
+// The process after this one: checks that it can start, and gives it what this one hands over, by execve in place or through the
+// descriptor store of systemd. Loaded at the start: after an upgrade the files of this program are gone.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { RestartControl } from '../../http/plain-routes.js';
+import type { Logger } from '../../log.js';
+import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
+import type { Libc } from '../../proxy/io/native/libc.js';
+import { storedParcel } from '../../systemd-sockets.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `PID:FD,FD,…`: the parcel of the program that this one has replaced. A process with another id inherited the variable by mistake. */
+const PARCEL_VARIABLE = 'HANDOVER_FDS';
+/** The options of the program before are those of the one after. */
+const OWN_COMMAND = (): string[] => [...process.execArgv, ...process.argv.slice(1)];
+/** Also a large database is checked in this time, in ms. */
+const CHECK_MS = 60_000;
+const MAX_REPORT_BYTES = 64 * 1024;
+/** Time limit for systemd's answer, in ms. Without one, a signal means stop. */
+const JOB_MS = 2_000;
+
+/** Takes what the process before has handed over. Null: nothing, or nothing usable, which the log says. */
+export function takeHandover(env: NodeJS.ProcessEnv, libc: Libc | null, log: Logger): Carried | null {
+  const parcel = [...parcelOf(env[PARCEL_VARIABLE]), ...storedParcel(env)];
+  delete env[PARCEL_VARIABLE];
+  if (parcel.length === 0 || libc === null) return null;
+  const taken = unpack(libc, parcel);
+  if (taken.problem === undefined) return taken;
+  log.warn(
+    { reason: taken.problem, descriptors: taken.count },
+    'handover of the previous process not usable',
+  );
+  return null;
+}
+
+function parcelOf(text = ''): number[] {
+  const [pid, fds = ''] = text.split(':');
+  return pid === String(process.pid) ? fds.split(',').map(Number) : [];
+}
+
+export interface Restarts extends RestartControl {
+  /** Resolves when a command has asked for a restart. Call it when the daemon is ready. */
+  requested(): Promise<'restart'>;
+  /** Tells the command that it has failed; the daemon continues. */
+  failed(problem: string): void;
+}
+
+/** @param isPossible whether this process can hand over */
+export function createRestarts(isPossible: boolean): Restarts {
+  const instance = randomUUID();
+  let problem: string | null = null;
+  let isReady = false;
+  let begin = (): void => {};
+  return {
+    state: () => ({ instance: isReady ? instance : null, problem }),
+    check: async () =>
+      isPossible
+        ? programProblem()
+        : 'koffi is not available: use systemctl restart, or stop and start the daemon',
+    begin: () => begin(),
+    failed(why) {
+      problem = why;
+    },
+    requested: () =>
+      new Promise((resolve) => {
+        isReady = true;
+        begin = () => resolve('restart');
+      }),
+  };
+}
+
+/** Lets the program on disk check what it would start with. Resolves with what it prints when it cannot; null: it can. */
+function programProblem(): Promise<string | null> {
+  return new Promise((resolve) => {
+    const options = { timeout: CHECK_MS, maxBuffer: MAX_REPORT_BYTES, killSignal: 'SIGKILL' as const };
+    execFile(process.execPath, [...OWN_COMMAND(), '--check'], options, (error, stdout, stderr) => {
+      if (error === null) return resolve(null);
+      const { code, signal, message } = error;
+      const end = signal ? `ended by ${signal}` : typeof code === 'number' ? `exit code ${code}` : message;
+      resolve(`${stderr.trim() || stdout.trim()}\n(${end})`.trim());
+    });
+  });
+}
+
+/** Replaces the program of this process. Returns only when that failed: with the reason. */
+export function execute(libc: Libc, carried: Carried, env: Environment): string {
+  let parcel: number[] = [];
+  try {
+    parcel = pack(libc, carried);
+    // Node has marked the standard streams close-on-exec.
+    for (const fd of [0, 1, 2, ...parcel]) libc.keepOnExec(fd);
+    const passed = { ...env, LISTEN_FDS: undefined, [PARCEL_VARIABLE]: `${process.pid}:${parcel.join(',')}` };
+    const variables = Object.entries(passed).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${value}`],
+    );
+    libc.execute(process.execPath, [process.execPath, ...OWN_COMMAND()], variables);
+    return `execve: errno ${libc.errno()}`;
+  } catch (error) {
+    return String(error);
+  } finally {
+    for (const fd of parcel) libc.close(fd);
+  }
+}
+
+/**
+ * Whether systemd stops this service in order to start it again. `systemctl stop` and `restart` send the same signal: the job tells
+ * them apart. False where that cannot be known.
+ */
+export function isRestarting(env: Environment): Promise<boolean> {
+  const unit = env['NOTIFY_SOCKET'] === undefined ? null : ownUnit();
+  if (unit === null) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const words = ['list-jobs', '--plain', '--no-legend', '--no-pager', '--full', unit];
+    execFile('systemctl', words, { timeout: JOB_MS }, (error, stdout) => {
+      // `123 pulsegate.service restart running`
+      const job = stdout
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/))
+        .find(([, name]) => name === unit);
+      resolve(error === null && (job?.[2] === 'restart' || job?.[2] === 'try-restart'));
+    });
+  });
+}
+
+/** The name of the service whose control group this process is in. */
+function ownUnit(): string | null {
+  try {
+    const groups = readFileSync('/proc/self/cgroup', 'utf8').trim().split('/');
+    return groups.findLast((name) => name.endsWith('.service')) ?? null;
+  } catch {
+    return null;
+  }
+}

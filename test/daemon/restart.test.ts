@@ -1,0 +1,128 @@
+// `pulsegate restart`: the program on disk replaces the running daemon, in the same process.
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { runCommand } from '../helpers/command.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { freePort } from '../helpers/ports.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+const restart = ({ dataDir, configFile }: TestDaemon) =>
+  runCommand(dataDir, ['restart', '--config', configFile]);
+
+/** A request under way may be cut; no connection may be refused. */
+const isRefusedAt = (url: string): Promise<boolean> =>
+  fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+    () => false,
+    ({ cause }: { cause?: { code?: string } }) => cause?.code === 'ECONNREFUSED',
+  );
+
+interface Live {
+  readonly id: string;
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+  readonly openedAt: string;
+}
+
+/** The node engine hands over its listeners alone. */
+const isNode = process.env['TEST_ENGINE'] === 'node';
+
+describe('pulsegate restart', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let target: { readonly port: number };
+  const player = { username: 'anna', password: 'secret' };
+  const countReady = () => daemon.lines.filter(({ msg }) => msg === 'ready').length;
+
+  it('refuses no connection, keeps ports and process, and reads the configuration again', async () => {
+    const [first, second, third] = [await freePort(), await freePort(), await freePort()];
+    const listeners = [{ host: '127.0.0.1', port: first }];
+    daemon = await startTestDaemon(scope, { config: { socks: { listeners } } });
+    target = await startTarget(scope, echo);
+    await daemon.addAccount(player.username, player.password);
+    const isPort = async (port: number): Promise<boolean> =>
+      connectThrough({ ...player, port }, '127.0.0.1', target.port).then(
+        (session) => {
+          session.destroy();
+          return true;
+        },
+        () => false,
+      );
+    assert.equal(await isPort(first), true);
+    const text = await readFile(daemon.configFile, 'utf8');
+    await writeFile(daemon.configFile, text.replaceAll(`${first}`, `${second}`));
+
+    const live = await connectThrough({ ...player, port: daemon.socks.port }, '127.0.0.1', target.port);
+    live.send('before');
+    assert.equal(String(await live.read(6)), 'before');
+    const sessionsNow = async () =>
+      ((await daemon.api('GET', '/api/v1/sessions?sort=openedAt&limit=1')).json as { items: Live[] })
+        .items[0];
+    const before = await eventually(async () => {
+      const found = await sessionsNow();
+      assert.equal(found?.bytesUp, 6);
+      return found;
+    });
+
+    let isOver = false;
+    const refused: unknown[] = [];
+    const attempts = (async () => {
+      for (let count = 0; ; count += 1) {
+        if (isOver && count > 20) return count;
+        await Promise.all([
+          isRefusedAt(daemon.adminUrl).then((isRefused) => isRefused && refused.push('admin')),
+          connectThrough({ ...player, port: daemon.socks.port }, '127.0.0.1', target.port).then(
+            (session) => session.destroy(),
+            (error: unknown) => refused.push(error),
+          ),
+        ]);
+      }
+    })();
+    const { code, stdout, stderr } = await restart(daemon);
+    isOver = true;
+    assert.deepEqual([code, stderr], [0, ''], stderr);
+    assert.match(stdout, /^Restarted in \d+ ms\.$/m);
+    assert.ok((await attempts) > 20);
+    assert.deepEqual(refused.map(String), []);
+    await eventually(() => assert.equal(countReady(), 2));
+    assert.equal(daemon.process.exitCode, null);
+    if (!isNode) {
+      live.send('after.');
+      assert.equal(String(await live.read(6)), 'after.');
+      await eventually(async () => {
+        const { id, bytesUp, bytesDown, openedAt } = (await sessionsNow()) ?? {};
+        assert.deepEqual([id, bytesUp, bytesDown, openedAt], [before.id, 12, 12, before.openedAt]);
+      });
+    }
+    live.destroy();
+    // The listener of the first configuration is closed, that of the second is open.
+    assert.deepEqual([await isPort(first), await isPort(second), await isPort(third)], [false, true, false]);
+  });
+
+  it('of a program that could not start changes nothing, and says why', async () => {
+    const text = await readFile(daemon.configFile, 'utf8');
+    const missing = '/does/not/exist.pem';
+    await writeFile(daemon.configFile, `${text}geo: ${JSON.stringify({ country: missing })}\n`);
+    const { code, stdout, stderr } = await restart(daemon);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^The daemon is not restarted, and continues as before\.\n[\s\S]*exist\.pem[\s\S]*exit code 2/,
+    );
+    assert.equal(countReady(), 2);
+    await writeFile(daemon.configFile, text);
+    assert.equal((await restart(daemon)).code, 0);
+    await eventually(() => assert.equal(countReady(), 3));
+  });
+
+  it('needs a running daemon', async () => {
+    daemon.signal('SIGTERM');
+    assert.equal(await daemon.exited(), 0);
+    const { code, stderr } = await restart(daemon);
+    assert.equal(code, 1);
+    assert.match(stderr, /^No daemon is running for/);
+  });
+});
