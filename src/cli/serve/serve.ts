@@ -72,6 +72,7 @@ export async function serve(given: Flags, file: string | undefined, io: CommandI
     running = daemon;
     reportReady(daemon, loaded, log, io);
     await service.ready();
+    if (service.canStore) await service.emptyStore();
     hangups.handle(() => reload(read, loaded, daemon, log));
     const cause = await Promise.race([signals.next(), restarts.requested(), daemon.broken]);
     if (cause === 'restart') {
