@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
+import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import type { PlaneHandover } from '../../src/proxy/handover/state.js';
 import { readPlaneState } from '../../src/proxy/handover/state.js';
 import type { PlaneOptions } from '../../src/proxy/plane/plane.js';
@@ -411,6 +412,39 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       client?.send('still');
       assert.equal(String(await client?.read(5)), 'still');
     }
+  });
+
+  it('holds the permits of its sessions again', async (t) => {
+    const target = await startTarget(t, echo);
+    const account = { ...accountRecord('anna'), needsPermit: true };
+    const first = await startPlane(t, [], { accounts: [account] });
+    const client = await connectThrough(player(first), '127.0.0.1', target.port);
+    await first.plane.settle();
+    const handed = carried(await first.plane.handOver());
+    await first.plane.stop();
+    const events: string[] = [];
+    const permit = { release: () => void events.push('released') };
+    const observer: PlaneOptions['observer'] = {
+      sessions: new SessionRegistry(),
+      exits: { wayChanged() {}, failed() {} },
+      logins() {},
+      rehashed() {},
+      penalty() {},
+      guarded() {},
+      permits: {
+        acquire: async () => ({ ok: true, permit }),
+        hold(accountId, address) {
+          events.push(`${accountId} ${address}`);
+          return permit;
+        },
+      },
+    };
+    const next = await startPlane(t, [], { handed, observer });
+    next.plane.report();
+    const held = `${account.id} 127.0.0.1`;
+    await eventually(() => assert.deepEqual(events, [held]));
+    client.destroy();
+    await eventually(() => assert.deepEqual(events, [held, 'released']));
   });
 
   it('starts again what waits for a name, and ends what it cannot hand over', async (t) => {
