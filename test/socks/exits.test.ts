@@ -24,7 +24,7 @@ import {
   request,
 } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
-import { startTarget, tellAddress } from '../helpers/targets.js';
+import { echo, startTarget, tellAddress } from '../helpers/targets.js';
 import { associateThrough, UdpEnd } from '../helpers/udp-client.js';
 
 const EXITS = '/api/v1/exits';
@@ -233,6 +233,23 @@ for (const engine of ['native', 'node'] as const) {
       const { password: _, ...kept } = living;
       await api('PATCH', `${EXITS}/proxies`, { upstreams: [kept] });
       assert.equal(await seenBy(account), '127.0.0.1');
+
+      // When its last proxy dies, an exit loses its own sessions and no others.
+      const echoes = await startTarget(scope, echo);
+      const direct = await accountWith('jp', 'direct');
+      const talk = async (client: RawClient) => {
+        client.send('word');
+        assert.equal((await client.read(4)).toString(), 'word');
+      };
+      const open = (by: typeof account) =>
+        Promise.all(Array.from({ length: 10 }, () => connectThrough(by, '127.0.0.1', echoes.port)));
+      const [lost, stays] = [await open(account), await open(direct)];
+      await Promise.all([...lost, ...stays].map(talk));
+      other.signal('SIGKILL');
+      await Promise.all([other.exited(), ...lost.map((client) => client.closed())]);
+      await Promise.all(stays.map(talk));
+      await assert.rejects(connectThrough(account, '127.0.0.1', echoes.port));
+      for (const client of stays) client.destroy();
     });
 
     it('a check finds a proxy that accepts and is silent, skips it, and takes it back; each is checked once an interval', async () => {

@@ -55,7 +55,7 @@ export const exits = {
   'exits.upstreams': ['Proxies', '上级代理'],
   'exits.upstreams.hint': [
     'One per line, the next is used when one is dead: user:password@host:1080 or http://host:3128. A password that is stored is not shown, and stays while it is left out.',
-    '每行一个，前一个不可用时用下一个：用户名:密码@主机:1080 或 http://主机:3128。已保存的密码不显示，不填则保留。',
+    '每行一个，前一个不可用时用下一个，例如 user:password@host:1080 或 http://host:3128。已保存的密码不显示，不填则保留。',
   ],
   'exits.names': ['Names are resolved', '域名解析'],
   'exits.names.here': ['Here', '本机'],
