@@ -86,8 +86,8 @@ module.exports = {
     onlyUser(
       'koffi-is-fenced',
       'koffi',
-      '^src/proxy/io/native/libc\\.ts$',
-      'Every direct system call stands in one file, with its contract.',
+      '^src/(proxy/io/native/libc|agents/confinement/system)\\.ts$',
+      'Every direct system call stands in one file, with its contract: those of players, and those that confine agents.',
     ),
     {
       name: 'protocols-know-no-sockets',

@@ -1,16 +1,25 @@
 // Creates the configured agents: the backend and the delivery channel of each.
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Agent, Channel } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createTurns } from '../core/turns.js';
 import type { AgentSettings, ChannelSettings, Hidden } from './agent-settings.js';
-import { createCommandAgent } from './backends/command.js';
 import { createHttpAgent } from './backends/http.js';
 import { createOpenAiAgent } from './backends/openai.js';
 import { createFileChannel } from './channels/file.js';
 import { createHttpChannel } from './channels/http.js';
 import { createLogChannel } from './channels/log.js';
+import {
+  accessOf,
+  agentFolder,
+  type CommandSettings,
+  commandFrom,
+  temporaryFolder,
+} from './confinement/access.js';
+import { createConfinedAgent } from './confinement/confined-agent.js';
+import { limited } from './confinement/limits.js';
 import type { DeliverySchedule } from './deliverer.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
 
@@ -45,14 +54,7 @@ export function buildAgents(deps: {
     const { maxReplyBytes } = settings;
     switch (settings.type) {
       case 'command':
-        return createCommandAgent({
-          command: settings.command,
-          cwd: settings.cwd ?? undefined,
-          env: { ...inheritedEnvironment(), ...revealed(settings.env) },
-          maxReplyBytes,
-          killAfterMs: KILL_AFTER_MS,
-          groups,
-        });
+        return commandAgent(name, settings);
       case 'http':
         return createHttpAgent({
           url: settings.url,
@@ -68,6 +70,28 @@ export function buildAgents(deps: {
           now,
         });
     }
+  }
+
+  function commandAgent(name: string, settings: CommandSettings): Agent {
+    const { cwd, maxReplyBytes, timeoutMs, limits } = settings;
+    const command = commandFrom(settings);
+    const folder = agentFolder(deps.dataDir, name);
+    const inputFolder = temporaryFolder(folder);
+    const own = { HOME: folder, TMPDIR: inputFolder };
+    const env: Record<string, string> = { ...inheritedEnvironment(), ...own, ...revealed(settings.env) };
+    const cpuMs = limits.cpuMs ?? timeoutMs * availableParallelism();
+    const start = {
+      access: accessOf({ ...settings, command }, folder, env['PATH'] ?? ''),
+      options: {
+        command: limited(command, { ...limits, cpuSeconds: Math.ceil(cpuMs / 1000) }),
+        cwd: cwd ?? folder,
+        inputFolder,
+        env,
+        maxReplyBytes,
+        killAfterMs: KILL_AFTER_MS,
+      },
+    };
+    return createConfinedAgent(start, groups);
   }
 
   function scheduleOf(settings: ChannelSettings): DeliverySchedule | null {
@@ -107,7 +131,7 @@ export function buildAgents(deps: {
 
 /** Returns the variables that commands inherit from the daemon's environment. */
 function inheritedEnvironment(): Record<string, string> {
-  const names = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
+  const names = ['PATH', 'LANG', 'TZ'];
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

@@ -65,7 +65,16 @@ export type AgentSettings = CommonSettings &
     | {
         readonly type: 'command';
         readonly command: readonly string[];
+        /** null: a folder of its own in the data folder. */
         readonly cwd: string | null;
+        /** Paths that it may read or change in addition; null: the configuration does not say. */
+        readonly allow: { readonly read: readonly string[]; readonly write: readonly string[] } | null;
+        readonly limits: {
+          readonly memoryBytes: number;
+          readonly processes: number;
+          /** Processor time of a process; null: as much as fits into `timeout` on all processors. */
+          readonly cpuMs: number | null;
+        };
         /** Names of the nodes that may execute its runs; null: every node. */
         readonly nodes?: readonly string[] | null;
         readonly env: Readonly<Record<string, Hidden>>;

@@ -16,6 +16,7 @@ import { Secret } from './units.js';
 const MIN_SECRET_CHARS = 32;
 
 const path = () => text('a file path');
+const absolutePath = () => text('an absolute path', /^\//);
 
 /** An agent name, as in requests to /hooks and in logs. */
 const agentName = () =>
@@ -189,6 +190,17 @@ const agent = z.discriminatedUnion('type', [
     type: z.literal('command'),
     command: z.array(text('a program or an argument, as text')).min(1),
     cwd: text('a folder').nullable().default(null),
+    allow: z
+      .strictObject({ read: z.array(absolutePath()).default([]), write: z.array(absolutePath()).default([]) })
+      .nullable()
+      .default(null),
+    limits: z
+      .strictObject({
+        memory: size({ min: '16MiB', max: '1TiB' }).prefault('4GiB'),
+        processes: whole(1, 1_000_000).default(1024),
+        cpu: duration({ min: '1s', max: '24d' }).nullable().default(null),
+      })
+      .prefault({}),
     nodes: z.array(text('the name of a node')).min(1).nullable().default(null),
     env: z.record(variableName(), secret('the value of a variable, 1 to 4096 characters')).default({}),
     ...common,

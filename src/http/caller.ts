@@ -11,6 +11,8 @@ import { failure, type ProblemAnswer } from './api/problem.js';
 
 /** On the control socket: names the calling system user, percent-encoded, for the audit log. */
 export const USER_HEADER = 'pulsegate-user';
+/** On the control socket: the token of a file in the data folder, which agents' programs cannot read. */
+export const CONTROL_TOKEN_HEADER = 'pulsegate-control-token';
 /** On the control socket: answers the version and the database of the daemon. */
 export const IDENTITY_PATH = '/identity';
 /** The media type of files that the command line sends. Their format is in the query. */

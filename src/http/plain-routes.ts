@@ -1,5 +1,6 @@
 // Routes outside /api/v1: health, the control socket's own, and webhooks.
 
+import { timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type Router from '@koa/router';
 import Koa, { type Context, type Middleware, type ParameterizedContext } from 'koa';
@@ -8,7 +9,14 @@ import type { Log } from '../core/log.js';
 import { printable } from '../core/text.js';
 import { within } from '../core/timers.js';
 import { type BodyBytes, createBytesReader } from './body.js';
-import { type AdminState, commandCaller, IDENTITY_PATH, RESTART_PATH, USER_HEADER } from './caller.js';
+import {
+  type AdminState,
+  CONTROL_TOKEN_HEADER,
+  commandCaller,
+  IDENTITY_PATH,
+  RESTART_PATH,
+  USER_HEADER,
+} from './caller.js';
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 
 export interface HealthDeps {
@@ -68,15 +76,27 @@ export interface RestartState {
   readonly problem: string | null;
 }
 
-/** @param identity of the daemon, which a command reads before it asks anything else */
+export interface ControlAccess {
+  /** Of the daemon, which a command reads before it asks anything else. */
+  readonly identity: string;
+  /** Of the data folder: programs of agents run as the same user and may connect, but cannot read it. */
+  readonly token: string;
+}
+
 export function createControlServer(
   v1: Router<AdminState>,
   log: Log,
-  identity: string,
+  { identity, token }: ControlAccess,
   restarts: RestartControl,
 ): Server {
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
+  app.use((ctx, next) => {
+    const [given, expected] = [Buffer.from(ctx.get(CONTROL_TOKEN_HEADER)), Buffer.from(token)];
+    if (given.length === expected.length && timingSafeEqual(given, expected)) return next();
+    ctx.status = 401;
+    ctx.body = { title: 'Unauthorized', detail: 'the token of the control socket is missing or wrong' };
+  });
   app.use((ctx, next) => {
     if (ctx.path !== IDENTITY_PATH) return next();
     ctx.body = JSON.stringify(identity);

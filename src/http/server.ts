@@ -26,6 +26,7 @@ import { answerFailures, otherMethods, unknownPath } from './guards/failures.js'
 import { hostGuard, sameOriginGuard } from './guards/host.js';
 import { type MetricsDeps, metricsRoute } from './metrics.js';
 import {
+  type ControlAccess,
   createControlServer,
   type HealthDeps,
   healthRoutes,
@@ -183,8 +184,8 @@ export function createAdminServer(services: Services, options: AdminServerOption
     /** Creates one that serves only links for players. */
     createPlayersServer: () => servers.create(playersApp.callback()),
     /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
-    createControlServer: (identity: string, restarts: RestartControl): Server =>
-      createControlServer(v1, log, identity, restarts),
+    createControlServer: (access: ControlAccess, restarts: RestartControl): Server =>
+      createControlServer(v1, log, access, restarts),
     /** Sets the certificate of new connections, on servers with TLS. */
     setTls(next: Tls): void {
       if (!tls) return;

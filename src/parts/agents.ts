@@ -1,4 +1,5 @@
 // Webhooks and agents.
+import { enforcementHere } from '../agents/confinement/enforcement.js';
 import { type AgentGateway, createAgentGateway } from '../agents/gateway.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
@@ -8,6 +9,7 @@ import type { Core } from './core.js';
 import type { PenaltiesPart } from './database/changes.js';
 import { nodeNameOf } from './database/node.js';
 import type { Part } from './lifecycle.js';
+import { agentFileWarnings } from './named-files.js';
 import type { OperatorSettings } from './operator-settings.js';
 
 export interface AgentsPart extends Part, Pick<AgentGateway, 'handle' | 'control' | 'prepareReload'> {
@@ -51,7 +53,10 @@ export function createAgentsPart(deps: {
     control: gateway.control,
     prepareReload: gateway.prepareReload,
     mayCall: (address) => webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
-    start: gateway.start,
+    start() {
+      warnOfAccess(deps.config, deps.log);
+      return gateway.start();
+    },
 
     // Webhooks get 503 during the drain, so that callers retry.
     drain({ ms, signal }) {
@@ -61,4 +66,12 @@ export function createAgentsPart(deps: {
 
     stop: () => everyStep(() => gateway.stop(0), gateway.release),
   };
+}
+
+/** Warns of agents that reach too much, because the system enforces less, or too little. */
+function warnOfAccess(config: Pick<Config, 'agents' | 'dataDir'>, log: Log): void {
+  if (!Object.values(config.agents).some(({ type }) => type === 'command')) return;
+  const { missing } = enforcementHere();
+  if (missing !== null) log.warn({ missing }, 'programs of agents are not fully confined');
+  for (const { where, text } of agentFileWarnings(config)) log.warn({ where, text }, 'access of an agent');
 }

@@ -1,5 +1,6 @@
 // Checks the configured files for `config check` and `doctor`. The daemon makes the same checks at its start.
 import { accessSync, constants, statSync } from 'node:fs';
+import { allowWarnings, lostPaths } from '../agents/confinement/access.js';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
 import { tlsFilesOf } from './certificates.js';
@@ -47,8 +48,11 @@ export function fileWarnings(config: Config): Problem[] {
   return [...agentFileWarnings(config), ...geo];
 }
 
-/** Returns missing folders and programs of agents. Runs of such an agent fail until the file exists. */
-function agentFileWarnings({ agents }: Config): Problem[] {
+/**
+ * Returns missing folders and programs of agents (runs of such an agent fail until the file exists), and what programs cannot
+ * reach, or should not.
+ */
+export function agentFileWarnings({ agents, dataDir }: Pick<Config, 'agents' | 'dataDir'>): Problem[] {
   return Object.entries(agents).flatMap(([name, agent]) => {
     // This machine has no files for agents of other nodes.
     if (agent.type !== 'command' || agent.nodes !== null) return [];
@@ -60,6 +64,14 @@ function agentFileWarnings({ agents }: Config): Problem[] {
     // Other programs are searched in the daemon's PATH, which this process does not know.
     if (program.startsWith('/') && !isProgram(program))
       problems.push({ where: `agents.${name}.command[0]`, text: `not an executable file: ${program}` });
+    for (const { key, text } of allowWarnings(agent, dataDir))
+      problems.push({ where: `agents.${name}.${key}`, text });
+    const lost = lostPaths(agent, dataDir, process.env['PATH'] ?? '');
+    if (lost.length > 0) {
+      const line = `allow: { read: [${lost.join(', ')}] }`;
+      const text = `its program can no longer reach ${lost.join(', ')}; add ${line} (or write, or nothing: allow: {})`;
+      problems.push({ where: `agents.${name}`, text });
+    }
     return problems;
   });
 }

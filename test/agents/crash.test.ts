@@ -150,7 +150,12 @@ test('after kill -9 the next start kills the processes that agent commands left,
   const config = {
     webhooks: { enabled: true, secret: SECRET, concurrency: 8, agents: { a: {} } },
     agents: {
-      a: { type: 'command', command: ['sh', '-c', script], channel: { type: 'file', path: 'replies.jsonl' } },
+      a: {
+        type: 'command',
+        command: ['sh', '-c', script],
+        allow: { write: [dataDir] },
+        channel: { type: 'file', path: 'replies.jsonl' },
+      },
     },
   };
   const first = await startTestDaemon(t, { dataDir, config });
@@ -195,7 +200,7 @@ test('a shutdown kills the running agent commands after the grace period, or at 
       config: {
         shutdownGrace: signals === 1 ? '100ms' : '60s',
         webhooks: { enabled: true, secret: SECRET, agents: { a: {} } },
-        agents: { a: { type: 'command', command: ['sh', '-c', script] } },
+        agents: { a: { type: 'command', command: ['sh', '-c', script], allow: { write: [dataDir] } } },
       },
     });
     await daemon.api('POST', '/api/v1/agents/a/messages', { message: 'x' });

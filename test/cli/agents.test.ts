@@ -9,7 +9,11 @@ const config = {
   webhooks: { agents: { fixed: { sessionKey: 'the-key' } }, queue: { perAgent: 2, total: 3 } },
   agents: {
     // The variables of a run must not be an invalid configuration for the command line.
-    checks: { type: 'command', command: [process.execPath, BIN, 'config', 'check'] },
+    checks: {
+      type: 'command',
+      command: [process.execPath, BIN, 'config', 'check'],
+      allow: { read: [PROJECT] },
+    },
     echo: { type: 'command', command: ['sh', '-c', 'echo heard; cat > /dev/null'] },
     fixed: { type: 'command', command: ['sh', '-c', 'echo no >&2; exit 4'] },
   },

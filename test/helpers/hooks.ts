@@ -1,5 +1,6 @@
 // Creates the agent gateway over a store, with default settings for tests.
 
+import { tmpdir } from 'node:os';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/agent-settings.js';
 import { type AgentGateway, type AgentGatewayDeps, createAgentGateway } from '../../src/agents/gateway.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
@@ -50,7 +51,10 @@ export function scriptAgent(script: string, over: Partial<AgentSettings> = {}): 
 }
 
 export function commandAgent(command: readonly string[], over: Partial<AgentSettings> = {}): AgentSettings {
-  return { ...common, type: 'command', command, cwd: null, env: {}, ...over } as AgentSettings;
+  // These programs leave their marks in folders of the tests.
+  const allow = { read: ['/'], write: [tmpdir()] };
+  const limits = { memoryBytes: 4 * 1024 ** 3, processes: 1024, cpuMs: null };
+  return { ...common, type: 'command', command, cwd: null, allow, limits, env: {}, ...over } as AgentSettings;
 }
 
 export function httpAgent(url: string, over: Partial<AgentSettings> = {}): AgentSettings {

@@ -60,6 +60,7 @@ export default defineConfig({
   // Each thread starts from a file of its own, which program.ts finds by its path below src.
   input: {
     cli: 'src/cli.ts',
+    'agents/confinement/thread': 'src/agents/confinement/thread.ts',
     'proxy/worker/thread': 'src/proxy/worker/thread.ts',
     'proxy/dns/thread': 'src/proxy/dns/thread.ts',
     'proxy/tls/tls-thread': 'src/proxy/tls/tls-thread.ts',

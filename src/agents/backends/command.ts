@@ -3,7 +3,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runVariables } from '../../core/agents/run-store.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
@@ -13,8 +12,10 @@ import { killRunProcesses, signalGroup } from '../processes.js';
 export interface CommandOptions {
   /** Program and arguments. */
   readonly command: readonly string[];
-  /** Working directory; undefined is the daemon's. */
-  readonly cwd?: string | undefined;
+  /** Working directory. */
+  readonly cwd: string;
+  /** The folder for its input, which the program may open again (/dev/stdin). */
+  readonly inputFolder: string;
   /** The environment of the command, except the variables that name the run. */
   readonly env: Readonly<Record<string, string>>;
   /** The command fails when its reply is longer. */
@@ -22,7 +23,7 @@ export interface CommandOptions {
   /** Time between SIGTERM and SIGKILL, in ms. */
   readonly killAfterMs: number;
   /** Registry of live process groups: a daemon that exits immediately kills them. */
-  readonly groups: Set<number>;
+  readonly groups: { add(group: number): unknown; delete(group: number): unknown };
 }
 
 const STDERR_TAIL_BYTES = 4096;
@@ -38,7 +39,7 @@ export function createCommandAgent(options: CommandOptions): Agent {
         const [program = '', ...args] = options.command;
         let stdin: number;
         try {
-          stdin = openInput(JSON.stringify(input));
+          stdin = openInput(options.inputFolder, JSON.stringify(input));
         } catch (error) {
           return resolve(failed(`the input could not be written: ${(error as Error).message}`));
         }
@@ -62,8 +63,8 @@ export function createCommandAgent(options: CommandOptions): Agent {
  * Returns a descriptor at the start of a file without a name that contains `text`. A pipe is filled only after the program has
  * started: a program whose daemon dies at that moment would see a part of its input, or none.
  */
-function openInput(text: string): number {
-  const path = join(tmpdir(), `pulsegate-${randomUUID()}`);
+function openInput(folder: string, text: string): number {
+  const path = join(folder, `pulsegate-${randomUUID()}`);
   const file = openSync(path, 'wx+', 0o600);
   try {
     unlinkSync(path);
@@ -171,11 +172,11 @@ function tail(maxBytes: number) {
 function spawnFault(error: NodeJS.ErrnoException, { command, cwd }: CommandOptions): string {
   const program = command[0] ?? '';
   // ENOENT means a missing program or a missing working directory. The error of Node does not distinguish them.
-  if (error.code === 'ENOENT')
-    return `${program} was not found${cwd === undefined ? '' : ` (or the folder ${cwd})`}`;
+  if (error.code === 'ENOENT') return `${program} was not found (or the folder ${cwd})`;
   if (error.code === 'EAGAIN')
     return `${program} could not be started: the limit of processes is reached; raise TasksMax= or ulimit -u`;
-  if (error.code === 'EACCES') return `${program} could not be started: permission denied`;
+  if (error.code === 'EACCES')
+    return `${program} could not be started: permission denied (for a file that is not in a system folder: allow.read)`;
   return `${program} could not be started: ${error.message}`;
 }
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { enforcementHere } from '../../agents/confinement/enforcement.js';
 import type { Config, Loaded } from '../../config.js';
 import { coveringPorts } from '../../core/egress/egress-entry.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../../parts/capacity.js';
@@ -34,6 +35,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'admin certificate': ({ config }) => checkCertificates(config, Date.now()),
   files: checkFiles,
   secrets: checkSecrets,
+  agents: ({ config }) => checkAgents(config),
   dns: ({ config }) => checkDns(config),
   ipv6: checkIpv6,
   'local ports': checkLocalPorts,
@@ -169,6 +171,13 @@ function checkEngine({ socks }: Config): Found {
   const text = `the native engine is not available (${here.reason}); install the optional package koffi`;
   if (socks.engine === 'native') return stop(`socks.engine: ${text}`);
   return warn(`node: ${text} on Linux for higher speed; ${NODE_LIMITATION}`);
+}
+
+/** Whether programs of agents are kept from the daemon's files and signals. */
+function checkAgents({ agents }: Config): Found | null {
+  if (!Object.values(agents).some(({ type }) => type === 'command')) return null;
+  const { text, missing } = enforcementHere();
+  return missing === null ? ok(text) : warn(`${text}; not enforced: ${missing}`);
 }
 
 const ENOUGH_PORTS = 10_000;

@@ -2,16 +2,23 @@
 // opened database. Types of input and answer are those of the routes.
 import { existsSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../../config.js';
 import type { Problem } from '../../http/api/problem.js';
-import { FILE_TYPE, IDENTITY_PATH, RESTART_PATH, USER_HEADER } from '../../http/caller.js';
+import {
+  CONTROL_TOKEN_HEADER,
+  FILE_TYPE,
+  IDENTITY_PATH,
+  RESTART_PATH,
+  USER_HEADER,
+} from '../../http/caller.js';
 import type { Call } from '../../http/in-process.js';
 import type { RestartState } from '../../http/plain-routes.js';
-import { controlSocketPath, identityOf } from '../../parts/admin/admin-listeners.js';
+import { controlSocketPath, controlToken, identityOf } from '../../parts/admin/admin-listeners.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import type { Core } from '../../parts/core.js';
 import { cliActor } from './actor.js';
@@ -256,6 +263,7 @@ async function exchange(to: RequestOptions, { method, body, content, ifMatch }: 
   const { request } = process.getBuiltinModule('node:http');
   return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
     const headers = {
+      [CONTROL_TOKEN_HEADER]: controlToken(dirname(to.socketPath ?? '')),
       [USER_HEADER]: encodeURIComponent(cliActor().name),
       ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -1,12 +1,14 @@
 // The listeners of the admin API: sockets from systemd, or else those of `admin.host` and `admin.port`; and the one of
 // `admin.playerPage`, if it has a port.
-import { createHash, type X509Certificate } from 'node:crypto';
+import { createHash, randomBytes, type X509Certificate } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Config } from '../../config.js';
 import { isSocketPath } from '../../core/endpoints.js';
-import { StartError } from '../../core/errors.js';
+import { codeOf, StartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import type { ControlAccess } from '../../http/plain-routes.js';
 import { readBuild, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd-sockets.js';
@@ -92,6 +94,25 @@ export function controlSocketPath(dataDir: string): string | null {
   return isSocketPath(path) ? path : null;
 }
 
+const tokenPath = (dataDir: string): string => join(dataDir, 'control-token');
+
+/** The token of the running daemon; empty when there is none, or this user may not read it. */
+export function controlToken(dataDir: string): string {
+  try {
+    return readFileSync(tokenPath(dataDir), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Writes a new token, for this user alone. @throws a system error */
+function newControlToken(dataDir: string): string {
+  const token = randomBytes(32).toString('base64url');
+  rmSync(tokenPath(dataDir), { force: true });
+  writeFileSync(tokenPath(dataDir), token, { mode: 0o600, flag: 'wx' });
+  return token;
+}
+
 /**
  * Returns a digest of the version and the database. A daemon of another one cannot answer for a command: its API may differ, and
  * a folder may be that of a daemon on another database.
@@ -108,7 +129,7 @@ export function identityOf({ database }: Pick<Config, 'database'>): string {
  */
 export function createControlSocketPart(deps: {
   readonly config: Pick<Config, 'dataDir' | 'database'>;
-  readonly http: { createControlServer(identity: string): Server };
+  readonly http: { createControlServer(access: ControlAccess): Server };
   /** Null: nothing can be handed over. */
   readonly sockets: ListeningSockets | null;
   readonly log: Log;
@@ -118,7 +139,7 @@ export function createControlSocketPart(deps: {
   return {
     name: 'control socket',
     async start() {
-      close = await open(deps, () => deps.http.createControlServer(identity));
+      close = await open(deps, (token) => deps.http.createControlServer({ identity, token }));
     },
     stop: () => close(),
   };
@@ -127,7 +148,7 @@ export function createControlSocketPart(deps: {
 /** Returns a function that closes the socket. */
 async function open(
   { config: { dataDir }, sockets, log }: Parameters<typeof createControlSocketPart>[0],
-  createServer: () => Server,
+  createServer: (token: string) => Server,
 ): Promise<() => void> {
   const path = controlSocketPath(dataDir);
   if (path === null) {
@@ -135,10 +156,11 @@ async function open(
     return () => {};
   }
   try {
-    const openAt = () => openServerOnPath(sockets, createServer(), path, 0o600);
+    const token = newControlToken(dataDir);
+    const openAt = () => openServerOnPath(sockets, createServer(token), path, 0o600);
     return (await listenOnPath({ name: 'control', path, open: openAt })).close;
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
+    if (!(error instanceof StartError) && codeOf(error) === undefined) throw error;
     log.warn({ err: error }, 'cannot open control socket');
     return () => {};
   }

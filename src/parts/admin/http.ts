@@ -10,7 +10,7 @@ import type { ExitsSetting } from '../../core/exits/exits-setting.js';
 import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { createIsOwnOutbound } from '../../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../../http/guards/client.js';
-import type { RestartControl } from '../../http/plain-routes.js';
+import type { ControlAccess, RestartControl } from '../../http/plain-routes.js';
 import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../http/server.js';
 import { PROGRAM_FOLDER, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
@@ -30,7 +30,7 @@ import { createServices, type ServiceParts } from './services.js';
 export interface HttpPart
   extends Part,
     Pick<AdminServer, 'createHttpServer' | 'createPlayersServer' | 'setTls'> {
-  createControlServer(identity: string): Server;
+  createControlServer(access: ControlAccess): Server;
   /** The certificate at the start; null for plain HTTP. */
   readonly certificate: X509Certificate | null;
 }
@@ -83,7 +83,7 @@ export function createHttpPart(
     certificate: tls?.certificate ?? null,
     createHttpServer: server.createHttpServer,
     createPlayersServer: server.createPlayersServer,
-    createControlServer: (identity) => server.createControlServer(identity, restarts),
+    createControlServer: (access) => server.createControlServer(access, restarts),
     setTls: server.setTls,
     drain() {
       isStopping = true;

@@ -28,6 +28,8 @@ function start(command: readonly string[], over: Partial<Parameters<typeof creat
   const abort = new AbortController();
   const runId = `01900000-0000-7000-8000-${String(process.pid * 1000 + ++runs).padStart(12, '0')}`;
   const agent = createCommandAgent({
+    cwd: process.cwd(),
+    inputFolder: tmpdir(),
     command,
     env: { PATH: process.env['PATH'] ?? '' },
     maxReplyBytes: 1024,
@@ -76,7 +78,7 @@ test('the program gets its whole input when the daemon is killed as soon as it h
   const daemon = `
     import { createCommandAgent } from ${JSON.stringify(import.meta.resolve('../../../src/agents/backends/command.js'))};
     const command = ['sh', '-c', 'cat > "$0.part"; mv "$0.part" "$0"', ${JSON.stringify(file)}];
-    const agent = createCommandAgent({ command, env: process.env, maxReplyBytes: 1024, killAfterMs: 300, groups: new Set() });
+    const agent = createCommandAgent({ command, cwd: '/', inputFolder: ${JSON.stringify(tmpdir())}, env: process.env, maxReplyBytes: 1024, killAfterMs: 300, groups: new Set() });
     agent.run({ ...${JSON.stringify(input)}, message: 'x'.repeat(${message.length}) }, new AbortController().signal);
     process.kill(process.pid, 'SIGKILL');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', daemon], { stdio: 'inherit' });
@@ -151,6 +153,8 @@ test('a reply loses one line break at its end, and U+0000 is replaced', async ()
 
 test('a program may leave a long input unread', async () => {
   const agent = createCommandAgent({
+    cwd: process.cwd(),
+    inputFolder: tmpdir(),
     command: ['echo', 'done'],
     env: {},
     maxReplyBytes: 1024,
@@ -215,6 +219,8 @@ test('a run that is aborted before its start starts no program', async (t) => {
   const abort = new AbortController();
   abort.abort('shutdown');
   const agent = createCommandAgent({
+    cwd: process.cwd(),
+    inputFolder: tmpdir(),
     command: sh(`echo yes > ${file}`),
     env: { PATH: process.env['PATH'] ?? '' },
     maxReplyBytes: 10,

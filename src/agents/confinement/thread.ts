@@ -1,0 +1,46 @@
+// The thread of a `command` agent: gives up its rights, then starts the programs, which inherit what is left. A process that did so
+// and became the program would cost an agent's run a start of Node.
+import { stat } from 'node:fs/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createCommandAgent } from '../backends/command.js';
+import type { FromThread, ThreadStart, ToThread } from './messages.js';
+import { loadConfinement } from './system.js';
+
+async function serve({ access, options }: ThreadStart): Promise<void> {
+  // The first work for Node's thread pool starts its threads for the whole process: they must not inherit these restrictions.
+  await stat('/');
+  loadedOrNull()?.restrictThread(access);
+
+  const aborts = new Map<number, AbortController>();
+  const agent = createCommandAgent({
+    ...options,
+    groups: {
+      add: (group) => tell({ group, isAlive: true }),
+      delete: (group) => tell({ group, isAlive: false }),
+    },
+  });
+
+  parentPort?.on('message', (message: ToThread) => {
+    if ('abort' in message) return aborts.get(message.abort)?.abort();
+    const { id, input } = message;
+    const abort = new AbortController();
+    aborts.set(id, abort);
+    void agent.run(input, abort.signal).then((output) => {
+      aborts.delete(id);
+      tell({ id, output });
+    });
+  });
+}
+
+/** Null without koffi: the daemon has said so at its start. */
+function loadedOrNull(): ReturnType<typeof loadConfinement> | null {
+  try {
+    return loadConfinement();
+  } catch {
+    return null;
+  }
+}
+
+const tell = (message: FromThread): void => parentPort?.postMessage(message);
+
+void serve(workerData as ThreadStart);
