@@ -39,7 +39,12 @@ class AgentThread {
   isAlive = true;
 
   constructor(start: ThreadStart, groups: Set<number>) {
-    this.#worker = new Worker(threadUrl('agents/confinement/thread'), { workerData: start, name: 'agent' });
+    this.#worker = new Worker(threadUrl('agents/confinement/thread'), {
+      workerData: start,
+      name: 'agent',
+      // It closes a descriptor that a system call opened, of which Node would warn.
+      trackUnmanagedFds: false,
+    });
     let fault = 'the thread of the agent ended';
     this.#worker.on('message', (message: FromThread) => {
       if ('output' in message) this.#settle(message.id, message.output);
