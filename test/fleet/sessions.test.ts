@@ -14,6 +14,7 @@ interface Session {
   readonly node: string;
   readonly bytesUp: number;
   readonly client: { readonly port: number };
+  readonly exit: string | null;
   readonly outgoing: { readonly address: string } | null;
 }
 interface Page {
@@ -39,8 +40,14 @@ describe('live sessions of two nodes', async () => {
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     targetPort = (await startTarget(t, echo)).port;
     annId = await one.addAccount('ann', 'word');
-    await one.addAccount('bob', 'word');
-    await eventually(() => two.account('bob'));
+    const exit = { name: 'jp', addresses: ['127.0.0.7'] };
+    assert.equal((await one.api('POST', '/api/v1/exits', exit)).status, 201);
+    const bob = await one.addAccount('bob', 'word');
+    assert.equal((await one.api('PATCH', `/api/v1/accounts/${bob}`, { exit: 'jp' })).status, 200);
+    await eventually(async () => {
+      assert.equal((await getJson(two, '/api/v1/exits/jp'))['name'], 'jp');
+      assert.equal((await getJson(two, `/api/v1/accounts/${bob}`))['exit'], 'jp');
+    });
   });
 
   test('each node lists, filters, sorts and counts the sessions of both', async () => {
@@ -60,8 +67,12 @@ describe('live sessions of two nodes', async () => {
       );
       assert.deepEqual(items.map((each) => each.node).sort(), ['gate-1', 'gate-2', 'gate-2']);
       assert.deepEqual(
-        items.map(({ outgoing }) => outgoing?.address),
-        ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+        items.map(({ exit, outgoing }) => [exit, outgoing?.address]),
+        [
+          [null, '127.0.0.1'],
+          [null, '127.0.0.1'],
+          ['jp', '127.0.0.7'],
+        ],
       );
       assert.equal((await listAt(node, `?accountId=${annId}`)).matched, 2);
       assert.deepEqual(

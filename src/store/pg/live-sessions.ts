@@ -127,6 +127,7 @@ async function upsert(
         clientPort: client.port,
         port: destination.port,
         via,
+        exit,
         outgoing,
         connectMs,
       } satisfies Facts,
