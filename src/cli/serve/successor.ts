@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RestartControl } from '../../http/plain-routes.js';
 import type { Logger } from '../../log.js';
 import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
@@ -20,6 +21,8 @@ const CHECK_MS = 60_000;
 const MAX_REPORT_BYTES = 64 * 1024;
 /** Time limit for systemd's answer, in ms. Without one, a signal means stop. */
 const JOB_MS = 2_000;
+const JOB_QUESTIONS = 10;
+const JOB_PAUSE_MS = 50;
 
 /** Takes what the process before has handed over. Null: nothing, or nothing usable, which the log says. */
 export function takeHandover(env: NodeJS.ProcessEnv, libc: Libc | null, log: Logger): Carried | null {
@@ -106,20 +109,27 @@ export function execute(libc: Libc, carried: Carried, env: Environment): string 
 
 /**
  * Whether systemd stops this service in order to start it again. `systemctl stop` and `restart` send the same signal: the job tells
- * them apart. False where that cannot be known.
+ * them apart. False where that cannot be known. A question that finds no job is asked again: systemd may be busy.
  */
-export function isRestarting(env: Environment): Promise<boolean> {
+export async function isRestarting(env: Environment): Promise<boolean> {
   const unit = env['NOTIFY_SOCKET'] === undefined ? null : ownUnit();
-  if (unit === null) return Promise.resolve(false);
+  if (unit === null) return false;
+  for (let asked = 0; asked < JOB_QUESTIONS; asked += 1) {
+    const type = await jobOf(unit);
+    if (type !== null) return type === 'restart' || type === 'try-restart';
+    await pause(JOB_PAUSE_MS);
+  }
+  return false;
+}
+
+/** The type of the job of a unit: `stop`, `restart`; null: none is found. */
+function jobOf(unit: string): Promise<string | null> {
   return new Promise((resolve) => {
-    const words = ['list-jobs', '--plain', '--no-legend', '--no-pager', '--full', unit];
-    execFile('systemctl', words, { timeout: JOB_MS }, (error, stdout) => {
+    const words = ['list-jobs', '--plain', '--no-legend', '--no-pager', '--full'];
+    execFile('systemctl', words, { timeout: JOB_MS }, (_error, stdout) => {
       // `123 pulsegate.service restart running`
-      const job = stdout
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/))
-        .find(([, name]) => name === unit);
-      resolve(error === null && (job?.[2] === 'restart' || job?.[2] === 'try-restart'));
+      const jobs = stdout.split('\n').map((line) => line.trim().split(/\s+/));
+      resolve(jobs.find(([, name]) => name === unit)?.[2] ?? null);
     });
   });
 }
