@@ -8,6 +8,7 @@ import { createTurns } from '../core/turns.js';
 import type { AgentSettings, ChannelSettings, Hidden } from './agent-settings.js';
 import { createHttpAgent } from './backends/http.js';
 import { createOpenAiAgent } from './backends/openai.js';
+import { createSocketAgent } from './backends/socket.js';
 import { createFileChannel } from './channels/file.js';
 import { createHttpChannel } from './channels/http.js';
 import { createLogChannel } from './channels/log.js';
@@ -55,6 +56,8 @@ export function buildAgents(deps: {
     switch (settings.type) {
       case 'command':
         return commandAgent(name, settings);
+      case 'socket':
+        return createSocketAgent(settings);
       case 'http':
         return createHttpAgent({
           url: settings.url,

@@ -79,6 +79,12 @@ export type AgentSettings = CommonSettings &
         readonly nodes?: readonly string[] | null;
         readonly env: Readonly<Record<string, Hidden>>;
       }
+    | {
+        readonly type: 'socket';
+        /** A Unix socket. */
+        readonly path: string;
+        readonly nodes?: readonly string[] | null;
+      }
     | { readonly type: 'http'; readonly url: string; readonly apiKeyFile: string | null }
     | {
         readonly type: 'openai';

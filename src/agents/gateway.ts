@@ -81,7 +81,7 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   const queueLimit = createQueueLimit(webhooks.queue);
   const lastActive = new Map<string, number>();
   const otherNodesAgents = Object.entries(deps.agents).flatMap(([name, agent]) =>
-    agent.type === 'command' && agent.nodes && !agent.nodes.includes(deps.nodeName) ? [name] : [],
+    'nodes' in agent && agent.nodes && !agent.nodes.includes(deps.nodeName) ? [name] : [],
   );
   const touch = (agent: string) => lastActive.set(agent, now());
 

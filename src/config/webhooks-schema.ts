@@ -18,6 +18,14 @@ const MIN_SECRET_CHARS = 32;
 const path = () => text('a file path');
 const absolutePath = () => text('an absolute path', /^\//);
 
+/** The path of a Unix socket is limited by the kernel: sun_path has 108 bytes, with one for the end (unix(7)). */
+const MAX_SOCKET_PATH_BYTES = 107;
+const socketPath = () =>
+  textThat(
+    `an absolute path of a Unix socket, at most ${MAX_SOCKET_PATH_BYTES} bytes`,
+    (path) => path.startsWith('/') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES,
+  );
+
 /** An agent name, as in requests to /hooks and in logs. */
 const agentName = () =>
   z
@@ -177,6 +185,9 @@ const variableName = () =>
     .regex(/^(?!PULSEGATE_)[A-Za-z_][A-Za-z0-9_]{0,127}$/)
     .register(about, { allowed: 'the name of a variable that does not start with PULSEGATE_' });
 
+/** The nodes that run an agent which needs something of their machine; null: all nodes. */
+const nodes = () => z.array(text('the name of a node')).min(1).nullable().default(null);
+
 /** The keys of every agent type. */
 const common = {
   timeout: duration({ min: '100ms', max: '24h' }).prefault('2m'),
@@ -201,10 +212,11 @@ const agent = z.discriminatedUnion('type', [
         cpu: duration({ min: '1s', max: '24d' }).nullable().default(null),
       })
       .prefault({}),
-    nodes: z.array(text('the name of a node')).min(1).nullable().default(null),
+    nodes: nodes(),
     env: z.record(variableName(), secret('the value of a variable, 1 to 4096 characters')).default({}),
     ...common,
   }),
+  z.strictObject({ type: z.literal('socket'), path: socketPath(), nodes: nodes(), ...common }),
   z.strictObject({
     type: z.literal('http'),
     url: httpUrl(),

@@ -68,10 +68,10 @@ export function createAgentsPart(deps: {
   };
 }
 
-/** Warns of agents that reach too much, because the system enforces less, or too little. */
+/** Warns of agents that reach too much, because the system enforces less, or too little, and of sockets that are missing. */
 function warnOfAccess(config: Pick<Config, 'agents' | 'dataDir'>, log: Log): void {
-  if (!Object.values(config.agents).some(({ type }) => type === 'command')) return;
-  const { missing } = enforcementHere();
+  const hasPrograms = Object.values(config.agents).some(({ type }) => type === 'command');
+  const missing = hasPrograms ? enforcementHere().missing : null;
   if (missing !== null) log.warn({ missing }, 'programs of agents are not fully confined');
   for (const { where, text } of agentFileWarnings(config)) log.warn({ where, text }, 'access of an agent');
 }

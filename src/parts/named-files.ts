@@ -6,6 +6,8 @@ import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.
 import { tlsFilesOf } from './certificates.js';
 import { geoWarnings, readGeoFiles } from './geo.js';
 
+const WRITTEN_BY_OTHERS = 0o002;
+
 /** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
 export function certificateProblems(config: Config): Problem[] {
   return tlsFilesOf(config).flatMap(([where, tls]) => problemsOf(() => readTlsFiles(tls, where)));
@@ -26,7 +28,7 @@ export function secretFileProblems({ database, socks, webhooks, agents }: Config
     ]),
     ...Object.entries(agents).map(([name, agent]): [string, string | null] => [
       `agents.${name}.apiKeyFile`,
-      agent.type === 'command' ? null : agent.apiKeyFile,
+      'apiKeyFile' in agent ? agent.apiKeyFile : null,
     ]),
   ];
   if (webhooks.enabled) {
@@ -49,13 +51,14 @@ export function fileWarnings(config: Config): Problem[] {
 }
 
 /**
- * Returns missing folders and programs of agents (runs of such an agent fail until the file exists), and what programs cannot
- * reach, or should not.
+ * Returns missing folders, programs and sockets of agents (runs of such an agent fail until the file exists), and what programs
+ * cannot reach, or should not.
  */
 export function agentFileWarnings({ agents, dataDir }: Pick<Config, 'agents' | 'dataDir'>): Problem[] {
   return Object.entries(agents).flatMap(([name, agent]) => {
     // This machine has no files for agents of other nodes.
-    if (agent.type !== 'command' || agent.nodes !== null) return [];
+    if (!('nodes' in agent) || agent.nodes !== null) return [];
+    if (agent.type === 'socket') return socketWarnings(agent.path, `agents.${name}.path`);
     const { cwd, command } = agent;
     const [program = ''] = command;
     const problems: Problem[] = [];
@@ -74,6 +77,20 @@ export function agentFileWarnings({ agents, dataDir }: Pick<Config, 'agents' | '
     }
     return problems;
   });
+}
+
+function socketWarnings(path: string, where: string): Problem[] {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found)
+      return [{ where, text: `no such socket: ${path}; start its unit (systemctl enable --now …socket)` }];
+    if (!found.isSocket()) return [{ where, text: `not a socket: ${path}` }];
+    const isOpen = (found.mode & WRITTEN_BY_OTHERS) !== 0;
+    const text = `every user of this machine can send requests to ${path}; set SocketMode=0660 and SocketGroup=`;
+    return isOpen ? [{ where, text }] : [];
+  } catch (error) {
+    return [{ where, text: `${path} cannot be read: ${(error as Error).message}` }];
+  }
 }
 
 function problemsOf(read: () => unknown): readonly Problem[] {

@@ -421,15 +421,19 @@ agents:
     assert.doesNotMatch((await listed.run(['config', 'check'])).stderr, /webhooks/);
   });
 
-  it('check warns of missing programs and folders of agents', async (t) => {
+  it('check and doctor warn of missing programs, folders and sockets of agents', async (t) => {
     const cli = await commandLine(
       t,
-      'agents: { a: { type: command, command: [/nowhere/x], cwd: /nowhere } }',
+      'agents: { a: { type: command, command: [/nowhere/x], cwd: /nowhere },\n' +
+        ' b: { type: socket, path: /nowhere.sock }, c: { type: socket, path: /etc/hosts } }',
     );
     const { code, stderr } = await cli.run(['config', 'check']);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /agents\.a\.cwd: no such folder: \/nowhere/);
     assert.match(stderr, /agents\.a\.command\[0\]: not an executable file: \/nowhere\/x/);
+    assert.match(stderr, /agents\.b\.path: no such socket: \/nowhere\.sock/);
+    assert.match(stderr, /agents\.c\.path: not a socket: \/etc\/hosts/);
+    assert.match((await cli.run(['doctor'])).stdout, /agents\.b\.path: no such socket/);
   });
 
   it('print writes a valid configuration without secrets', async (t) => {

@@ -176,8 +176,17 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
     'agents: { "a b": { type: http, url: "http://x/" } }',
     'agents.a b: found "a b" as a name; allowed: a name of 1 to 64',
   ],
-  ['agents: { a: {} }', 'agents.a.type: found nothing; allowed: command, http, openai'],
-  ['agents: { a: { type: shell } }', 'agents.a.type: found "shell"; allowed: command, http, openai'],
+  ['agents: { a: {} }', 'agents.a.type: found nothing; allowed: command, socket, http, openai'],
+  ['agents: { a: { type: shell } }', 'agents.a.type: found "shell"; allowed: command, socket, http, openai'],
+  [
+    'agents: { a: { type: socket, path: a.sock } }',
+    'agents.a.path: found "a.sock"; allowed: an absolute path of a Unix',
+  ],
+  [
+    `agents: { a: { type: socket, path: "/${'x'.repeat(107)}" } }`,
+    'agents.a.path: found',
+    'allowed: an absolute path of a Unix socket, at most 107 bytes',
+  ],
   [
     'agents: { a: { type: command } }',
     'pulsegate.yaml:1:14',

@@ -138,6 +138,11 @@ function layOutSystem() {
     ['fish', 'usr/share/fish/vendor_completions.d/pulsegate.fish'],
   ])
     write(file, run(process.execPath, ['bin/pulsegate.js', 'completion', shell]));
+  for (const unit of ['pulsegate-agent-example.socket', 'pulsegate-agent-example@.service'])
+    write(
+      `usr/share/doc/pulsegate/examples/${unit}`,
+      replaced(`systemd/${unit}`, [['file:///opt/pulsegate/systemd/README.md', 'man:pulsegate(1)']]),
+    );
   mkdirSync(join(root, 'usr/bin'));
   symlinkSync('../lib/pulsegate/bin/pulsegate.js', join(root, 'usr/bin/pulsegate'));
 }

@@ -106,6 +106,7 @@ check 'lets only root and the service read the configuration' same "$(stat -c '%
 check 'removes the password from debconf' bash -c '! grep -rq asked-for-once /var/cache/debconf'
 check 'creates the data folder' same "$(stat -c '%U %a' /var/lib/pulsegate)" 'pulsegate 700'
 check 'installs a valid systemd unit' systemd-analyze verify /lib/systemd/system/pulsegate.service
+check 'installs the example units of agents' bash -c 'systemd-analyze verify /usr/share/doc/pulsegate/examples/pulsegate-agent-example*'
 check 'installs the manual page' bash -c 'gzip -t /usr/share/man/man1/pulsegate.1.gz'
 check 'installs completions' bash -n /usr/share/bash-completion/completions/pulsegate
 check 'finds its configuration' pulsegate config check

@@ -8,6 +8,7 @@ import { runVariables } from '../../core/agents/run-store.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
 import { oneLine } from '../../core/text.js';
 import { killRunProcesses, signalGroup } from '../processes.js';
+import { collectReply, failed, tooLong } from './reply.js';
 
 export interface CommandOptions {
   /** Program and arguments. */
@@ -86,7 +87,7 @@ function supervise(
   resolve: (output: AgentOutput) => void,
 ): void {
   const { pid: groupId, stdout, stderr } = child;
-  const output = collect(options.maxReplyBytes);
+  const output = collectReply(options.maxReplyBytes);
   const errors = tail(STDERR_TAIL_BYTES);
   let fault: string | null = null;
   let killTimer: NodeJS.Timeout | undefined;
@@ -102,7 +103,7 @@ function supervise(
 
   stdout?.on('data', (part: Buffer) => {
     if (output.add(part) || fault) return;
-    fault = `the reply is longer than ${options.maxReplyBytes} bytes`;
+    fault = tooLong(options.maxReplyBytes);
     endGroup();
   });
   stderr?.on('data', errors.add);
@@ -137,27 +138,6 @@ function supervise(
   }
 }
 
-/** Collects at most `maxBytes`. `add` returns whether all of the chunk fitted. */
-function collect(maxBytes: number) {
-  const parts: Buffer[] = [];
-  let length = 0;
-  return {
-    add(part: Buffer): boolean {
-      if (length + part.length > maxBytes) return false;
-      length += part.length;
-      parts.push(part);
-      return true;
-    },
-    // Not every database can store U+0000. The last line break comes from the usual way to print a line, and is not part of the
-    // reply.
-    text: () =>
-      Buffer.concat(parts)
-        .toString('utf8')
-        .replaceAll('\0', '\uFFFD')
-        .replace(/\r?\n$/, ''),
-  };
-}
-
 /** Keeps the last `maxBytes`. */
 function tail(maxBytes: number) {
   let kept = Buffer.alloc(0);
@@ -183,8 +163,4 @@ function spawnFault(error: NodeJS.ErrnoException, { command, cwd }: CommandOptio
 function exitFault(code: number | null, endedBy: string | null, errors: string): string {
   const how = code === null ? `ended by ${endedBy ?? 'a signal'}` : `exit status ${code}`;
   return errors === '' ? how : `${how}: ${errors}`;
-}
-
-function failed(error: string): AgentOutput {
-  return { ok: false, error };
 }

@@ -1,8 +1,8 @@
 // The `http` agent: sends the input as a JSON POST. The answer is `{"reply": "…"}` or plain text.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
+import { callUntilStarted } from './retries.js';
 
 export function createHttpAgent(options: {
   readonly url: string;
@@ -70,29 +70,18 @@ export function bearer(key: string | null): Record<string, string> {
   return key === null ? {} : { authorization: `Bearer ${key}` };
 }
 
-const MAX_TRIES = 3;
-const PAUSE_MS = 500;
-
 /**
- * Sends the request up to three times. It retries only when the run cannot have started: the connection was refused, or the server
- * answered 429 or 503 with Retry-After. The signal bounds the total time.
+ * Sends the request again only when the run cannot have started: the connection was refused, or the server answered 429 or 503 with
+ * Retry-After.
  */
-export async function callWithRetries(call: HttpCall, now: Clock): Promise<HttpResult> {
-  for (let tried = 1; ; tried++) {
-    const result = await callHttp(call);
-    const pauseMs = pauseBefore(result, tried, now());
-    if (pauseMs === null || tried === MAX_TRIES || call.signal.aborted) return result;
-    try {
-      await pause(pauseMs, undefined, { signal: call.signal });
-    } catch {
-      return result;
-    }
-  }
-}
-
-/** Returns the time to wait before a retry, in ms; null when a retry is not safe. */
-function pauseBefore(result: HttpResult, tried: number, now: number): number | null {
-  if (!result.ok) return result.isSent ? null : PAUSE_MS * tried;
-  if (result.status !== 429 && result.status !== 503) return null;
-  return retryAfterMs(result.headers, now);
+export function callWithRetries(call: HttpCall, now: Clock): Promise<HttpResult> {
+  return callUntilStarted(
+    () => callHttp(call),
+    (result) => {
+      if (!result.ok) return !result.isSent;
+      if (result.status !== 429 && result.status !== 503) return false;
+      return retryAfterMs(result.headers, now()) ?? false;
+    },
+    call.signal,
+  );
 }

@@ -8,7 +8,7 @@ import { AgentName, Queued, queued, recordAction, SessionKey } from './shared.js
 const Agent = z
   .object({
     name: z.string(),
-    /** `command`, `http`, `openai`. */
+    /** `command`, `socket`, `http`, `openai`. */
     type: z.string(),
     /** `active` from a wake or a run until `idleAfter` has passed. */
     state: z.enum(['idle', 'active']),
