@@ -422,16 +422,20 @@ agents:
   });
 
   it('check and doctor warn of missing programs, folders and sockets of agents', async (t) => {
+    // 107 bytes, as many as the address of a Unix socket may have
+    const longest = `/${'x'.repeat(106)}`;
     const cli = await commandLine(
       t,
       'agents: { a: { type: command, command: [/nowhere/x], cwd: /nowhere },\n' +
-        ' b: { type: socket, path: /nowhere.sock }, c: { type: socket, path: /etc/hosts } }',
+        ' b: { type: socket, path: /nowhere.sock }, c: { type: socket, path: /etc/hosts },\n' +
+        ` d: { type: socket, path: ${longest} } }`,
     );
     const { code, stderr } = await cli.run(['config', 'check']);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /agents\.a\.cwd: no such folder: \/nowhere/);
     assert.match(stderr, /agents\.a\.command\[0\]: not an executable file: \/nowhere\/x/);
     assert.match(stderr, /agents\.b\.path: no such socket: \/nowhere\.sock/);
+    assert.ok(stderr.includes(`agents.d.path: no such socket: ${longest};`), stderr);
     assert.match(stderr, /agents\.c\.path: not a socket: \/etc\/hosts/);
     assert.match((await cli.run(['doctor'])).stdout, /agents\.b\.path: no such socket/);
   });
