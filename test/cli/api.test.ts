@@ -11,6 +11,8 @@ import { suiteScope } from '../helpers/suite.js';
 const config = {
   socks: { publicHost: 'play.example.com', publicPort: 1080 },
   admin: { playerPage: { enabled: true } },
+  // A check would show the proxy of an exit as dead, by the daemon alone.
+  egress: { exitChecks: { interval: '0s' } },
   agents: { echo: { type: 'command', command: ['sh', '-c', 'cat > /dev/null; echo hello'] } },
 };
 
