@@ -80,7 +80,7 @@ describe('the program of an agent', { skip }, () => {
     const own = join(daemon.dataDir, 'agents/sh');
     const answer = await reply(
       'sh',
-      'pwd; echo $HOME; echo x > $HOME/file; cat file; wc -c < /dev/stdin > size',
+      'pwd; echo $HOME; echo x > $HOME/file; cat file; wc -c < /proc/self/fd/0 > size',
     );
     assert.equal(answer, `${own}\n${own}\nx`);
     assert.equal(await reply('sh', 'mktemp > path; head -c 4 /dev/urandom | wc -c'), '4');

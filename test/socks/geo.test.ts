@@ -7,6 +7,7 @@ import { describe, it, test } from 'node:test';
 import { runCommand } from '../helpers/command.js';
 import { PROJECT, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { IPV6, needs } from '../helpers/programs.js';
 import { greeting, loggedInClient, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -135,34 +136,38 @@ for (const engine of ['native', 'node'] as const)
     });
   });
 
-test('where no file is configured any more, a bound account is refused, with warnings, and can be changed', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'pulsegate-geo-'));
-  const before = await startTestDaemon(t, {
-    dataDir,
-    config: { geo: { country: join(GIVEN, 'country-ipv4.mmdb') }, socks: { host: ['127.0.0.1', '::1'] } },
-  });
-  const warning = await before.waitForLine(({ msg }) => /has no IPv6/.test(msg));
-  assert.match(String(warning['reason']), /country-ipv4\.mmdb has IPv4 only/);
-  const id = await before.addAccount('bound', 'secret');
-  const url = `/api/v1/accounts/${id}`;
-  assert.equal((await before.api('PATCH', url, { allowedClients: ['country:yy'] })).status, 200);
-  const noFile = await before.api('PATCH', url, { allowedClients: ['asn:64500'] });
-  assert.match(noFile.text, /asn:64500 needs a file in the MaxMind DB format, which geo\.asn/);
-  const checked = await runCommand(dataDir, ['config', 'check', '--config', before.configFile]);
-  assert.match(checked.stderr, /warning: geo\.country: the file .*country-ipv4\.mmdb has IPv4 only/);
-  before.signal('SIGTERM');
-  await before.exited();
+test(
+  'where no file is configured any more, a bound account is refused, with warnings, and can be changed',
+  needs(IPV6),
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'pulsegate-geo-'));
+    const before = await startTestDaemon(t, {
+      dataDir,
+      config: { geo: { country: join(GIVEN, 'country-ipv4.mmdb') }, socks: { host: ['127.0.0.1', '::1'] } },
+    });
+    const warning = await before.waitForLine(({ msg }) => /has no IPv6/.test(msg));
+    assert.match(String(warning['reason']), /country-ipv4\.mmdb has IPv4 only/);
+    const id = await before.addAccount('bound', 'secret');
+    const url = `/api/v1/accounts/${id}`;
+    assert.equal((await before.api('PATCH', url, { allowedClients: ['country:yy'] })).status, 200);
+    const noFile = await before.api('PATCH', url, { allowedClients: ['asn:64500'] });
+    assert.match(noFile.text, /asn:64500 needs a file in the MaxMind DB format, which geo\.asn/);
+    const checked = await runCommand(dataDir, ['config', 'check', '--config', before.configFile]);
+    assert.match(checked.stderr, /warning: geo\.country: the file .*country-ipv4\.mmdb has IPv4 only/);
+    before.signal('SIGTERM');
+    await before.exited();
 
-  const daemon = await startTestDaemon(t, { dataDir });
-  const lost = await daemon.waitForLine(({ msg }) => /allow nobody/.test(msg));
-  assert.deepEqual([lost['accounts'], lost['users']], [1, ['bound']]);
-  const examined = await runCommand(dataDir, ['doctor', '--config', daemon.configFile]);
-  assert.match(examined.stdout, /countries.*1 of 1 accounts: .*allow nobody/);
-  const client = await RawClient.connect(daemon.socks.port);
-  client.send(Buffer.concat([greeting(2), login('bound', 'secret')]));
-  assert.notEqual((await client.read(4)).readUInt8(3), 0);
-  const line = await daemon.waitForLine(({ msg }) => msg === 'login refused');
-  assert.equal(line['reason'], 'client-not-allowed');
-  assert.equal((await daemon.api('PATCH', url, { remarks: 'kept' })).status, 200);
-  assert.equal((await daemon.api('PATCH', url, { allowedClients: ['127.0.0.1'] })).status, 200);
-});
+    const daemon = await startTestDaemon(t, { dataDir });
+    const lost = await daemon.waitForLine(({ msg }) => /allow nobody/.test(msg));
+    assert.deepEqual([lost['accounts'], lost['users']], [1, ['bound']]);
+    const examined = await runCommand(dataDir, ['doctor', '--config', daemon.configFile]);
+    assert.match(examined.stdout, /countries.*1 of 1 accounts: .*allow nobody/);
+    const client = await RawClient.connect(daemon.socks.port);
+    client.send(Buffer.concat([greeting(2), login('bound', 'secret')]));
+    assert.notEqual((await client.read(4)).readUInt8(3), 0);
+    const line = await daemon.waitForLine(({ msg }) => msg === 'login refused');
+    assert.equal(line['reason'], 'client-not-allowed');
+    assert.equal((await daemon.api('PATCH', url, { remarks: 'kept' })).status, 200);
+    assert.equal((await daemon.api('PATCH', url, { allowedClients: ['127.0.0.1'] })).status, 200);
+  },
+);
