@@ -344,6 +344,8 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     assert.equal(await game.roundTrip('127.0.0.1', udp.port, 'one'), 'one');
     const begun = await RawClient.connect(world.port);
     begun.send(greeting(2).subarray(0, 1));
+    // The association counts as two.
+    await eventually(() => assert.equal(world.plane.connections, 5));
     await world.plane.settle();
     const ids = idsOf(world);
     for (let round = 0; round < 2; round += 1) {
