@@ -19,7 +19,7 @@ import {
 } from '../core/notices/confirmations.js';
 import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
 import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../core/notices/notice-settings.js';
-import { createNotices } from '../core/notices/notices.js';
+import { createNotices, type GuardCounts } from '../core/notices/notices.js';
 import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
@@ -32,8 +32,8 @@ import { createStateAlerts } from './state-alerts.js';
 export interface NoticesPart extends Part {
   /** Counts a guess of a client address at a player's name or password. */
   guessed(client: string): void;
-  /** A limit of the guard has refused uses of an account, or has suspended it until a time. */
-  guarded(username: string, limit: string, refused: number, until?: string): void;
+  /** A limit of the guard has slowed or refused uses of an account, or has suspended it until a time. */
+  guarded(username: string, limit: string, counts: GuardCounts, until?: string): void;
   /**
    * Sends a test message to the operator now, by these settings. Returns its outcome, or null when the channel or the address is not
    * set.

@@ -288,6 +288,23 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       assert.deepEqual(errors, []);
     });
 
+    test('the diagnosis tells when the guard slowed an account from its last failure', async (t) => {
+      const { page, visit, errors } = await open(t);
+      const id = await daemon().addAccount('hasty', 'secret');
+      // The guard lets sixty through at once, and the next one waits for about a second.
+      await api('PATCH', `/accounts/${id}`, { limits: { connectionsPerMinute: 60 } });
+      const account = { port: daemon().socks.port, username: 'hasty', password: 'secret' };
+      const { port } = await startTarget(t, echo);
+      for (let n = 0; n <= 60; n += 1) (await connectThrough(account, '127.0.0.1', port)).destroy();
+      await visit(`/accounts/${id}`);
+      await page.waitForSelector('.diagnosis >> text=/Last slowed by the guard: ?Slowed: opens much/');
+      await page.waitForSelector('.diagnosis >> text=No failed logins');
+      await assert.rejects(connectThrough({ ...account, password: 'wrong' }, '127.0.0.1', port));
+      await page.waitForSelector('.diagnosis >> text=/Last failure: ?Wrong password/');
+      await page.waitForSelector('.diagnosis >> text=/Last slowed by the guard/');
+      assert.deepEqual(errors, []);
+    });
+
     test('the page of an account resets the usage, and shows and sets the egress class', async (t) => {
       const { page, visit, errors } = await open(t);
       const id = await daemon().addAccount('used', 'secret');

@@ -421,6 +421,20 @@ test('an account that goes on is suspended: its sessions end, and it comes back 
     await token(['sessions:read']);
     assert.ok((await itemsOf('/api/v1/notices')).length > 0);
   });
+  // Beyond the five at once, each waits for its turn, and none longer than a second.
+  await first.addAccount('hasty', 'secret');
+  const hasty = await Promise.all(
+    Array.from({ length: 2 * MOST - 1 }, () => loggedInClient(loginTo(first, 'hasty'))),
+  );
+  for (const client of hasty) client.send(request('127.0.0.1', target.port));
+  for (const client of hasty) assert.equal((await readReply(client)).code, SUCCEEDED);
+  for (const client of hasty) client.destroy();
+  await eventually(async () => {
+    const notice = (await itemsOf('/api/v1/notices')).find(({ type }) => type === 'account.limited');
+    const { username, limit, slowed, refused } = (notice?.['data'] ?? {}) as Record<string, unknown>;
+    assert.deepEqual([username, limit, refused], ['hasty', 'connectionsPerSecond', 0]);
+    assert.ok(Number(slowed) > 0 && Number(slowed) < MOST, `${slowed} slowed`);
+  });
   const other = await connectThrough(loginTo(first, 'other'), '127.0.0.1', target.port);
   const held = await connectThrough(loginTo(first, 'scanner'), '127.0.0.1', target.port);
   const line = await scan(first);

@@ -162,5 +162,6 @@ export const accounts = {
   'diagnosis.allowedClients': ['Only from {list}', '只能从 {list} 登录'],
   'diagnosis.addresses': ['Client addresses {n} of {max}', '来源地址 {n} / {max}'],
   'diagnosis.lastFailure': ['Last failure: ', '最近失败：'],
+  'diagnosis.lastSlowed': ['Last slowed by the guard: ', '最近被防护减慢：'],
   'diagnosis.noFailures': ['No failed logins', '没有登录失败记录'],
 } as const satisfies Texts;

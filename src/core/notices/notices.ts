@@ -21,6 +21,12 @@ import { digestEnd, digestOf, expiryOf, type QuotaUse, quotaOf, reminderSlot } f
 
 export type Notices = ReturnType<typeof createNotices>;
 
+/** How many uses of an account a limit of the guard has slowed, and how many it has refused. */
+export interface GuardCounts {
+  slowed: number;
+  refused: number;
+}
+
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
 /** The audit log is read again this far back: an entry gets its time before its transaction ends. */
@@ -70,7 +76,7 @@ export function createNotices(options: {
   const { store, now, newId } = options;
   const failures = new Map<string, { since: number; count: number }>();
   /** Since the last look, by account. */
-  const guarded = new Map<string, { limit: string; refused: number; since: number; until?: string }>();
+  const guarded = new Map<string, { limit: string; since: number; until?: string } & GuardCounts>();
   const known = new Set<string>();
   let runsSince = now() - LOOK_BACK_MS;
   let auditSince = runsSince;
@@ -242,10 +248,11 @@ export function createNotices(options: {
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
     },
 
-    /** A limit of the guard has refused uses of an account, or has suspended it until a time. */
-    guarded(username: string, limit: string, refused: number, until?: string): void {
-      const seen = guarded.get(username) ?? { limit, refused: 0, since: now() };
-      seen.refused += refused;
+    /** A limit of the guard has slowed or refused uses of an account, or has suspended it until a time. */
+    guarded(username: string, limit: string, counts: GuardCounts, until?: string): void {
+      const seen = guarded.get(username) ?? { limit, slowed: 0, refused: 0, since: now() };
+      seen.slowed += counts.slowed;
+      seen.refused += counts.refused;
       if (until !== undefined) seen.until = until;
       if (guarded.size < MAX_SOURCES) guarded.set(username, seen);
     },

@@ -93,8 +93,8 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
     en: '{failures} logins from {client} failed since {since}.',
   },
   limited: {
-    zh: '账号 {username} 自 {since}起已被拒绝 {refused} 次（{limit}）。可能是扫描程序、BT 下载，或账号被多人共用。',
-    en: 'Account {username} was refused {refused} times since {since} ({limit}). It may scan, use BitTorrent, or be shared.',
+    zh: '账号 {username} 自 {since}起已被减慢 {slowed} 次、拒绝 {refused} 次（{limit}）。可能是扫描程序、BT 下载，或账号被多人共用。',
+    en: 'Account {username} was slowed {slowed} times and refused {refused} times since {since} ({limit}). It may scan, use BitTorrent, or be shared.',
   },
   suspended: {
     zh: '账号 {username} 反复超出防护上限（{limit}），暂停使用至 {until}，会话已断开。可在账号页提前恢复。',

@@ -257,7 +257,7 @@ function observe({
     if (!changed.ok) return;
     const { username } = changed.account;
     stats.logins.note('suspended', username, accountId, client);
-    notices.guarded(username, limit, 0, iso(until));
+    notices.guarded(username, limit, { slowed: 0, refused: 0 }, iso(until));
     const fields = { account: username, client, limit: `guard.${limit}`, refused: after, until: iso(until) };
     log.warn(fields, 'account suspended');
   }
@@ -271,7 +271,7 @@ function observe({
       if (username === undefined) return;
       if (slowed > 0) stats.logins.note('slowed', username, accountId, client);
       if (refused > 0) stats.logins.note(REPORTED_AS[limit], username, accountId, client);
-      if (refused > 0) notices.guarded(username, limit, refused);
+      notices.guarded(username, limit, { slowed, refused });
       const key = limit === 'bittorrent' ? 'egress.bittorrent' : `guard.${limit}`;
       log.warn({ account: username, client, limit: key, slowed, refused }, 'account limited');
       // After a failure, further refusals try again.

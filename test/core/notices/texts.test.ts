@@ -45,6 +45,20 @@ test('a suspension says until when, and how to lift it', () => {
   assert.equal(of('zh').subject, '账号 anna 已暂停');
 });
 
+test('an account at a limit was slowed or refused so many times', () => {
+  const data = {
+    username: 'anna',
+    limit: 'connectionsPerMinute',
+    slowed: 12,
+    refused: 0,
+    since: '2026-11-24T16:30:00Z',
+  };
+  const of = (language: 'zh' | 'en') =>
+    textOf({ type: 'account.limited', data }, 'operator', language, settings, NOW).text;
+  assert.match(of('en'), /^Account anna was slowed 12 times and refused 0 times since 2026-11-25 00:30 /);
+  assert.match(of('zh'), /被减慢 12 次、拒绝 0 次（connectionsPerMinute）/);
+});
+
 test('a name becomes no link', () => {
   for (const [name, shown] of [
     ['anna_1-b', 'anna_1-b'],

@@ -22,15 +22,21 @@ interface Condition {
   readonly text: ComponentChildren;
 }
 
+/** Entries of the login history that are searched for the last failure, and for the last time that the guard slowed the account. */
+const RECENT = 100;
+
 export function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
   const failures = useLoad(
     'listLogins',
-    { query: { accountId: account.id, failed: true, limit: 1 } },
-    { topics: ['accounts', 'sessions'] },
+    { query: { accountId: account.id, failed: true, limit: RECENT } },
+    // A login that fails changes neither topic.
+    { topics: ['accounts', 'sessions'], everyMs: 5_000 },
   );
   // Here and not in the line of the quota, which moves when the account is blocked meanwhile.
   const [isResetting, setResetting] = useState(false);
-  const last = failures.data?.items[0];
+  const items = failures.data?.items;
+  const slowed = items?.find(({ outcome }) => outcome === 'slowed');
+  const last = items?.find(({ outcome }) => outcome !== 'slowed');
   const { limits, usage } = account;
   const overQuota = limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes;
   const fullSessions = limits.maxSessions !== null && usage.sessions >= limits.maxSessions;
@@ -92,10 +98,21 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
       text: t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' }),
     },
     {
+      key: 'slowed',
+      ok: false,
+      isSoft: true,
+      text: slowed && <LastOf login={slowed} label={t('diagnosis.lastSlowed')} />,
+    },
+    {
       key: 'last',
       ok: !last,
       isSoft: true,
-      text: last ? <LastFailure login={last} /> : failures.data && t('diagnosis.noFailures'),
+      text: last ? (
+        <LastOf login={last} label={t('diagnosis.lastFailure')} />
+      ) : (
+        // Behind many that were slowed there may be one.
+        items && items.length < RECENT && t('diagnosis.noFailures')
+      ),
     },
   ];
   const isReason = ({ ok, isSoft }: Condition) => !ok && !isSoft;
@@ -190,10 +207,10 @@ function Quota({ account: { limits, usage }, ok, onReset }: QuotaProps) {
   );
 }
 
-function LastFailure({ login }: { login: Login }) {
+function LastOf({ login, label }: { login: Login; label: string }) {
   return (
     <>
-      {t('diagnosis.lastFailure')}
+      {label}
       <strong>{t(`login.outcome.${login.outcome}`)}</strong> ·{' '}
       <Client address={login.client} origin={login.clientOrigin} /> · <Ago at={login.at} />
     </>
