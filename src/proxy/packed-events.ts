@@ -4,43 +4,14 @@ import type { SessionSummary } from '../core/sessions/session.js';
 import type { SessionFacts, WorkerEvent } from './messages.js';
 
 type WithFacts = Extract<WorkerEvent, { readonly session: SessionFacts }>;
-
-/** The first value is the summary of a session that has already ended; null: the session is open. */
-type PackedSession = readonly [
-  summary: SessionSummary | PackedSummary | null,
-  accountId: string,
-  username: string,
-  command: SessionFacts['command'],
-  clientProtocol: SessionFacts['clientProtocol'],
-  clientAddress: string,
-  clientPort: number,
-  host: string,
-  address: string,
-  port: number,
-  openedAt: number,
-  gameId: string | null,
-  via: string | null,
-  exit: string | null,
-  outgoingAddress: string | null,
-  outgoingPort: number,
-  connectMs: number | null,
-  slot: number,
-  generation: number,
-];
-
-/** Summary of a session without datagrams. */
-type PackedSummary = readonly [
-  bytesUp: number,
-  bytesDown: number,
-  end: SessionSummary['end'],
-  durationMs: number,
-  gameId: string | null,
-];
-
-export type PackedEvent = Exclude<WorkerEvent, WithFacts> | PackedSession;
+export type PackedEvent = Exclude<WorkerEvent, WithFacts> | ReturnType<typeof packSession>;
 
 export function packEvent(event: WorkerEvent): PackedEvent {
-  if (event.kind !== 'session-opened' && event.kind !== 'session-passed') return event;
+  return event.kind === 'session-opened' || event.kind === 'session-passed' ? packSession(event) : event;
+}
+
+/** The first value is the summary of a session that has already ended; null: the session is open. */
+function packSession(event: WithFacts) {
   const { session } = event;
   return [
     event.kind === 'session-opened' ? null : packSummary(event.summary),
@@ -62,7 +33,7 @@ export function packEvent(event: WorkerEvent): PackedEvent {
     session.connectMs,
     session.slot,
     session.generation,
-  ];
+  ] as const;
 }
 
 export function unpackEvent(packed: PackedEvent): WorkerEvent {
@@ -93,12 +64,13 @@ export function unpackEvent(packed: PackedEvent): WorkerEvent {
   return { kind: 'session-passed', session, summary: unpackSummary(summary) };
 }
 
-function packSummary(summary: SessionSummary): PackedSummary | SessionSummary {
+/** The list is the summary of a session without datagrams. */
+function packSummary(summary: SessionSummary) {
   if (summary.dropped !== undefined) return summary;
-  return [summary.bytesUp, summary.bytesDown, summary.end, summary.durationMs, summary.gameId];
+  return [summary.bytesUp, summary.bytesDown, summary.end, summary.durationMs, summary.gameId] as const;
 }
 
-function unpackSummary(packed: PackedSummary | SessionSummary): SessionSummary {
+function unpackSummary(packed: ReturnType<typeof packSummary>): SessionSummary {
   if ('end' in packed) return packed;
   const [bytesUp, bytesDown, end, durationMs, gameId] = packed;
   return { bytesUp, bytesDown, end, durationMs, gameId };

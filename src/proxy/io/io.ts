@@ -3,6 +3,7 @@
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import type { Endpoint } from '../../core/ip.js';
+import type { ListenerSpec } from '../messages.js';
 import type { OpenDatagrams } from './datagrams.js';
 import type { Handed, HandedPair } from './handed.js';
 import type { LocalEnd } from './local-end.js';
@@ -123,8 +124,12 @@ export interface Io extends EngineClock {
   relay(options: RelayOptions): Relay;
   /** Opens a listening socket for one address family (IPv6 alone for an IPv6 address); the result may come later. */
   listen(options: ListenOptions, done: (result: ListenResult) => void): void;
-  /** Accepts connections of an open listening socket, which the caller still owns. */
-  acceptFrom(fd: number, onConnection: (stream: Stream) => void): { close(): void };
+  /** Accepts players: from the descriptor of `spec`, which the node engine closes, or from a socket that the node engine opens. */
+  serve(
+    spec: ListenerSpec,
+    onConnection: (stream: Stream) => void,
+    done: (result: ListenResult) => void,
+  ): void;
   /** Adopts a connected socket from another worker. */
   adopt(fd: number): Stream;
   /** Detaches a stream without closing it, to pass it to another worker. Returns its descriptor; -1: the engine cannot. */

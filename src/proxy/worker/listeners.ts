@@ -4,45 +4,35 @@ import type { Io, Stream } from '../io/io.js';
 import type { ListenerSpec } from '../messages.js';
 import type { Events } from './events.js';
 
-/** Opens a listening socket. `done` receives the bound address, or the error. */
-export type Listen = (
-  spec: ListenerSpec,
-  onConnection: (stream: Stream) => void,
-  done: (result: { address: string; port: number; close(): void } | { code: string }) => void,
-) => void;
-
-export interface WorkerListenersOptions {
-  readonly io: Io;
-  readonly listen: Listen;
-  readonly events: Pick<Events, 'push' | 'send'>;
-  readonly onConnection: (stream: Stream, arrival: Arrival) => void;
-}
-
 export class WorkerListeners {
-  readonly #options: WorkerListenersOptions;
+  readonly #io: Io;
+  readonly #events: Pick<Events, 'push' | 'send'>;
+  readonly #onConnection: (stream: Stream, arrival: Arrival) => void;
   readonly #listeners = new Map<number, { close(): void }>();
 
-  constructor(options: WorkerListenersOptions) {
-    this.#options = options;
+  constructor(
+    io: Io,
+    events: Pick<Events, 'push' | 'send'>,
+    onConnection: (stream: Stream, arrival: Arrival) => void,
+  ) {
+    this.#io = io;
+    this.#events = events;
+    this.#onConnection = onConnection;
   }
 
-  /** Accepts connections. When it opens the socket, it reports `listening` or `listen-failed`. */
+  /** Accepts connections, and reports `listening` or `listen-failed`. */
   listen(spec: ListenerSpec): void {
-    const { io, listen, events } = this.#options;
-    const { hasProxyHeader, isFromTls, protocols } = spec;
+    const { id, hasProxyHeader, isFromTls, protocols } = spec;
     const arrival: Arrival = { hasProxyHeader, isFromTls, protocols, isUnix: spec.path !== null };
-    const onConnection = (stream: Stream): void => this.#options.onConnection(stream, arrival);
-    if (spec.fd !== null && io.name === 'native') {
-      this.#listeners.set(spec.id, io.acceptFrom(spec.fd, onConnection));
-      return;
-    }
-    listen(spec, onConnection, (result) => {
-      if ('code' in result) events.push({ kind: 'listen-failed', id: spec.id, code: result.code });
-      else {
-        this.#listeners.set(spec.id, result);
-        events.push({ kind: 'listening', id: spec.id, address: result.address, port: result.port });
-      }
-      events.send();
+    const onConnection = (stream: Stream): void => this.#onConnection(stream, arrival);
+    this.#io.serve(spec, onConnection, (result) => {
+      if (result.ok) this.#listeners.set(id, result);
+      this.#events.push(
+        result.ok
+          ? { kind: 'listening', id, ...result.local }
+          : { kind: 'listen-failed', id, code: result.code },
+      );
+      this.#events.send();
     });
   }
 

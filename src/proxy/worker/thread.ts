@@ -8,7 +8,6 @@ import { createNativeIo } from '../io/native/index.js';
 import { loadLibc } from '../io/native/libc.js';
 import { Loop } from '../io/native/loop.js';
 import { createNodeIo } from '../io/node/index.js';
-import { listenNode } from '../io/node/listen.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import { type Gauges, viewGauges } from '../memory/shared.js';
 import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
@@ -158,9 +157,6 @@ function runNative(thread: ThreadStart): void {
   const loop = new Loop(libc, new OwnedDescriptors(start.shared.owned));
   const channel = new Channel(thread, (fd) => libc.signalEventFd(fd));
   const worker = createWorker(channel, start, createNativeIo(loop), {
-    listen: () => {
-      throw new Error('the native worker is given its listening sockets');
-    },
     stop: () => loop.stop(),
     onEventsWaiting() {},
   });
@@ -213,7 +209,6 @@ function runNode(thread: ThreadStart): void {
     start,
     createNodeIo((fd) => owned.remove(fd)),
     {
-      listen: listenNode,
       onEventsWaiting() {
         flushing ??= setTimeout(flush, 1);
       },
@@ -236,7 +231,7 @@ function createWorker(
   channel: Channel,
   start: WorkerStart,
   io: Io,
-  deps: Pick<WorkerDeps, 'listen' | 'stop' | 'onEventsWaiting'>,
+  deps: Pick<WorkerDeps, 'stop' | 'onEventsWaiting'>,
 ): ProxyWorker {
   const { post, ask, sendToPeer, passConnection, readMessages } = channel;
   const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...deps });

@@ -37,7 +37,7 @@ import { createUpstreams, type Upstreams } from '../upstreams/rules.js';
 import { WorkerAccounts } from './accounts.js';
 import { createEventLog, Events } from './events.js';
 import { Guards } from './guards.js';
-import { type Listen, WorkerListeners } from './listeners.js';
+import { WorkerListeners } from './listeners.js';
 import { createIsLocalAddress } from './local-addresses.js';
 import { WorkerPermits } from './permits.js';
 import { WorkerSessions } from './sessions.js';
@@ -56,8 +56,6 @@ export interface WorkerDeps {
   readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
   /** Passes a connection to another worker; false when that worker is dead: the caller still owns the descriptor. */
   readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
-  /** Opens a listening socket, when the control plane has not opened it. */
-  readonly listen: Listen;
   /** Reads pending messages of the control plane. */
   readonly readMessages: () => void;
   /** Called when events wait for `events.flush`. */
@@ -214,12 +212,9 @@ export class ProxyWorker implements ConnectionHost {
       events: this.events,
       log: this.log,
     });
-    this.#listeners = new WorkerListeners({
-      io,
-      listen: deps.listen,
-      events: this.events,
-      onConnection: (stream, arrival) => this.connections.accept(stream, arrival),
-    });
+    this.#listeners = new WorkerListeners(io, this.events, (stream, arrival) =>
+      this.connections.accept(stream, arrival),
+    );
     this.resolver = createRemoteResolver(deps.ask);
     this.resolve = this.resolver.resolve;
     this.#exitChecks = index === 0 ? new ExitChecks(this, this.exits) : null;

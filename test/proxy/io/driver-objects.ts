@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../src/core/ip.js';
 import type { DatagramRelay, UpstreamSocket } from '../../../src/proxy/io/datagrams.js';
 import type { Io, Relay, Stream } from '../../../src/proxy/io/io.js';
 import { type AccountRates, createSharedRate } from '../../../src/proxy/io/rates.js';
+import type { ListenerSpec } from '../../../src/proxy/messages.js';
 
 /** A call of `method` on an object; 0 is the driver itself. */
 export interface Call {
@@ -76,13 +77,14 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       const known = reactions.get(object) ?? new Map();
       reactions.set(object, known.set(event, method));
     },
-    acceptFrom(fd: number) {
+    serve(spec: ListenerSpec) {
       const listener: { close(): void } = { close() {} };
       const object = add(listener);
-      const acceptor = io.acceptFrom(fd, (stream) =>
-        report({ object, event: 'connection', value: addStream(stream) }),
-      );
-      listener.close = () => acceptor.close();
+      const onConnection = (stream: Stream): void =>
+        report({ object, event: 'connection', value: addStream(stream) });
+      io.serve(spec, onConnection, (result) => {
+        if (result.ok) listener.close = () => result.close();
+      });
       return object;
     },
     connect(to: Endpoint) {

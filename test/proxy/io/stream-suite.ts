@@ -16,6 +16,7 @@ import {
   SOCKADDR_BYTES,
 } from '../../../src/proxy/io/native/libc.js';
 import { readSockaddr, writeSockaddr } from '../../../src/proxy/io/native/sockaddr.js';
+import type { ListenerSpec } from '../../../src/proxy/messages.js';
 import { eventually } from '../../helpers/eventually.js';
 import { freePort } from '../../helpers/ports.js';
 import { IPV6, needs, needsFor } from '../../helpers/programs.js';
@@ -305,7 +306,7 @@ export function streamSuite(driver: () => Driver): void {
     it(`a listener accepts from an existing ${kind} socket`, async () => {
       const libc = loadLibc();
       const { fd, where, close } = open(libc);
-      const listener = new Remote(driver(), await driver().call<number>(0, 'acceptFrom', fd));
+      const listener = new Remote(driver(), await driver().call<number>(0, 'serve', unopened(fd, kind)));
       const clients = Array.from({ length: 5 }, () => connect(where));
       for (const [i, client] of clients.entries()) {
         client.end(`from ${i}`);
@@ -388,6 +389,19 @@ export function streamSuite(driver: () => Driver): void {
     );
   }
 }
+
+const unopened = (fd: number, kind: string): ListenerSpec => ({
+  id: 1,
+  fd,
+  host: '',
+  port: 0,
+  path: kind === 'Unix' ? 'path' : null,
+  mode: 0,
+  isDualStack: false,
+  hasProxyHeader: false,
+  isFromTls: false,
+  protocols: [],
+});
 
 interface ListeningSocket {
   readonly fd: number;

@@ -30,7 +30,11 @@ export function createNativeIo(loop: Loop): Io {
       return new NativeRelay(shared, client, destination, options);
     },
     listen: (options, done) => done(listenHere(loop, options)),
-    acceptFrom: (fd, onConnection) => new Acceptor(loop, fd, onConnection),
+    serve({ fd, host, port }, onConnection, done) {
+      if (fd === null) throw new Error('the native engine is given its listening sockets');
+      const acceptor = new Acceptor(loop, fd, onConnection);
+      done({ ok: true, local: { address: host, port }, close: () => acceptor.close() });
+    },
     adopt(fd) {
       loop.own(fd);
       const stream = new NativeStream(loop, fd, null);

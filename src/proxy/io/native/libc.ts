@@ -86,129 +86,52 @@ export const EPOLL_EVENT = process.arch === 'x64' ? { words: 3, data: 1 } : { wo
 /** `struct sockaddr_in6` is the longest that is used for addresses of the network; see sockaddr.ts. */
 export const SOCKADDR_BYTES = 28;
 
-export interface Libc {
-  /** errno of the last failed call of this thread. */
-  errno(): number;
-  /** A new epoll set. */
-  epollCreate(): number;
-  /** Adds `fd` for `events`. Each event carries `data` and `generation`. */
-  epollAdd(epoll: number, fd: number, events: number, data: number, generation: number): number;
-  epollRemove(epoll: number, fd: number): number;
-  /** Waits `timeoutMs` (-1: forever) and writes at most `most` events; returns their number. */
-  epollWait(epoll: number, events: Int32Array, most: number, timeoutMs: number): number;
-  /** Sleeps about `us` µs. The first call makes this thread's timers precise, which otherwise are late by up to 50 µs (prctl(2)). */
-  rest(us: number): void;
-  /** A counter that is readable once something has been written to it. */
-  eventFd(): number;
-  /** Empties the counter of an eventfd. */
-  drainEventFd(fd: number): void;
-  /** Makes an eventfd readable. */
-  signalEventFd(fd: number): void;
-  socket(family: number, type: number): number;
-  /** `address`: a struct sockaddr of `bytes` bytes. */
-  bind(fd: number, address: Uint8Array, bytes: number): number;
-  listen(fd: number, backlog: number): number;
-  /** A new connection; its peer's address is written to `peer`, SOCKADDR_BYTES long. EAGAIN: none waits. */
-  accept(fd: number, peer: Uint8Array): number;
-  /** EINPROGRESS is the usual result of a TCP socket. */
-  connect(fd: number, address: Uint8Array, bytes: number): number;
-  /** Writes the local address to `into`, SOCKADDR_BYTES long. */
-  getsockname(fd: number, into: Uint8Array): number;
-  getpeername(fd: number, into: Uint8Array): number;
-  setOption(fd: number, level: number, option: number, value: number): number;
-  /** Binds a socket to a network interface (SO_BINDTODEVICE). ENODEV: there is none of this name. */
-  bindToDevice(fd: number, name: string): number;
-  /** How long `close` may wait for unsent bytes, in seconds; 0: it sends RST and drops them (SO_LINGER). */
-  setLinger(fd: number, seconds: number): number;
-  /** The value of an integer option; -1 when it cannot be read. */
-  getOption(fd: number, level: number, option: number): number;
-  /** Reads at most `bytes` from a socket; 0: the peer has sent FIN; EAGAIN: no bytes wait. */
-  recv(fd: number, into: Uint8Array, bytes: number): number;
-  /** Sends the bytes of `from` from `at` on; never raises SIGPIPE. EAGAIN: the socket accepts none. */
-  send(fd: number, from: Uint8Array, at: number, bytes: number): number;
-  /** Sends one datagram to a struct sockaddr of `addressBytes` bytes. */
-  sendTo(fd: number, from: Uint8Array, bytes: number, address: Uint8Array, addressBytes: number): number;
-  /**
-   * A pipe; `ends` receives its reading and its writing end. Returns its size: `bytes`, or less when the user has too
-   * many pipe pages already (/proc/sys/fs/pipe-user-pages-soft); -1 when there is no pipe.
-   */
-  pipe(ends: Int32Array, bytes: number): number;
-  /** Moves at most `bytes` from a socket to a pipe without copying. 0: the peer has sent FIN; EAGAIN: no bytes wait, or the pipe is full. */
-  spliceIn(socket: number, pipe: number, bytes: number): number;
-  /** Moves bytes from a pipe to a socket; returns how many the socket accepted. EAGAIN: it accepts none. */
-  spliceOut(pipe: number, socket: number, bytes: number): number;
-  /** Reads what a pipe holds, at most as much as `into` has room for; returns how many bytes. */
-  readPipe(pipe: number, into: Uint8Array): number;
-  /** Sends FIN after all written bytes. */
-  shutdownWrite(fd: number): number;
-  /** For descriptors that another program opened. */
-  setNonBlocking(fd: number): number;
-  /** Another descriptor of the same open file. */
-  dup(fd: number): number;
-  /** Lets a program that replaces this one have the descriptor. */
-  keepOnExec(fd: number): number;
-  /** Two connected Unix sockets that keep the borders of messages; `ends` receives them. */
-  socketPair(ends: Int32Array): number;
-  /** A file in memory that ends with its last descriptor. `name`: for /proc alone. */
-  memoryFile(name: string): number;
-  /** Replaces the program of this process (execve(2)). Returns only when that failed. */
-  execute(path: string, args: readonly string[], environment: readonly string[]): number;
-  close(fd: number): number;
-  /** Receives at most `most` messages into `headers` (struct mmsghdr); returns their number. EAGAIN: none waits. */
-  receiveMany(fd: number, headers: Uint32Array, most: number): number;
-  /** Sends the first `count` messages of `headers`; returns how many were sent. Fails only when the first was not sent. */
-  sendMany(fd: number, headers: Uint32Array, count: number): number;
-  /** Memory that is never moved or freed, and its address: for structures that contain pointers. */
-  allocate(bytes: number): { memory: ArrayBuffer; address: number };
-}
+export type Libc = ReturnType<typeof loadLibc>;
+type Call<Arguments extends unknown[]> = (...given: Arguments) => number;
 
 /**
  * Finds the functions of libc in this process through koffi, whichever libc Node was linked with. Throws when koffi is not
  * installed or has no build for this platform, or a function is missing (only Linux has splice and epoll).
  */
-export function loadLibc(): Libc {
+export function loadLibc() {
   if (process.platform !== 'linux') throw new Error(`no native engine for ${process.platform}`);
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
   const library = koffi.load(null);
-  const epollCreate1 = library.func('int epoll_create1(int flags)');
-  const epollCtl = library.func('int epoll_ctl(int epoll, int op, int fd, void *event)');
-  const epollWait = library.func('int epoll_wait(int epoll, void *events, int most, int timeout)');
-  const usleep = library.func('int usleep(uint32_t us)');
-  const prctl = library.func(
+  const find = (prototype: string): Call<unknown[]> => library.func(prototype);
+  const epollCreate1 = find('int epoll_create1(int flags)');
+  const epollCtl = find('int epoll_ctl(int epoll, int op, int fd, void *event)');
+  const usleep = find('int usleep(uint32_t us)');
+  const prctl = find(
     'int prctl(int option, unsigned long value, unsigned long, unsigned long, unsigned long)',
   );
-  const eventfd = library.func('int eventfd(unsigned int initial, int flags)');
-  const read = library.func('intptr_t read(int fd, void *into, size_t bytes)');
-  const write = library.func('intptr_t write(int fd, void *from, size_t bytes)');
-  const socket = library.func('int socket(int family, int type, int protocol)');
-  const bind = library.func('int bind(int fd, void *address, uint32_t bytes)');
-  const listen = library.func('int listen(int fd, int backlog)');
-  const accept4 = library.func('int accept4(int fd, void *address, void *bytes, int flags)');
-  const connect = library.func('int connect(int fd, void *address, uint32_t bytes)');
-  const getsockname = library.func('int getsockname(int fd, void *address, void *bytes)');
-  const getpeername = library.func('int getpeername(int fd, void *address, void *bytes)');
-  const setsockopt = library.func('int setsockopt(int fd, int level, int name, void *value, uint32_t bytes)');
-  const getsockopt = library.func('int getsockopt(int fd, int level, int name, void *value, void *bytes)');
-  const recv = library.func('intptr_t recv(int socket, void *into, size_t bytes, int flags)');
-  const send = library.func('intptr_t send(int socket, void *from, size_t bytes, int flags)');
-  const sendto = library.func(
+  const eventfd = find('int eventfd(unsigned int initial, int flags)');
+  const read = find('intptr_t read(int fd, void *into, size_t bytes)');
+  const write = find('intptr_t write(int fd, void *from, size_t bytes)');
+  const socket = find('int socket(int family, int type, int protocol)');
+  const accept4 = find('int accept4(int fd, void *address, void *bytes, int flags)');
+  const getsockname = find('int getsockname(int fd, void *address, void *bytes)');
+  const getpeername = find('int getpeername(int fd, void *address, void *bytes)');
+  const setsockopt = find('int setsockopt(int fd, int level, int name, void *value, uint32_t bytes)');
+  const getsockopt = find('int getsockopt(int fd, int level, int name, void *value, void *bytes)');
+  const recv = find('intptr_t recv(int socket, void *into, size_t bytes, int flags)');
+  const send = find('intptr_t send(int socket, void *from, size_t bytes, int flags)');
+  const sendto = find(
     'intptr_t sendto(int socket, void *from, size_t bytes, int flags, void *address, uint32_t addressBytes)',
   );
-  const pipe2 = library.func('int pipe2(void *ends, int flags)');
-  const fcntl = library.func('int fcntl(int fd, int command, int argument)');
-  const socketpair = library.func('int socketpair(int family, int type, int protocol, void *ends)');
-  const memfdCreate = library.func('int memfd_create(const char *name, unsigned int flags)');
-  const execve = library.func('int execve(const char *path, const char **args, const char **environment)');
+  const pipe2 = find('int pipe2(void *ends, int flags)');
+  const fcntl = find('int fcntl(int fd, int command, int argument)');
+  const socketpair = find('int socketpair(int family, int type, int protocol, void *ends)');
+  const memfdCreate = find('int memfd_create(const char *name, unsigned int flags)');
+  const execve = find('int execve(const char *path, const char **args, const char **environment)');
   // Offsets are null pointers: neither sockets nor pipes have one.
-  const splice = library.func(
+  const splice = find(
     'intptr_t splice(int from, intptr_t, int to, intptr_t, size_t bytes, unsigned int flags)',
   );
-  const shutdown = library.func('int shutdown(int socket, int how)');
-  const close = library.func('int close(int fd)');
-  const recvmmsg = library.func(
+  const shutdown = find('int shutdown(int socket, int how)');
+  const recvmmsg = find(
     'int recvmmsg(int socket, void *headers, unsigned int most, int flags, void *timeout)',
   );
-  const sendmmsg = library.func('int sendmmsg(int socket, void *headers, unsigned int count, int flags)');
+  const sendmmsg = find('int sendmmsg(int socket, void *headers, unsigned int count, int flags)');
 
   const counter = new Uint8Array(8);
   const increment = new Uint8Array(new BigUint64Array([1n]).buffer);
@@ -222,73 +145,119 @@ export function loadLibc(): Libc {
     return call(fd, into, length);
   };
   return {
-    errno: () => koffi.errno(),
+    /** errno of the last failed call of this thread. */
+    errno: (): number => koffi.errno(),
+    /** A new epoll set. */
     epollCreate: () => epollCreate1(CLOEXEC),
-    epollAdd(epoll, fd, events, data, generation) {
+    /** Adds `fd` for `events`. Each event carries `data` and `generation`. */
+    epollAdd(epoll: number, fd: number, events: number, data: number, generation: number): number {
       [event[0], event[EPOLL_EVENT.data], event[EPOLL_EVENT.data + 1]] = [events, data, generation];
       return epollCtl(epoll, EPOLL_CTL_ADD, fd, event);
     },
-    epollRemove: (epoll, fd) => epollCtl(epoll, EPOLL_CTL_DEL, fd, event),
-    epollWait: (epoll, events, most, timeoutMs) => epollWait(epoll, events, most, timeoutMs),
-    rest(us) {
+    epollRemove: (epoll: number, fd: number) => epollCtl(epoll, EPOLL_CTL_DEL, fd, event),
+    /** Waits `timeoutMs` (-1: forever) and writes at most `most` events; returns their number. */
+    epollWait: find('int epoll_wait(int epoll, void *events, int most, int timeout)') as Call<
+      [epoll: number, events: Int32Array, most: number, timeoutMs: number]
+    >,
+    /** Sleeps about `us` µs. The first call makes this thread's timers precise, which otherwise are late by up to 50 µs (prctl(2)). */
+    rest(us: number): void {
       if (!hasPreciseTimers) prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
       hasPreciseTimers = true;
       usleep(us);
     },
+    /** A counter that is readable once something has been written to it. */
     eventFd: () => eventfd(0, CLOEXEC | NONBLOCK),
-    drainEventFd: (fd) => void read(fd, counter, 8),
-    signalEventFd: (fd) => void write(fd, increment, 8),
-    socket: (family, type) => socket(family, type | CLOEXEC | NONBLOCK, 0),
-    bind: (fd, address, bytes) => bind(fd, address, bytes),
-    listen: (fd, backlog) => listen(fd, backlog),
-    accept(fd, peer) {
+    /** Empties the counter of an eventfd. */
+    drainEventFd: (fd: number): void => void read(fd, counter, 8),
+    /** Makes an eventfd readable. */
+    signalEventFd: (fd: number): void => void write(fd, increment, 8),
+    socket: (family: number, type: number) => socket(family, type | CLOEXEC | NONBLOCK, 0),
+    /** `address`: a struct sockaddr of `bytes` bytes. */
+    bind: find('int bind(int fd, void *address, uint32_t bytes)') as Call<
+      [fd: number, address: Uint8Array, bytes: number]
+    >,
+    listen: find('int listen(int fd, int backlog)') as Call<[fd: number, backlog: number]>,
+    /** A new connection; its peer's address is written to `peer`, SOCKADDR_BYTES long. EAGAIN: none waits. */
+    accept(fd: number, peer: Uint8Array): number {
       length[0] = peer.length;
       return accept4(fd, peer, length, CLOEXEC | NONBLOCK);
     },
-    connect: (fd, address, bytes) => connect(fd, address, bytes),
-    getsockname: (fd, into) => withLength(getsockname, fd, into),
-    getpeername: (fd, into) => withLength(getpeername, fd, into),
-    setOption(fd, level, option, to) {
+    /** EINPROGRESS is the usual result of a TCP socket. */
+    connect: find('int connect(int fd, void *address, uint32_t bytes)') as Call<
+      [fd: number, address: Uint8Array, bytes: number]
+    >,
+    /** Writes the local address to `into`, SOCKADDR_BYTES long. */
+    getsockname: (fd: number, into: Uint8Array) => withLength(getsockname, fd, into),
+    getpeername: (fd: number, into: Uint8Array) => withLength(getpeername, fd, into),
+    setOption(fd: number, level: number, option: number, to: number): number {
       value[0] = to;
       return setsockopt(fd, level, option, value, 4);
     },
-    bindToDevice(fd, name) {
+    /** Binds a socket to a network interface (SO_BINDTODEVICE). ENODEV: there is none of this name. */
+    bindToDevice(fd: number, name: string): number {
       const bytes = Buffer.from(`${name}\0`);
       return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, bytes, bytes.length);
     },
-    setLinger(fd, seconds) {
+    /** How long `close` may wait for unsent bytes, in seconds; 0: it sends RST and drops them (SO_LINGER). */
+    setLinger(fd: number, seconds: number): number {
       linger.set([1, seconds]);
       return setsockopt(fd, SOL_SOCKET, SO_LINGER, linger, 8);
     },
-    getOption(fd, level, option) {
+    /** The value of an integer option; -1 when it cannot be read. */
+    getOption(fd: number, level: number, option: number): number {
       length[0] = 4;
       return getsockopt(fd, level, option, value, length) === 0 ? (value[0] ?? -1) : -1;
     },
-    recv: (fd, into, bytes) => recv(fd, into, bytes, MSG_DONTWAIT),
-    send: (fd, from, at, bytes) =>
+    /** Reads at most `bytes` from a socket; 0: the peer has sent FIN; EAGAIN: no bytes wait. */
+    recv: (fd: number, into: Uint8Array, bytes: number) => recv(fd, into, bytes, MSG_DONTWAIT),
+    /** Sends the bytes of `from` from `at` on; never raises SIGPIPE. EAGAIN: the socket accepts none. */
+    send: (fd: number, from: Uint8Array, at: number, bytes: number) =>
       send(fd, at === 0 ? from : from.subarray(at), bytes, MSG_DONTWAIT | MSG_NOSIGNAL),
-    sendTo: (fd, from, bytes, address, addressBytes) =>
+    /** Sends one datagram to a struct sockaddr of `addressBytes` bytes. */
+    sendTo: (fd: number, from: Uint8Array, bytes: number, address: Uint8Array, addressBytes: number) =>
       sendto(fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL, address, addressBytes),
-    pipe(ends, bytes) {
+    /**
+     * A pipe; `ends` receives its reading and its writing end. Returns its size: `bytes`, or less when the user has too
+     * many pipe pages already (/proc/sys/fs/pipe-user-pages-soft); -1 when there is no pipe.
+     */
+    pipe(ends: Int32Array, bytes: number): number {
       if (pipe2(ends, CLOEXEC | NONBLOCK) !== 0) return -1;
       const end = ends[1] ?? -1;
       const size = fcntl(end, F_SETPIPE_SZ, bytes);
       return size >= 0 ? size : fcntl(end, F_GETPIPE_SZ, 0);
     },
-    spliceIn: (from, pipe, bytes) => splice(from, 0, pipe, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
-    spliceOut: (pipe, to, bytes) => splice(pipe, 0, to, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
-    readPipe: (pipe, into) => read(pipe, into, into.length),
-    shutdownWrite: (fd) => shutdown(fd, SHUT_WR),
-    setNonBlocking: (fd) => fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | NONBLOCK),
-    dup: (fd) => fcntl(fd, F_DUPFD_CLOEXEC, 0),
-    keepOnExec: (fd) => fcntl(fd, F_SETFD, 0),
-    socketPair: (ends) => socketpair(AF_UNIX, SOCK_SEQPACKET | CLOEXEC | NONBLOCK, 0, ends),
-    memoryFile: (name) => memfdCreate(name, MFD_CLOEXEC),
-    execute: (path, args, environment) => execve(path, [...args, null], [...environment, null]),
-    close: (fd) => close(fd),
-    receiveMany: (fd, headers, most) => recvmmsg(fd, headers, most, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, null),
-    sendMany: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL),
-    allocate(bytes) {
+    /** Moves bytes from a socket to a pipe without copying. 0: the peer has sent FIN; EAGAIN: no bytes wait, or the pipe is full. */
+    spliceIn: (from: number, pipe: number, bytes: number) =>
+      splice(from, 0, pipe, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
+    /** Moves bytes from a pipe to a socket; returns how many the socket accepted. EAGAIN: it accepts none. */
+    spliceOut: (pipe: number, to: number, bytes: number) =>
+      splice(pipe, 0, to, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
+    /** Reads what a pipe holds, at most as much as `into` has room for; returns how many bytes. */
+    readPipe: (pipe: number, into: Uint8Array) => read(pipe, into, into.length),
+    /** Sends FIN after all written bytes. */
+    shutdownWrite: (fd: number) => shutdown(fd, SHUT_WR),
+    /** For descriptors that another program opened. */
+    setNonBlocking: (fd: number) => fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | NONBLOCK),
+    /** Another descriptor of the same open file. */
+    dup: (fd: number) => fcntl(fd, F_DUPFD_CLOEXEC, 0),
+    /** Lets a program that replaces this one have the descriptor. */
+    keepOnExec: (fd: number) => fcntl(fd, F_SETFD, 0),
+    /** Two connected Unix sockets that keep the borders of messages; `ends` receives them. */
+    socketPair: (ends: Int32Array) => socketpair(AF_UNIX, SOCK_SEQPACKET | CLOEXEC | NONBLOCK, 0, ends),
+    /** A file in memory that ends with its last descriptor. `name`: for /proc alone. */
+    memoryFile: (name: string) => memfdCreate(name, MFD_CLOEXEC),
+    /** Replaces the program of this process (execve(2)). Returns only when that failed. */
+    execute: (path: string, args: readonly string[], environment: readonly string[]) =>
+      execve(path, [...args, null], [...environment, null]),
+    close: find('int close(int fd)') as Call<[fd: number]>,
+    /** Receives at most `most` messages into `headers` (struct mmsghdr); returns their number. EAGAIN: none waits. */
+    receiveMany: (fd: number, headers: Uint32Array, most: number) =>
+      recvmmsg(fd, headers, most, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, null),
+    /** Sends the first `count` messages of `headers`; returns how many were sent. Fails only when the first was not sent. */
+    sendMany: (fd: number, headers: Uint32Array, count: number) =>
+      sendmmsg(fd, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL),
+    /** Memory that is never moved or freed, and its address: for structures that contain pointers. */
+    allocate(bytes: number): { memory: ArrayBuffer; address: number } {
       const pointer = koffi.alloc('uint8_t', bytes);
       return { memory: koffi.view(pointer, bytes), address: Number(koffi.address(pointer)) };
     },

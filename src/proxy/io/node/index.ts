@@ -1,7 +1,7 @@
 // The node engine: node:net and node:dgram as they are documented. It works on every system, and is kept simple.
 import type { Io } from '../io.js';
 import { openDatagrams, sourceAddressFor } from './datagrams.js';
-import { acceptFrom, adoptSocket, connect, listen } from './listen.js';
+import { adoptSocket, connect, listen, serve } from './listen.js';
 import { relay } from './relay.js';
 
 /** @param onAdopted called with a descriptor that Node owns and closes from now on */
@@ -16,7 +16,7 @@ export function createNodeIo(onAdopted: (fd: number) => void = () => {}): Io {
     connect,
     relay,
     listen,
-    acceptFrom,
+    serve,
     adopt(fd) {
       const stream = adoptSocket(fd);
       onAdopted(fd);

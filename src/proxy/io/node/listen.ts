@@ -1,12 +1,6 @@
 // The connections of the node engine: outgoing, accepted, or adopted as descriptors; and its listeners.
 import { chmodSync } from 'node:fs';
-import {
-  createServer,
-  connect as dial,
-  type ListenOptions as NodeListenOptions,
-  type Server,
-  Socket,
-} from 'node:net';
+import { createServer, connect as dial, type ListenOptions as NodeListenOptions, Socket } from 'node:net';
 import { type Endpoint, withoutMapping } from '../../../core/ip.js';
 import type { ListenerSpec } from '../../messages.js';
 import type { Attempt, ConnectListener, ListenOptions, ListenResult, Stream } from '../io.js';
@@ -56,42 +50,61 @@ export function connect(to: Endpoint, listener: ConnectListener, end?: LocalEnd)
   };
 }
 
+/** For BIND. */
 export function listen(
   { address, port, onConnection, end }: ListenOptions,
   done: (result: ListenResult) => void,
 ): void {
-  const refused = unsupported(end);
-  if (refused !== null) return done({ ok: false, code: refused });
-  const server = createListener((socket) => {
-    const peer = remoteEndpoint(socket);
-    // The connection is closed already, so its address is unknown.
-    if (peer.address === '') socket.destroy();
-    else onConnection(new NodeStream(socket, peer));
-  });
-  start(server, { host: address, port, ipv6Only: address.includes(':') }, (code) => {
-    if (code !== null) return done({ ok: false, code });
-    const bound = server.address();
-    const local =
-      bound === null || typeof bound === 'string'
-        ? { address, port }
-        : { address: withoutMapping(bound.address), port: bound.port };
-    done({ ok: true, local, close: () => void server.close() });
+  const code = unsupported(end);
+  if (code !== null) return done({ ok: false, code });
+  start({ host: address, port, ipv6Only: address.includes(':') }, onConnection, done);
+}
+
+/** For players. Node closes a descriptor with its listener, so where other workers accept from it too, it must be a duplicate. */
+export function serve(
+  { fd, host, port, path, mode, isDualStack }: ListenerSpec,
+  onConnection: (stream: Stream) => void,
+  done: (result: ListenResult) => void,
+): void {
+  const here = path === null ? { host, port, ipv6Only: host.includes(':') && !isDualStack } : { path };
+  const where = { ...(fd === null ? here : { fd }), keepAlive: true, isUnix: path !== null };
+  start(where, onConnection, (result) => {
+    if (result.ok && path !== null && fd === null) chmodSync(path, mode);
+    done(result);
   });
 }
 
-/**
- * Accepts from a listening socket, which Node closes when `close` is called or the thread ends. If other workers accept from the
- * socket too, `fd` must be a duplicate.
- */
-export function acceptFrom(fd: number, onConnection: (stream: Stream) => void): { close(): void } {
-  const server = createListener((socket) => {
+interface Listening extends NodeListenOptions {
+  readonly fd?: number;
+  readonly isUnix?: boolean;
+  /** Of accepted connections. */
+  readonly keepAlive?: boolean;
+}
+
+function start(
+  { keepAlive = false, isUnix = false, ...where }: Listening,
+  onConnection: (stream: Stream) => void,
+  done: (result: ListenResult) => void,
+): void {
+  const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true, keepAlive };
+  const server = createServer(options, (socket) => {
     const peer = remoteEndpoint(socket);
-    // Connections of Unix sockets have no addresses.
-    if (peer.address === '' && socket.localAddress !== undefined) socket.destroy();
+    // The connection is closed already, so its address is unknown.
+    if (!isUnix && peer.address === '') socket.destroy();
     else onConnection(new NodeStream(socket, peer));
   });
-  start(server, { fd }, ignore);
-  return { close: () => void server.close() };
+  const failed = (error: NodeJS.ErrnoException): void => done({ ok: false, code: codeOf(error) });
+  server.once('error', failed);
+  server.listen({ ...where, backlog: BACKLOG, exclusive: true }, () => {
+    // Errors of accept (EMFILE) lose one connection; the listener continues.
+    server.off('error', failed).on('error', () => {});
+    const bound = server.address();
+    const { host = '', port = 0, path = host } = where;
+    const isInternet = bound !== null && typeof bound !== 'string';
+    const address = isInternet ? withoutMapping(bound.address) : path;
+    const local = { address, port: isInternet ? bound.port : port };
+    done({ ok: true, local, close: () => void server.close() });
+  });
 }
 
 export function adoptSocket(fd: number): Stream {
@@ -99,51 +112,4 @@ export function adoptSocket(fd: number): Stream {
   socket.pause();
   socket.setNoDelay(true);
   return new NodeStream(socket, remoteEndpoint(socket));
-}
-
-function createListener(onConnection: (socket: Socket) => void, keepAlive = false): Server {
-  return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true, keepAlive }, onConnection);
-}
-
-function start(
-  server: Server,
-  where: NodeListenOptions & { fd?: number },
-  done: (code: string | null) => void,
-): void {
-  const onError = (error: NodeJS.ErrnoException): void => done(codeOf(error));
-  server.once('error', onError);
-  server.listen({ ...where, backlog: BACKLOG, exclusive: true }, () => {
-    // Errors of accept (EMFILE) lose one connection; the listener continues.
-    server.off('error', onError).on('error', ignore);
-    done(null);
-  });
-}
-
-function ignore(): void {}
-
-/** For the listeners of players: opens the socket of `spec`, or accepts from its descriptor. */
-export function listenNode(
-  { fd, host, port, path, mode, isDualStack }: ListenerSpec,
-  onConnection: (stream: Stream) => void,
-  done: (result: { address: string; port: number; close(): void } | { code: string }) => void,
-): void {
-  const server = createListener((socket) => {
-    const peer = remoteEndpoint(socket);
-    // The connection is closed already, so its address is unknown.
-    if (path === null && peer.address === '') socket.destroy();
-    else onConnection(new NodeStream(socket, peer));
-  }, true);
-  const here = path === null ? { host, port, ipv6Only: host.includes(':') && !isDualStack } : { path };
-  // Node closes an open descriptor together with the server.
-  start(server, fd === null ? here : { fd }, (code) => {
-    if (code !== null) return done({ code });
-    if (path !== null && fd === null) chmodSync(path, mode);
-    const bound = server.address();
-    const local = bound === null || typeof bound === 'string' ? { address: path ?? host, port } : bound;
-    done({
-      address: path === null ? withoutMapping(local.address) : local.address,
-      port: local.port,
-      close: () => void server.close(),
-    });
-  });
 }
