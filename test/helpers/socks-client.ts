@@ -51,6 +51,7 @@ const READ_TIMEOUT_MS = 45_000;
 
 /** A connection that reads a given number of bytes, and that can wait for its end or reset. */
 export class RawClient {
+  static readonly #open = new Set<Socket>();
   readonly socket: Socket;
   #received = Buffer.alloc(0);
   #ended = false;
@@ -60,6 +61,7 @@ export class RawClient {
 
   constructor(socket: Socket) {
     this.socket = socket;
+    RawClient.#open.add(socket);
     socket.on('data', (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
@@ -74,8 +76,14 @@ export class RawClient {
     });
     socket.on('close', () => {
       this.#closed = true;
+      RawClient.#open.delete(socket);
       this.#wake();
     });
+  }
+
+  /** Destroys every connection of this process, so that those which a failed test has left do not keep the process running. */
+  static destroyAll(): void {
+    for (const socket of RawClient.#open) socket.destroy();
   }
 
   /** `from`: the source address, for a client that must differ from others. */
