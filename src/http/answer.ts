@@ -7,36 +7,44 @@ const RETRY_AFTER_S = 5;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every refusal. The texts are part of the API: clients compare them. */
+/**
+ * Every refusal. The texts are part of the API: clients compare them. `problem`: what it is under /api/v1, where not a bad request.
+ */
 export const REFUSALS = {
   'empty-credentials': { status: 400, text: '用户名和密码不能为空' },
   'username-taken': { status: 400, text: '该用户名已存在' },
-  'over-budget': { status: 400, text: '额度不足' },
+  'over-budget': { status: 400, text: '额度不足', problem: 'over-budget' },
   'invalid-account-id': { status: 400, text: '无效的账号ID' },
   'empty-account-id': { status: 400, text: '账号ID不能为空' },
   // Update and delete answer 400 for an unknown account; the queries answer 404.
   'account-to-change-not-found': { status: 400, text: '账号不存在' },
   'malformed-request': { status: 400, text: '请求格式错误' },
   'malformed-date': { status: 400, text: '到期时间格式错误' },
-  'wrong-credentials': { status: 401, text: '用户名或密码错误' },
+  'wrong-credentials': { status: 401, text: '用户名或密码错误', problem: 'wrong-credentials' },
   'missing-username-header': { status: 401, text: '缺少X-Socks5-Username请求头' },
-  'not-whitelisted': { status: 403, text: 'IP不在白名单中' },
+  'not-whitelisted': { status: 403, text: 'IP不在白名单中', problem: 'forbidden' },
   'not-local': { status: 403, text: '仅允许本地或内网访问' },
-  'through-own-proxy': { status: 403, text: '禁止通过代理访问管理接口' },
-  'cross-site': { status: 403, text: '禁止跨站请求' },
+  'through-own-proxy': { status: 403, text: '禁止通过代理访问管理接口', problem: 'forbidden' },
+  'cross-site': { status: 403, text: '禁止跨站请求', problem: 'cross-site' },
   'not-permitted': { status: 403, text: '没有权限' },
   'account-not-found': { status: 404, text: '账号不存在' },
   'user-not-found': { status: 404, text: '用户不存在' },
-  'path-not-found': { status: 404, text: '路径不存在' },
-  'method-not-allowed': { status: 405, text: '请求方法不允许' },
-  'body-too-large': { status: 413, text: '请求体过大' },
-  'unsupported-body': { status: 415, text: '不支持的请求内容类型' },
-  'host-not-allowed': { status: 421, text: '主机名未获允许，请在 admin.allowedHosts 中列出' },
+  'path-not-found': { status: 404, text: '路径不存在', problem: 'not-found' },
+  'method-not-allowed': { status: 405, text: '请求方法不允许', problem: 'method-not-allowed' },
+  'body-too-large': { status: 413, text: '请求体过大', problem: 'too-large' },
+  'unsupported-body': { status: 415, text: '不支持的请求内容类型', problem: 'unsupported-media-type' },
+  'host-not-allowed': {
+    status: 421,
+    text: '主机名未获允许，请在 admin.allowedHosts 中列出',
+    problem: 'host-not-allowed',
+  },
   'too-many-attempts': { status: 429, text: '失败次数过多，请稍后再试' },
-  'server-error': { status: 500, text: '服务器内部错误' },
-  'too-slow': { status: 503, text: '查询超时' },
-  'database-unavailable': { status: 503, text: '数据库暂不可用' },
-} as const;
+  'server-error': { status: 500, text: '服务器内部错误', problem: 'internal' },
+  'too-slow': { status: 503, text: '查询超时', problem: 'unavailable' },
+  'database-unavailable': { status: 503, text: '数据库暂不可用', problem: 'unavailable' },
+} as const satisfies Readonly<
+  Record<string, { status: number; text: string; problem?: ProblemAnswer['problem'] }>
+>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
@@ -63,11 +71,8 @@ export function answer(ctx: Context, value: unknown): void {
  */
 export function refuse(ctx: Context, code: RefusalCode, why?: string | ReturnType<typeof because>): void {
   const { detail, ...reason } = typeof why === 'object' ? why : { detail: why };
-  if (isV1(ctx.path)) {
-    const problem = V1_PROBLEMS[code] ?? 'bad-request';
-    return sendProblem(ctx, { problem, ...(detail === undefined ? {} : { detail }), ...reason });
-  }
-  const { status, text } = REFUSALS[code];
+  const { status, text, ...known } = REFUSALS[code];
+  if (isV1(ctx.path)) return sendProblem(ctx, { problem: 'bad-request', ...known, detail, ...reason });
   ctx.status = status;
   if (detail !== undefined) ctx.set('X-Error-Detail', detail);
   if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_S));
@@ -93,6 +98,23 @@ export function refuseBusy(ctx: Context): void {
 
 export const TOO_MANY_ATTEMPTS = failure('too-many-requests', 'too-many-attempts');
 
+/** Sends a problem of a route, in the form of its path. */
+export function refuseRoute(ctx: Context, answer: ProblemAnswer): void {
+  const code = isV1(ctx.path) ? undefined : OLD_REFUSALS[answer.problem];
+  if (code === undefined) return sendProblem(ctx, answer);
+  const [wrong] = answer.errors ?? [];
+  const detail = wrong && `${wrong.path.replace(/^\w+\./, '')} ${wrong.message}`;
+  refuse(ctx, code, asciiOf(detail ?? answer.detail ?? ''));
+}
+
+/** The problems of a request that cannot be read, in the account API's form. Scripts did not cause others in its time. */
+const OLD_REFUSALS: Partial<Record<ProblemAnswer['problem'], RefusalCode>> = {
+  'bad-request': 'malformed-request',
+  validation: 'malformed-request',
+  'too-large': 'body-too-large',
+  'unsupported-media-type': 'unsupported-body',
+};
+
 const V1 = '/api/v1/';
 /** Older than the rest of /api/v1: scripts expect refusals in the account API's form. */
 const WHITELIST_PATH = '/api/v1/settings/whitelist';
@@ -103,31 +125,16 @@ export function isV1(path: string): boolean {
   return folded.startsWith(V1) && folded !== WHITELIST_PATH;
 }
 
-const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
-  'wrong-credentials': 'wrong-credentials',
-  'not-whitelisted': 'forbidden',
-  'through-own-proxy': 'forbidden',
-  'cross-site': 'cross-site',
-  'host-not-allowed': 'host-not-allowed',
-  'over-budget': 'over-budget',
-  'path-not-found': 'not-found',
-  'method-not-allowed': 'method-not-allowed',
-  'body-too-large': 'too-large',
-  'unsupported-body': 'unsupported-media-type',
-  'server-error': 'internal',
-  'too-slow': 'unavailable',
-  'database-unavailable': 'unavailable',
-};
-
 /** Returns `text` as shortened JSON in printable ASCII. An error detail may quote a request only in this form. */
 export function quoted(text: string): string {
-  const shown = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}...` : text;
-  return JSON.stringify(shown).replace(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return asciiOf(
+    JSON.stringify(text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}...` : text),
   );
 }
 const MAX_QUOTED_LENGTH = 60;
+
+const asciiOf = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 function send(ctx: Context, value: unknown): void {
   ctx.res.setHeader('Content-Type', JSON_TYPE);

@@ -103,64 +103,8 @@ export function because(
   return { detail: fillText(REASON_TEXTS[code], values), reason: { code, values } };
 }
 
-/** Codes for programs. The texts are for people and may change. */
-export const ProblemCode = z
-  .enum([
-    'bad-request',
-    'validation',
-    'signed-out',
-    'wrong-credentials',
-    'totp-required',
-    'forbidden',
-    'wrong-scope',
-    'wrong-role',
-    'cross-site',
-    'confirmation-required',
-    'not-found',
-    'method-not-allowed',
-    'username-taken',
-    'address-taken',
-    'over-budget',
-    'would-lock-you-out',
-    'conflict',
-    'changed-meanwhile',
-    'too-large',
-    'unsupported-media-type',
-    'host-not-allowed',
-    'too-many-requests',
-    'queue-full',
-    'internal',
-    'unavailable',
-  ])
-  .meta({ id: 'ProblemCode' });
-export type ProblemCode = z.infer<typeof ProblemCode>;
-
-/** Every error of /api/v1: application/problem+json (RFC 9457 §3). */
-export const Problem = z
-  .object({
-    type: z.string().meta({ description: '`about:blank`: the status and `code` say which problem it is.' }),
-    title: z.string(),
-    status: z.int().min(400).max(599),
-    code: ProblemCode,
-    detail: z.string().optional(),
-    /** The detail as a code, where it has one. */
-    reason: ProblemReason.optional(),
-    /** The fields of the request that are wrong: `body.remarks`, `query.limit`. */
-    errors: z.array(FieldError).optional(),
-  })
-  .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
-
-/** A failure, as a value. */
-export interface ProblemAnswer {
-  readonly problem: ProblemCode;
-  readonly detail?: string;
-  readonly reason?: z.infer<typeof ProblemReason>;
-  readonly errors?: readonly FieldFault[];
-  /** Whole seconds for `Retry-After`. */
-  readonly retryAfterS?: number;
-}
-
-const STATUSES: Readonly<Record<ProblemCode, number>> = {
+/** The codes of problems and the status of each. */
+const STATUSES = {
   'bad-request': 400,
   validation: 400,
   'signed-out': 401,
@@ -186,7 +130,39 @@ const STATUSES: Readonly<Record<ProblemCode, number>> = {
   'queue-full': 429,
   internal: 500,
   unavailable: 503,
-};
+} as const;
+
+export type ProblemCode = keyof typeof STATUSES;
+
+/** Codes for programs. The texts are for people and may change. */
+const ProblemCode = z
+  .enum(Object.keys(STATUSES) as [ProblemCode, ...ProblemCode[]])
+  .meta({ id: 'ProblemCode' });
+
+/** Every error of /api/v1: application/problem+json (RFC 9457 §3). */
+export const Problem = z
+  .object({
+    type: z.string().meta({ description: '`about:blank`: the status and `code` say which problem it is.' }),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    code: ProblemCode,
+    detail: z.string().optional(),
+    /** The detail as a code, where it has one. */
+    reason: ProblemReason.optional(),
+    /** The fields of the request that are wrong: `body.remarks`, `query.limit`. */
+    errors: z.array(FieldError).optional(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
+
+/** A failure, as a value. */
+export interface ProblemAnswer {
+  readonly problem: ProblemCode;
+  readonly detail?: string | undefined;
+  readonly reason?: z.infer<typeof ProblemReason>;
+  readonly errors?: readonly FieldFault[];
+  /** Whole seconds for `Retry-After`. */
+  readonly retryAfterS?: number;
+}
 
 /** The reason phrases; Node has that of 413 from before RFC 9110. */
 const TITLES: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 413: 'Content Too Large' };
@@ -213,9 +189,9 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
     title: TITLES[status],
     status,
     code,
-    ...(detail === undefined ? {} : { detail }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(errors === undefined ? {} : { errors }),
+    detail,
+    reason,
+    errors,
   });
 }
 

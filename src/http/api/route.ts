@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { TOKEN_SCOPES } from '../../core/auth/operator.js';
-import type { ReadJsonObject } from '../body.js';
 import type { AdminState, Caller } from '../caller.js';
 import type { Services } from '../services.js';
 import type { ProblemAnswer } from './problem.js';
@@ -93,17 +92,8 @@ export type Handler<R extends RouteRequest, Deps> = (
   deps: Deps,
 ) => Promise<Answered | ProblemAnswer>;
 
-/** Handles a request that passed only the route's access check. The handler reads and checks the request itself. */
-export type UncheckedHandler<Deps> = (
-  ctx: ParameterizedContext<AdminState>,
-  deps: Deps,
-  readJsonObject: ReadJsonObject,
-) => Promise<void>;
-
 export interface Route<Deps = Services> extends RouteDescription {
-  readonly handler:
-    | { readonly isChecked: true; readonly handle: Handler<RouteRequest, Deps> }
-    | { readonly isChecked: false; readonly handle: UncheckedHandler<Deps> };
+  readonly handle: Handler<RouteRequest, Deps>;
 }
 
 /** Method and path. */
@@ -113,7 +103,7 @@ type Endpoint = `${RouteDescription['method']} /${string}`;
 type Description = Omit<RouteDescription, 'method' | 'path' | 'operationId' | 'access' | 'tag' | 'request'>;
 
 /** Makes a route that keeps the types of its endpoint, schemas and answers, so that the command line's calls have them. */
-type MakeRoute<Deps, IsChecked> = <
+type MakeRoute<Deps> = <
   const E extends Endpoint,
   const Request extends RouteRequest = object,
   const R extends Description = Description,
@@ -122,10 +112,7 @@ type MakeRoute<Deps, IsChecked> = <
   operationId: string,
   access: Access,
   // Ties the handler to the schemas of its route. A list of routes cannot express that.
-  description: R & {
-    readonly request?: Request;
-    readonly handle: IsChecked extends true ? Handler<Request, Deps> : UncheckedHandler<Deps>;
-  },
+  description: R & { readonly request?: Request; readonly handle: Handler<Request, Deps> },
 ) => Omit<Route<Deps>, 'request' | 'responses'> & R & { readonly endpoint: E; readonly request: Request };
 
 /**
@@ -135,18 +122,11 @@ type MakeRoute<Deps, IsChecked> = <
  * route('GET /api/v1/tokens', 'listTokens', 'person', { …, async handle({ query }, { apiTokens }) { return { body: … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
-  const maker =
-    (isChecked: boolean) =>
-    (endpoint: Endpoint, operationId: string, access: Access, rest: { handle: unknown }) => {
-      const [method, path] = endpoint.split(' ');
-      const { handle, ...description } = rest;
-      const handler = { isChecked, handle };
-      return { request: {}, ...description, endpoint, method, path, operationId, access, tag, handler };
-    };
-  return {
-    route: maker(true) as unknown as MakeRoute<Deps, true>,
-    uncheckedRoute: maker(false) as unknown as MakeRoute<Deps, false>,
+  const route = (endpoint: Endpoint, operationId: string, access: Access, rest: object) => {
+    const [method, path] = endpoint.split(' ');
+    return { request: {}, ...rest, endpoint, method, path, operationId, access, tag };
   };
+  return { route: route as unknown as MakeRoute<Deps> };
 }
 
 /** Returns the strong entity tag of a JSON value. */

@@ -67,7 +67,6 @@ export const FIELD_TEXTS = {
 } as const;
 
 export type FieldCode = keyof typeof FIELD_TEXTS;
-const CODES = Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]];
 export type FieldValues = Readonly<Record<string, string | number>>;
 
 /** One error of a request. */
@@ -76,18 +75,13 @@ export const FieldError = z
     /** The field with the error: `body.remarks`, `query.limit`. */
     path: z.string(),
     message: z.string(),
-    code: z.enum(CODES),
+    code: z.enum(Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]]),
     /** The values for the braces of the text. */
     values: z.record(z.string(), z.union([z.string(), z.number()])),
   })
   .meta({ id: 'FieldError' });
 
-export interface FieldFault {
-  readonly path: string;
-  readonly message: string;
-  readonly code: FieldCode;
-  readonly values: FieldValues;
-}
+export type FieldFault = Readonly<z.infer<typeof FieldError>>;
 
 export function fieldError(path: string, code: FieldCode, values: FieldValues = {}): FieldFault {
   return { path, message: fillText(FIELD_TEXTS[code], values), code, values };

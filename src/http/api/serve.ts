@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
 import { z } from 'zod';
+import { REFUSALS, refuseRoute } from '../answer.js';
 import type { JsonBody, ReadJsonObject } from '../body.js';
 import {
   type AdminState,
@@ -12,7 +13,7 @@ import {
   isSeller,
   type LostAccess,
 } from '../caller.js';
-import { failure, type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
+import { failure, type ProblemAnswer, sendProblem } from './problem.js';
 import {
   type Access,
   type Answered,
@@ -58,18 +59,17 @@ export async function answerRoute<Deps>(
   { readJsonObject, readBulkJsonObject, lostAccess, isConfirmed, unknownFields: unknown }: BodyReaders,
   send = sendAnswer,
 ): Promise<void> {
-  const { request, bulkBody, handler } = route;
+  const { request, bulkBody } = route;
   const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
   const { caller } = ctx.state;
   const refused = routeProblem(caller, route);
   if (refused) return sendProblem(ctx, refused);
   const deps = depsFor(caller);
-  if (!handler.isChecked) return handler.handle(ctx, deps, readBody);
   const findUnknown = unknown === 'refused' ? unknownFields : () => [];
   const input = await read(ctx, request, readBody, { lostAccess, findUnknown });
   if ('problem' in input) return send(ctx, input);
   if (needsConfirmation(route, input) && !(await isConfirmed(input.caller))) return send(ctx, UNCONFIRMED);
-  const result = await handler.handle(input, deps);
+  const result = await route.handle(input, deps);
   ctx.status = Number(Object.keys(route.responses)[0]);
   send(ctx, result);
 }
@@ -152,16 +152,14 @@ async function read(
   const body = await readJsonObject(ctx);
   const refused = ctx.state.caller ? lostAccess(ctx.state.caller) : null;
   if (refused) return refused;
-  if (!body.ok) return { problem: BODY_PROBLEMS[body.code] ?? 'bad-request', ...detailOf(body.detail) };
+  if (!body.ok) {
+    const { problem } = { problem: 'bad-request' as const, ...REFUSALS[body.code] };
+    return { problem, detail: body.detail };
+  }
   const checkedBody = check('body', request.body, namedAs(request.body, body));
   if (errors.length > 0) return { problem: 'validation', errors };
   return { ...rest, body: checkedBody } as HandlerInput<RouteRequest>;
 }
-
-const BODY_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
-  'body-too-large': 'too-large',
-  'unsupported-body': 'unsupported-media-type',
-};
 
 const NO_FIELDS = z.object({});
 
@@ -181,7 +179,7 @@ function queryOf(querystring: string): Record<string, string> | null {
 }
 
 function sendAnswer(ctx: Context, result: Answered | ProblemAnswer): void {
-  if ('problem' in result) return sendProblem(ctx, result);
+  if ('problem' in result) return refuseRoute(ctx, result);
   if (result.headers) ctx.set({ ...result.headers });
   if (result.body === undefined) return;
   if (result.body instanceof Readable || Buffer.isBuffer(result.body)) {
@@ -190,8 +188,4 @@ function sendAnswer(ctx: Context, result: Answered | ProblemAnswer): void {
   }
   ctx.set('Content-Type', 'application/json; charset=utf-8');
   ctx.body = JSON.stringify(result.body);
-}
-
-function detailOf(detail: string | undefined): { detail?: string } {
-  return detail === undefined ? {} : { detail };
 }

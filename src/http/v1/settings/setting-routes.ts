@@ -4,14 +4,8 @@ import type { ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { ProblemAnswer } from '../../api/problem.js';
-import {
-  etagOf,
-  type HandlerInput,
-  type RouteDescription,
-  routesOf,
-  versionProblem,
-} from '../../api/route.js';
-import { type AdminState, actorOf } from '../../caller.js';
+import { etagOf, type RouteDescription, routesOf, versionProblem } from '../../api/route.js';
+import { type AdminState, actorOf, type Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 
 type Texts = Pick<RouteDescription, 'operationId' | 'summary'> & { readonly description: string };
@@ -21,14 +15,17 @@ export function settingRoutes<
   const Name extends string,
   Shown extends z.ZodType,
   Body extends z.ZodType,
+  Query extends z.ZodObject = z.ZodObject<Record<string, never>>,
 >(setting: {
   /** Below /api/v1/settings. */
   readonly name: Name;
   readonly tag?: 'Notices';
   readonly schema: Shown;
   readonly body: Body;
+  /** Of PUT. */
+  readonly query?: Query;
   readonly get: Texts & Partial<Pick<RouteDescription, 'access'>>;
-  readonly put: Texts & Partial<Pick<RouteDescription, 'bulkBody' | 'needsConfirmation'>>;
+  readonly put: Texts & Partial<Pick<RouteDescription, 'bulkBody' | 'needsConfirmation' | 'problems'>>;
   /** The present value, and what of it the entity tag covers: everything, unless said otherwise. */
   readonly present: (
     services: Services,
@@ -36,7 +33,12 @@ export function settingRoutes<
   ) => { readonly body: object; readonly version?: unknown };
   /** Saves the body, unless `otherVersion` returns a problem for the stored version: it is not the one that the caller read. */
   readonly save: (
-    input: { readonly body: z.output<Body>; readonly by: Actor } & Pick<HandlerInput<object>, 'caller'>,
+    input: {
+      readonly body: z.output<Body>;
+      readonly query: z.output<Query>;
+      readonly by: Actor;
+      readonly caller: Caller;
+    },
     services: Services,
     otherVersion: (version: unknown) => Saved,
   ) => Promise<Saved>;
@@ -58,10 +60,11 @@ export function settingRoutes<
       handle: async ({ ctx }, services) => shown(services, ctx),
     }),
     route(`PUT ${path}`, setting.put.operationId, 'settings:write', {
-      request: { body: setting.body },
+      request: { body: setting.body, query: setting.query as Query },
       ...describe(setting.put),
-      async handle({ body, caller, ifMatch, ctx }, services) {
-        const input = { body: body as z.output<Body>, caller, by: actorOf(caller) };
+      async handle({ body, query, caller, ifMatch, ctx }, services) {
+        const given = { body: body as z.output<Body>, query: query as z.output<Query> };
+        const input = { ...given, caller, by: actorOf(caller) };
         const refused = await setting.save(input, services, (version) =>
           versionProblem(ifMatch, etagOf(version)),
         );

@@ -1,16 +1,14 @@
-// /api/v1/settings/whitelist. Reading and saving are older than the rest of /api/v1. Their refusals are JSON strings as in the
-// account API, except those that only newer clients can cause.
-
+// /api/v1/settings/whitelist. Reading and saving are older than the rest of /api/v1: requests that cannot be read are refused as in
+// the account API (`refuseRoute` in answer.ts).
 import { z } from 'zod';
 import { parseWhitelist } from '../../../core/auth/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
 import { normalizeAddress, parseIp } from '../../../core/ip.js';
-import { answer, quoted, refuse } from '../../answer.js';
-import { failure, type ProblemAnswer, sendProblem } from '../../api/problem.js';
-import { etagOf, ifMatchOf, routesOf, versionProblem } from '../../api/route.js';
+import { quoted } from '../../answer.js';
+import { failure } from '../../api/problem.js';
+import { routesOf } from '../../api/route.js';
 import { Flag } from '../../api/schemas.js';
-import { actorOf } from '../../caller.js';
-import { kindOf } from '../../fields.js';
+import { settingRoutes } from './setting-routes.js';
 
 const Whitelist = z.object({ whitelist: z.string().max(65_536) }).meta({ id: 'Whitelist' });
 
@@ -37,66 +35,40 @@ const WhitelistCheck = z
   })
   .meta({ id: 'WhitelistCheck' });
 
-const { route, uncheckedRoute } = routesOf('Settings');
+const { route } = routesOf('Settings');
 
 export const whitelistRoutes = [
-  uncheckedRoute('GET /api/v1/settings/whitelist', 'getWhitelist', 'settings:read', {
-    summary: 'The IP whitelist as it was saved.',
-    etag: true,
-    responses: { 200: { description: 'The whitelist.', schema: Whitelist } },
-    async handle(ctx, { whitelist }) {
-      ctx.set('ETag', etagOf(whitelist.text()));
-      answer(ctx, { whitelist: whitelist.text() });
+  ...settingRoutes({
+    name: 'whitelist',
+    schema: Whitelist,
+    body: Whitelist,
+    query: z.object({ keepMyAccess: Flag.default(false) }),
+    get: {
+      operationId: 'getWhitelist',
+      summary: 'The IP whitelist as it was saved.',
+      description: 'The whitelist.',
     },
-  }),
-  uncheckedRoute('PUT /api/v1/settings/whitelist', 'setWhitelist', 'settings:write', {
-    summary:
-      'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
-    etag: true,
-    request: { query: z.object({ keepMyAccess: Flag.default(false) }), body: Whitelist },
-    responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
-    problems: [409],
-    async handle(ctx, { whitelist, onSettingChanged, lostAccess }, readJsonObject) {
-      const body = await readJsonObject(ctx);
-      const refused = ctx.state.caller ? lostAccess(ctx.state.caller) : null;
-      if (refused) return sendProblem(ctx, refused);
-      if (!body.ok) return refuse(ctx, body.code, body.detail);
-      const query = new URLSearchParams(ctx.querystring);
-      const unknown = [
-        ...body.names.filter((name) => name.toLowerCase() !== 'whitelist'),
-        ...[...query.keys()].filter((name) => name !== 'keepMyAccess'),
-      ];
-      if (unknown[0] !== undefined)
-        return refuse(ctx, 'malformed-request', `${quoted(unknown[0])} is unknown; expected whitelist`);
-      const text = body.fields.get('whitelist');
-      if (typeof text !== 'string') {
-        const found = text === undefined ? 'missing' : `of type ${kindOf(text)}`;
-        return refuse(ctx, 'malformed-request', `whitelist is ${found}; expected a string`);
-      }
-      const parsed = parseWhitelist(text);
-      const keepsAccess = query.get('keepMyAccess') === 'true';
-      const locksOut: ProblemAnswer | null =
-        keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)
-          ? failure('would-lock-you-out', 'not-listed', { address: ctx.state.client })
+    put: {
+      operationId: 'setWhitelist',
+      summary:
+        'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
+      description: 'As it was saved.',
+      problems: [409],
+    },
+    present: ({ whitelist }) => ({ body: { whitelist: whitelist.text() }, version: whitelist.text() }),
+    async save({ body, query, caller: { address }, by }, { whitelist }, otherVersion) {
+      const parsed = parseWhitelist(body.whitelist);
+      const locksOut =
+        query.keepMyAccess && parsed.ok && !parsed.whitelist.allows(address)
+          ? failure('would-lock-you-out', 'not-listed', { address })
           : null;
       // The version first: who confirms the lock-out replaces a list that was shown.
-      const saved = await whitelist.save(
-        text,
-        actorOf(ctx.state.caller),
-        (stored) => versionProblem(ifMatchOf(ctx.req), etagOf(stored)) ?? locksOut,
-      );
-      if ('refusal' in saved) return sendProblem(ctx, saved.refusal);
-      if (!saved.ok) {
-        const bad = saved.badEntries.slice(0, 5).map(quoted).join(', ');
-        return refuse(
-          ctx,
-          'malformed-request',
-          `not an address, a prefix ending in *, or a CIDR block: ${bad}`,
-        );
-      }
-      onSettingChanged();
-      ctx.set('ETag', etagOf(whitelist.text()));
-      answer(ctx, { whitelist: whitelist.text() });
+      const saved = await whitelist.save(body.whitelist, by, (stored) => otherVersion(stored) ?? locksOut);
+      if (saved.ok) return null;
+      if ('refusal' in saved) return saved.refusal;
+      const bad = saved.badEntries.slice(0, 5).map(quoted).join(', ');
+      const detail = `not an address, a prefix ending in *, or a CIDR block: ${bad}`;
+      return { problem: 'bad-request', detail };
     },
   }),
   route('POST /api/v1/settings/whitelist/check', 'checkWhitelist', 'settings:read', {
