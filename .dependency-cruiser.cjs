@@ -66,7 +66,8 @@ module.exports = {
       // Game patterns, templates of messages and addresses' countries are read by packages, and where the program is installed is read from the file system: core/ may use neither.
       to: {
         path: '^src/',
-        pathNot: `^src/(core|${folder})/|^src/(games-pattern|geo|message-template|program)\\.ts$`,
+        // Files of accounts are texts: http/ reads and writes them as the command line does.
+        pathNot: `^src/(core|${folder}${folder === 'http' ? '|account-files' : ''})/|^src/(games-pattern|geo|message-template|program)\\.ts$`,
       },
     })),
     {
@@ -74,7 +75,7 @@ module.exports = {
       severity: 'error',
       comment:
         'daemon.ts and the command line join the parts; a folder that imports them would know every other.',
-      from: { path: '^src/(core|store|proxy|http|agents|console|config)' },
+      from: { path: '^src/(account-files|core|store|proxy|http|agents|console|config)' },
       to: { path: '^src/(daemon|cli|cli/.*|parts/.*)\\.ts$' },
     },
     onlyUser(

@@ -6,8 +6,8 @@ import { readJson, writeJson } from './json.js';
 import type { FileView } from './reasons.js';
 import type { FileRecord } from './record.js';
 
-export type FileFormat = 'csv' | 'json' | 'ccproxy';
-export const FILE_FORMATS: readonly FileFormat[] = ['csv', 'json', 'ccproxy'];
+export const FILE_FORMATS = ['csv', 'json', 'ccproxy'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** Parses records as a stream. A format error is a last record that contains the error. */
 export function readAccounts(

@@ -166,10 +166,8 @@ const LOSSES = {
     !ALL_SERVICES.has(of('ServiceMask')?.trim() ?? '255'),
 } satisfies Record<string, (of: ReadKey) => boolean>;
 
-export type LostSetting = keyof typeof LOSSES | 'group-account';
-
 /** What an operator reads; the console has its own texts. */
-export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
+export const LOST_TEXTS = {
   'client-address':
     'bound to client addresses, but the file names none: the account may log in from everywhere',
   'mac-address': 'MAC address',
@@ -181,7 +179,10 @@ export const LOST_TEXTS: Readonly<Record<LostSetting, string>> = {
   'outgoing-address': 'outgoing address',
   services: 'services other than SOCKS switched off',
   'group-account': 'group (not an account)',
-};
+} as const satisfies Readonly<Record<keyof typeof LOSSES | 'group-account', string>>;
+
+export type LostSetting = keyof typeof LOST_TEXTS;
+export const LOST_SETTINGS = Object.keys(LOST_TEXTS) as [LostSetting, ...LostSetting[]];
 
 /** The settings of one account that are lost. */
 export function lostSettings(of: ReadKey): LostSetting[] {

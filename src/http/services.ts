@@ -2,9 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { LoginStore } from '../core/accounts/access/login-log.js';
 import type { Schedules } from '../core/accounts/access/schedule.js';
-import type { AccountView } from '../core/accounts/account-query.js';
 import type { Accounts } from '../core/accounts/accounts.js';
-import type { Change } from '../core/accounts/plans/budget.js';
 import type { PlansSetting } from '../core/accounts/plans/plans.js';
 import type { PacSetting } from '../core/accounts/player/pac.js';
 import type { PlayerLinks } from '../core/accounts/player/player-links.js';
@@ -14,7 +12,7 @@ import type { Calendar } from '../core/accounts/usage/calendar.js';
 import type { LiveActivity } from '../core/accounts/usage/live-activity.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, DeliveryOutcome } from '../core/agents/runs.js';
-import type { Actor, AuditStore } from '../core/audit/audit.js';
+import type { AuditStore } from '../core/audit/audit.js';
 import type { AdminCredentials } from '../core/auth/admin-credentials.js';
 import type { ApiTokens } from '../core/auth/api-tokens.js';
 import type { KnownSources } from '../core/auth/attempt-limit.js';
@@ -48,8 +46,6 @@ import type { SessionRecordStore } from '../core/trace/session-record.js';
 import type { Caller, LostAccess } from './caller.js';
 import type { AdminAttempts } from './guards/attempts.js';
 import type { PlayerPageSettings } from './player/page-settings.js';
-import type { FileEncoding, ImportedLine, LostSetting } from './v1/accounts/import-report.js';
-import type { FileFormat } from './v1/accounts/schemas.js';
 
 export interface Services {
   readonly accounts: Accounts;
@@ -67,16 +63,8 @@ export interface Services {
   readonly timeZone: string;
   /** Most authorized addresses of one account. */
   readonly maxAuthorizedAddresses: number;
-  readonly exportAccounts: (
-    format: FileFormat,
-    views: Iterable<AccountView>,
-    options: { readonly withHashes: boolean; readonly zone: string },
-  ) => Readable;
-  readonly importAccounts: (
-    format: FileFormat,
-    input: AsyncIterable<Buffer>,
-    options: ImportOptions,
-  ) => AsyncIterable<ImportedLine>;
+  /** Where an upload is kept until it is imported; null: files are read where they are. */
+  readonly uploadFolder: string | null;
   /** The callers with an import under way: the ids of operators; null: the administrator. */
   readonly importing: Set<string | null>;
   /** Largest file of accounts, in bytes. */
@@ -188,25 +176,6 @@ export interface AboutDaemon {
   readonly egressClasses: readonly string[];
   readonly exits: readonly string[];
   readonly timeZone: string;
-}
-
-export interface ImportOptions {
-  /** The accounts that the caller may see and change. */
-  readonly accounts: Accounts;
-  readonly existing: 'keep' | 'replace' | 'skip';
-  readonly dryRun: boolean;
-  readonly by: Actor;
-  readonly fileName: string | null;
-  readonly mayChooseEgress: boolean;
-  readonly mayChooseExit: boolean;
-  readonly mayChooseIds: boolean;
-  /** undefined: detected from the file. */
-  readonly encoding: FileEncoding | undefined;
-  readonly zone: string;
-  readonly onEncoding: (encoding: FileEncoding) => void;
-  readonly onLost: (setting: LostSetting) => void;
-  /** Called in a dry run with changes that would be charged to a seller's budget. */
-  readonly onChanges: (changes: readonly Change[]) => Promise<void>;
 }
 
 export interface EventStreams {

@@ -77,10 +77,6 @@ export async function openCommandApi(
       loaded ??= loadFigures(core, services.activity);
       await loaded;
     }
-    if (call.content || group === '/accounts/export') {
-      const { createAccountFiles } = await import('./account-files.js');
-      Object.assign(services, createAccountFiles(core, Date.now, onError));
-    }
     return callInProcess(await GROUPS[group](), services, commandCaller(user), call);
   };
 }
@@ -129,6 +125,7 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
     testExit: async () => ({ ok: false, reason: 'no daemon runs' }),
     exitFigures: new ExitFigures(now),
     importing: new Set<string | null>(),
+    uploadFolder: null,
     log: only<Services['log']>({ error: ({ err }: { err?: unknown }) => onError(err) }),
     activity: new LiveActivity(now(), store.calendar),
     schedules: createSchedules(config.timeZone),

@@ -3,7 +3,6 @@
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { spooled } from '../../account-files/spool.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import type { Penalties } from '../../core/auth/penalties.js';
@@ -29,7 +28,6 @@ import type { HeartbeatsPart } from '../heartbeats.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
-import { createAccountFiles } from './account-files.js';
 
 export interface ServiceParts {
   readonly config: Config;
@@ -77,9 +75,6 @@ export function createServices(parts: ServiceParts): Services {
   const { store, usage } = core;
   const { changes, overview } = stats;
   const version = readVersion();
-  const files = createAccountFiles(core, now, (err) =>
-    log.error({ err }, 'writing imported accounts failed'),
-  );
   const lostAccess = createLostAccess({ ...auth, whitelist: core.whitelist });
   return {
     accounts: core.accounts,
@@ -92,9 +87,7 @@ export function createServices(parts: ServiceParts): Services {
     calendar: store.calendar,
     timeZone,
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
-    exportAccounts: files.exportAccounts,
-    importAccounts: (format, input, options) =>
-      spooled(config.dataDir, input, (file) => files.importAccounts(format, file, options)),
+    uploadFolder: config.dataDir,
     importing: new Set(),
     maxImportBytes: admin.maxImportBytes,
     confirmations: notices.confirmations,

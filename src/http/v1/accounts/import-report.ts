@@ -1,30 +1,21 @@
 // The report of an import: what became of each line.
 import { z } from 'zod';
+import { type FileEncoding as Encoding, FILE_ENCODINGS } from '../../../account-files/file-text.js';
+import { FILE_FORMATS } from '../../../account-files/formats.js';
+import type { ImportedLine } from '../../../account-files/import-plan.js';
+import { LOST_SETTINGS, type LostSetting as Lost } from '../../../account-files/reasons.js';
 import { isoOrNull } from '../../../core/clock.js';
 import { Count, Time } from '../../api/schemas.js';
 import { BudgetPreview } from './budget-preview.js';
-import { FileFormat } from './schemas.js';
+
+export const FileFormat = z.enum(FILE_FORMATS).meta({ id: 'FileFormat' });
+type FileFormat = z.infer<typeof FileFormat>;
 
 /** The character encoding of a file. `gb18030` includes its subset GBK. */
-export const FileEncoding = z.enum(['utf-8', 'gb18030', 'utf-16le', 'utf-16be']).meta({ id: 'FileEncoding' });
-export type FileEncoding = z.infer<typeof FileEncoding>;
+export const FileEncoding = z.enum(FILE_ENCODINGS).meta({ id: 'FileEncoding' });
 
 /** A setting of CCProxy that accounts do not have. */
-const LostSetting = z
-  .enum([
-    'client-address',
-    'mac-address',
-    'web-filter',
-    'time-schedule',
-    'group',
-    'left-time',
-    'bandwidth-quota',
-    'outgoing-address',
-    'services',
-    'group-account',
-  ])
-  .meta({ id: 'LostSetting' });
-export type LostSetting = z.infer<typeof LostSetting>;
+const LostSetting = z.enum(LOST_SETTINGS).meta({ id: 'LostSetting' });
 
 export const ImportReport = z
   .object({
@@ -71,21 +62,6 @@ export const ImportReport = z
   })
   .meta({ id: 'ImportReport' });
 
-export interface ImportedLine {
-  readonly line: number;
-  readonly username: string | null;
-  readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
-  readonly message: string | null;
-  readonly reason: { readonly code: string; readonly values: Readonly<Record<string, string>> } | null;
-  /** `expiresAt` in ms since the epoch. */
-  readonly account: {
-    readonly remarks: string | null;
-    readonly expiresAt: number | null;
-    readonly authorizedAddresses: readonly string[];
-    readonly allowedClients: readonly string[];
-  } | null;
-}
-
 const MAX_LINES = 1_000;
 
 /** Collects the report line by line. */
@@ -94,16 +70,16 @@ export function createReport(
   maxLines = MAX_LINES,
 ) {
   const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
-  let encoding: FileEncoding | null = asked.format === 'json' ? 'utf-8' : null;
-  const lost = new Map<LostSetting, number>();
+  let encoding: Encoding | null = asked.format === 'json' ? 'utf-8' : null;
+  const lost = new Map<Lost, number>();
   const notAdded: ImportedLine[] = [];
   const added: ImportedLine[] = [];
   return {
-    setEncoding(found: FileEncoding): void {
+    setEncoding(found: Encoding): void {
       encoding = found;
     },
 
-    addLost: (setting: LostSetting): void => void lost.set(setting, (lost.get(setting) ?? 0) + 1),
+    addLost: (setting: Lost): void => void lost.set(setting, (lost.get(setting) ?? 0) + 1),
 
     add(line: ImportedLine): void {
       counts.read += 1;
@@ -114,19 +90,19 @@ export function createReport(
 
     body(budget: z.infer<typeof BudgetPreview> | null) {
       const lines = [...notAdded, ...added].slice(0, maxLines);
+      const shown = lines.map(({ account, ...line }) => ({
+        ...line,
+        account: account && { ...account, expiresAt: isoOrNull(account.expiresAt) },
+      }));
       return {
         ...asked,
         encoding,
         ...counts,
-        lines: lines.map(shownLine),
+        lines: shown,
         linesLeftOut: counts.read - lines.length,
         lost: [...lost].map(([setting, accounts]) => ({ setting, accounts })),
         budget,
       };
     },
   };
-}
-
-function shownLine({ account, ...line }: ImportedLine) {
-  return { ...line, account: account && { ...account, expiresAt: isoOrNull(account.expiresAt) } };
 }

@@ -169,6 +169,3 @@ export const SkippedAccount = z
   })
   .meta({ id: 'SkippedAccount' });
 export type SkippedAccount = z.infer<typeof SkippedAccount>;
-
-export const FileFormat = z.enum(['csv', 'json', 'ccproxy']).meta({ id: 'FileFormat' });
-export type FileFormat = z.infer<typeof FileFormat>;

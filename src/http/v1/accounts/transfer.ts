@@ -1,6 +1,10 @@
-// /api/v1/accounts/export and import: accounts as files. The formats are injected, and the command line uses the same ones.
-import type { Readable } from 'node:stream';
+// /api/v1/accounts/export and import: accounts as files.
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { type FileFormat as Format, readAccounts, writeAccounts } from '../../../account-files/formats.js';
+import { importAccounts } from '../../../account-files/import.js';
+import { spooled } from '../../../account-files/spool.js';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
@@ -12,12 +16,12 @@ import { actorOf, isSeller } from '../../caller.js';
 import { pageSortedBy } from '../cursors.js';
 import { budgetPreview } from './budget-preview.js';
 import { matcherFor } from './filter.js';
-import { createReport, FileEncoding, ImportReport } from './import-report.js';
-import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
+import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
+import { AccountFilter, AccountSort } from './schemas.js';
 import { accountSortKeys } from './shared.js';
 
 const { route } = routesOf('Import and export');
-const FILE_TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name: string }>> = {
+const FILE_TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {
   csv: { type: 'text/csv; charset=utf-8', name: 'accounts.csv' },
   json: { type: 'application/json; charset=utf-8', name: 'accounts.json' },
   ccproxy: { type: 'text/plain; charset=utf-8', name: 'AccInfo.ini' },
@@ -54,8 +58,11 @@ export const accountExportRoutes = [
       const keys = accountSortKeys(deps);
       const { items } = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id);
       const { type, name } = FILE_TYPES[format];
+      const withUsage = function* () {
+        for (const view of items) yield { view, usage: deps.usage.lastView(view.account) };
+      };
       return {
-        body: deps.exportAccounts(format, items, { withHashes, zone }),
+        body: writeAccounts(format, withUsage(), { withHashes, zone }),
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };
     },
@@ -130,28 +137,31 @@ export const accountImportRoutes = [
         if (refused) throw new Refused(refused);
       });
       const mayChooseEgress = callerProblem(caller, 'egress:write') === null;
-      try {
-        const lines = deps.importAccounts(format, upload, {
+      const { setEncoding: onEncoding, addLost: onLost } = report;
+      const linesOf = (file: Readable) =>
+        importAccounts(readAccounts(format, file, { encoding, zone, onEncoding, onLost }), {
           accounts: deps.accounts,
+          audit: deps.audit,
+          now: deps.now,
+          newId: randomUUID,
           existing,
           dryRun,
-          by: actorOf(caller),
           fileName,
-          encoding,
-          zone,
-          onEncoding: report.setEncoding,
-          onLost: report.addLost,
+          by: actorOf(caller),
+          onError: (err) => deps.log.error({ err }, 'writing imported accounts failed'),
           async onChanges(changes) {
-            if (!caller || !isSeller(caller)) return;
-            cost = sumOf([
-              cost,
-              await costOfAll(changes, deps.usage.readNow, { now: deps.now(), calendar: deps.calendar }),
-            ]);
+            if (!isSeller(caller)) return;
+            const at = { now: deps.now(), calendar: deps.calendar };
+            cost = sumOf([cost, await costOfAll(changes, deps.usage.readNow, at)]);
           },
           mayChooseEgress,
           mayChooseExit: mayChooseEgress || isSeller(caller),
-          mayChooseIds: !caller || !isSeller(caller),
+          mayChooseIds: !isSeller(caller),
         });
+      const { uploadFolder } = deps;
+      try {
+        const lines =
+          uploadFolder === null ? linesOf(Readable.from(upload)) : spooled(uploadFolder, upload, linesOf);
         for await (const line of lines) report.add(line);
       } catch (error) {
         if (error instanceof TooLarge) return tooLarge;
