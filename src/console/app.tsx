@@ -6,22 +6,14 @@ import { useArrival } from './lib/arrival.js';
 import { useCell } from './lib/cell.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
 import { may, type Right } from './lib/rights.js';
-import { go, href, usePlace } from './lib/router.js';
-import { AccountPage } from './pages/accounts/account.js';
-import { AccountsPage } from './pages/accounts/accounts.js';
-import { AgentSessionPage } from './pages/agents/agent-sessions.js';
-import { AgentsPage } from './pages/agents/agents.js';
-import { RunPage } from './pages/agents/run.js';
+import { go, href, placeNow, usePlace } from './lib/router.js';
 import { ConfirmDialog } from './pages/confirm-dialog.js';
 import { LoginPage, SignInAgain } from './pages/login.js';
-import { OverviewPage } from './pages/overview/overview.js';
-import { HeartbeatsPage } from './pages/sessions/heartbeats.js';
-import { SessionsPage } from './pages/sessions/sessions.js';
-import { SettingsPage } from './pages/settings/settings.js';
 import { RailFoot } from './rail-foot.js';
 import { Facts } from './ui/basics.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
+import { lazyPage } from './ui/lazy.js';
 import { Gone } from './ui/list/list.js';
 import { Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
@@ -147,18 +139,38 @@ function Console({ who }: { who: Me }) {
   );
 }
 
+/** The pages by the first part of their paths, and those of an object. Each is loaded when it is first shown. */
+const PAGES = {
+  overview: lazyPage(async () => (await import('./pages/overview/overview.js')).OverviewPage),
+  accounts: lazyPage(async () => (await import('./pages/accounts/accounts.js')).AccountsPage),
+  account: lazyPage(async () => (await import('./pages/accounts/account.js')).AccountPage),
+  sessions: lazyPage(async () => (await import('./pages/sessions/sessions.js')).SessionsPage),
+  heartbeats: lazyPage(async () => (await import('./pages/sessions/heartbeats.js')).HeartbeatsPage),
+  agents: lazyPage(async () => (await import('./pages/agents/agents.js')).AgentsPage),
+  run: lazyPage(async () => (await import('./pages/agents/run.js')).RunPage),
+  conversation: lazyPage(async () => (await import('./pages/agents/agent-sessions.js')).AgentSessionPage),
+  settings: lazyPage(async () => (await import('./pages/settings/settings.js')).SettingsPage),
+};
+
+/** Begins to load the page of the address, while the texts and the user are loaded. */
+export function loadPage(): void {
+  const [first = 'overview', second] = placeNow().path;
+  const name = first === 'accounts' && second ? 'account' : first;
+  if (Object.hasOwn(PAGES, name)) PAGES[name as keyof typeof PAGES].load().catch(() => {});
+}
+
 function Page({ path }: { path: readonly string[] }) {
-  const [first, second, third] = path;
-  if (first === undefined) return <OverviewPage />;
-  if (first === 'accounts') return second ? <AccountPage key={second} id={second} /> : <AccountsPage />;
+  const [first = 'overview', second, third] = path;
+  if (first === 'overview') return <PAGES.overview />;
+  if (first === 'accounts') return second ? <PAGES.account key={second} id={second} /> : <PAGES.accounts />;
   if (first === 'sessions')
-    return <SessionsPage tab={second === 'logins' || second === 'trace' ? second : 'live'} />;
-  if (first === 'heartbeats') return <HeartbeatsPage />;
-  if (first === 'agents' && second === 'runs' && third) return <RunPage key={third} id={third} />;
+    return <PAGES.sessions tab={second === 'logins' || second === 'trace' ? second : 'live'} />;
+  if (first === 'heartbeats') return <PAGES.heartbeats />;
+  if (first === 'agents' && second === 'runs' && third) return <PAGES.run key={third} id={third} />;
   if (first === 'agents' && second === 'sessions' && third)
-    return <AgentSessionPage key={third} sessionKey={third} />;
-  if (first === 'agents') return <AgentsPage tab={second === 'sessions' ? 'sessions' : 'runs'} />;
-  if (first === 'settings') return <SettingsPage tab={second} />;
+    return <PAGES.conversation key={third} sessionKey={third} />;
+  if (first === 'agents') return <PAGES.agents tab={second === 'sessions' ? 'sessions' : 'runs'} />;
+  if (first === 'settings') return <PAGES.settings tab={second} />;
   return (
     <Gone
       icon="search"

@@ -1,17 +1,17 @@
 // Starts the console.
 import { render } from 'preact';
-import { App } from './app.js';
-import { language, provideTexts } from './lib/i18n.js';
+import { App, loadPage } from './app.js';
+import { language, showLanguage } from './lib/i18n.js';
 import { watchDaemon } from './lib/live.js';
 import { applyTheme } from './lib/theme.js';
-import { TEXTS } from './locales/index.js';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/pages.css';
 
-provideTexts(TEXTS);
-document.documentElement.lang = language.get();
+const texts = showLanguage(language.get());
+loadPage();
 applyTheme();
 watchDaemon();
+await texts;
 const root = document.getElementById('app');
 if (root) render(<App />, root);

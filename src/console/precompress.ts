@@ -1,18 +1,21 @@
-// How both pages are built, with a gzip and a brotli version beside every file that becomes smaller by it.
+// How both pages are built: with the texts of each language as a module of their own, and with a gzip and a brotli version beside every file that becomes smaller by it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { defineConfig, type Plugin, runnerImport, type UserConfig } from 'vite';
+import { type DaemonTexts, type Language, type Texts, textsIn } from './locales/texts.js';
 
 const TEXTS = /\.(html|js|css|svg|json|webmanifest|txt)$/;
+/** What nearly every page needs is one file, not one for each set of pages that share a part of it. */
+const FRAME = /\/preact\/|\/console\/(lib|pages\/accounts\/fields|ui(?!\/(chart|qr)))\//;
 /** Shorter files are sent uncompressed. */
 const MIN_BYTES = 1024;
 
-/** The configuration of a page that is built into `outDir`, from the folder `root`. */
-export const pageConfig = (root: string, outDir: string, more: UserConfig) =>
+/** The configuration of a page that is built into `outDir`, from the folder `root`, with the texts of the module `locales`. */
+export const pageConfig = (root: string, outDir: string, locales: string, more: UserConfig) =>
   defineConfig({
     root,
-    plugins: [precompress(outDir)],
+    plugins: [textsByLanguage(locales), precompress(outDir)],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir,
@@ -21,6 +24,10 @@ export const pageConfig = (root: string, outDir: string, more: UserConfig) =>
       assetsInlineLimit: 0,
       cssCodeSplit: false,
       modulePreload: { polyfill: false },
+      rolldownOptions: {
+        checks: { pluginTimings: false },
+        output: { codeSplitting: { groups: [{ name: 'frame', test: FRAME }] } },
+      },
     },
     ...more,
   });
@@ -41,6 +48,29 @@ function precompress(folder: string): Plugin {
           brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
         );
       }
+    },
+  };
+}
+
+interface Locales {
+  readonly TEXTS: Texts;
+  readonly DAEMON_TEXTS?: Readonly<Record<string, DaemonTexts>>;
+}
+
+/** `texts:en`, `texts:zh-CN`: the texts of one language, so that a browser loads no others. */
+function textsByLanguage(locales: string): Plugin {
+  const folder = dirname(locales);
+  return {
+    name: 'texts-by-language',
+    resolveId: { filter: { id: /^texts:/ }, handler: (id) => `\0${id}` },
+    load: {
+      filter: { id: /^\0texts:/ },
+      async handler(id) {
+        for (const name of readdirSync(folder)) this.addWatchFile(join(folder, name));
+        const { TEXTS, DAEMON_TEXTS } = (await runnerImport<Locales>(locales)).module;
+        const texts = textsIn(id.replace('\0texts:', '') as Language, TEXTS, DAEMON_TEXTS);
+        return `export default ${JSON.stringify(texts)}`;
+      },
     },
   };
 }

@@ -4,4 +4,4 @@ import { pageConfig } from './precompress.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export default pageConfig(here('.'), here('../../dist/console'), { base: './' });
+export default pageConfig(here('.'), here('../../dist/console'), here('./locales/index.ts'), { base: './' });

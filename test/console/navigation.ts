@@ -40,6 +40,30 @@ export function navigationTests(getWorld: () => World): void {
     assert.notEqual(first, second);
   });
 
+  test('the list of accounts loads at most 80 kB at first, and neither other pages nor the other language', async (t) => {
+    const { daemon, browser, cookie } = getWorld();
+    const { page } = await openConsole(t, browser, { url: `${daemon.adminUrl}/icon.svg#`, cookie });
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('Network.enable');
+    const paths = new Map<string, string>();
+    const loaded = new Map<string, number>();
+    devTools.on('Network.responseReceived', ({ requestId, response }) =>
+      paths.set(requestId, new URL(response.url).pathname),
+    );
+    devTools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const path = paths.get(requestId) ?? '';
+      if (path === '/' || path.startsWith('/assets/')) loaded.set(path, encodedDataLength);
+    });
+    await page.goto(`${daemon.adminUrl}/#/accounts`);
+    await page.waitForSelector('tr[data-row="0"]');
+    const names = [...loaded.keys()].join(' ');
+    assert.match(names, /texts_en/);
+    assert.doesNotMatch(names, /texts_zh|settings|chart|qr|create|account-/);
+    const bytes = [...loaded.values()].reduce((sum, each) => sum + each, 0);
+    t.diagnostic(`first load: ${bytes} bytes in ${loaded.size} files`);
+    assert.ok(bytes > 20_000 && bytes <= 80_000, `${bytes} bytes: ${JSON.stringify([...loaded])}`);
+  });
+
   test('an address without a page says so and leads back', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/no/such/page');

@@ -26,7 +26,7 @@ export function forgetSession(): void {
 /** Whether the daemon answered the last request. */
 export const online = cell(true);
 
-type Code = Problem['code'] | 'offline';
+type Code = Problem['code'] | 'offline' | 'not-loaded';
 
 export class ApiError extends Error {
   constructor(

@@ -1,11 +1,12 @@
 // Texts in the reader's language. The console and the player page share this module, and each provides its own texts.
 import type { TEXTS } from '../locales/index.js';
-import type { PLAYER_TEXTS } from '../locales/player.js';
-import type { Text } from '../locales/texts.js';
+import type { TEXTS as PLAYER_TEXTS } from '../locales/player.js';
+import type { Language } from '../locales/texts.js';
 import { cell, useCell } from './cell.js';
 
 export type TextKey = keyof typeof TEXTS | keyof typeof PLAYER_TEXTS;
-export type Language = 'zh-CN' | 'en';
+export type { Language };
+
 type Values = Readonly<Record<string, string | number>>;
 
 const STORED = 'pulsegate.language';
@@ -18,17 +19,20 @@ function first(): Language {
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
 }
 
-export function setLanguage(next: Language): void {
-  localStorage.setItem(STORED, next);
+/** The texts of the shown language; the browser loads no others. */
+let texts: Readonly<Record<string, string>> = {};
+
+/** Shows this language as soon as its texts are loaded. Rejects when they cannot be. Call it before anything renders. */
+export async function showLanguage(next: Language): Promise<void> {
+  texts = (await (next === 'en' ? import('texts:en') : import('texts:zh-CN'))).default;
   document.documentElement.lang = next;
   language.set(next);
 }
 
-let texts: Readonly<Partial<Record<TextKey, Text>>> = {};
-
-/** Call this before anything renders. */
-export function provideTexts(provided: typeof texts): void {
-  texts = provided;
+/** Shows this language, now and when the page is opened again. */
+export async function setLanguage(next: Language): Promise<void> {
+  await showLanguage(next);
+  localStorage.setItem(STORED, next);
 }
 
 export function isTextKey(key: string): key is TextKey {
@@ -40,18 +44,18 @@ export function isTextKey(key: string): key is TextKey {
  * 1, and the second form otherwise.
  */
 export function t(key: TextKey, values: Values = {}): string {
-  return fill(texts[key]?.[language.get() === 'zh-CN' ? 1 : 0] ?? key, values);
+  return textOf(key, values) ?? key;
 }
 
-/** Replaces the values in a text as `t` does. */
-export function fill(text: string, values: Values): string {
-  return text.replace(
+/** Like `t`, for a key that may have no text: undefined. */
+export function textOf(key: string, values: Readonly<Record<string, unknown>> = {}): string | undefined {
+  return texts[key]?.replace(
     /\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
     (whole, name: string, one?: string, many?: string) => {
       const value = values[name];
       if (value === undefined) return whole;
       if (one !== undefined) return value === 1 ? one : (many ?? '');
-      return typeof value === 'number' ? value.toLocaleString(language.get()) : value;
+      return typeof value === 'number' ? value.toLocaleString(language.get()) : String(value);
     },
   );
 }

@@ -116,6 +116,8 @@ export function partsOf<Name extends string>(
   return Object.fromEntries(parts) as Record<Name, string | undefined>;
 }
 
+export const placeNow = (): Place => place.get();
+
 export function usePlace(): Place {
   return useCell(place);
 }

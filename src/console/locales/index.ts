@@ -4,6 +4,7 @@ import { accounts } from './accounts.js';
 import { agents } from './agents.js';
 import { audit } from './audit.js';
 import { bulk } from './bulk.js';
+import { FIELD_TEXTS, LINE_TEXTS, REASON_TEXTS } from './daemon.zh-CN.js';
 import { exits } from './exits.js';
 import { files } from './files.js';
 import { frame } from './frame.js';
@@ -30,3 +31,5 @@ export const TEXTS = {
   ...exits,
   ...audit,
 } as const;
+
+export const DAEMON_TEXTS = { field: FIELD_TEXTS, line: LINE_TEXTS, reason: REASON_TEXTS };

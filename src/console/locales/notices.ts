@@ -1,5 +1,8 @@
 // Notices: their settings, their history, and the contacts of accounts.
-import type { Texts } from './texts.js';
+import type { Text, Texts } from './texts.js';
+
+/** The time left in the example of a notice, which may be in the other language. */
+export const LEFT_EXAMPLE: Text = ['3 days left', '还有 3 天'];
 
 export const notices = {
   'settings.notices': ['Notices', '通知记录'],
@@ -124,7 +127,6 @@ export const notices = {
     '留空则使用内置文本。可用占位符：{allowed}。',
   ],
   'notices.example': ['For example: {text}', '示例：{text}'],
-  'notices.example.left': ['3 days left', '还有 3 天'],
   'notices.template.expiring': ['Expires soon', '即将到期'],
   'notices.template.expired': ['Has expired', '已到期'],
   'notices.template.quota': ['Quota', '流量'],

@@ -124,4 +124,4 @@ const player = {
   'player.copyLink': ['Copy link', '复制连接地址'],
 } as const satisfies Texts;
 
-export const PLAYER_TEXTS = { ...shared, ...player } as const;
+export const TEXTS = { ...shared, ...player } as const;

@@ -2,6 +2,11 @@
 import type { Texts } from './texts.js';
 
 export const shared = {
+  'error.not-loaded': ['This part could not be loaded', '无法载入这一部分'],
+  'error.not-loaded.next': [
+    'Load the page again: the daemon may be away, or have been updated.',
+    '请重新载入页面：服务可能没有响应，或刚更新过。',
+  ],
   // Times, units and ranges.
   'time.now': ['just now', '刚刚'],
   'time.ago': ['{time} ago', '{time}前'],

@@ -4,4 +4,7 @@ import { pageConfig } from '../precompress.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export default pageConfig(here('.'), here('../../../dist/player'), { base: '/player/', publicDir: false });
+export default pageConfig(here('.'), here('../../../dist/player'), here('../locales/player.ts'), {
+  base: '/player/',
+  publicDir: false,
+});

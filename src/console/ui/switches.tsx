@@ -5,11 +5,15 @@ import { setTheme, type Theme, theme } from '../lib/theme.js';
 import { Button } from './basics.js';
 import { optionsOf, Segments } from './form.js';
 import type { IconName } from './icons.js';
+import { notify } from './toast.js';
 
-export const LANGUAGES: readonly { value: Language; label: string }[] = [
+const LANGUAGES: readonly { value: Language; label: string }[] = [
   { value: 'zh-CN', label: '中文' },
   { value: 'en', label: 'English' },
 ];
+
+const changeLanguage = (next: Language) =>
+  void setLanguage(next).catch(() => notify(t('error.not-loaded'), 'bad'));
 
 /** The theme after one press: from the system's to light, to dark, and back. */
 const NEXT: Readonly<Record<Theme, { readonly to: Theme; readonly icon: IconName }>> = {
@@ -23,7 +27,7 @@ export function Switches() {
   const current = useCell(theme);
   return (
     <>
-      <button type="button" class="button quiet" lang={other} onClick={() => setLanguage(other)}>
+      <button type="button" class="button quiet" lang={other} onClick={() => changeLanguage(other)}>
         {LANGUAGES.find(({ value }) => value === other)?.label}
       </button>
       <Button
@@ -39,7 +43,7 @@ export function Switches() {
 export function LanguageChoice() {
   const language = useLanguage();
   return (
-    <Segments value={language} options={LANGUAGES} onInput={setLanguage} label={t('display.language')} />
+    <Segments value={language} options={LANGUAGES} onInput={changeLanguage} label={t('display.language')} />
   );
 }
 

@@ -7,18 +7,24 @@ import { useMay, useUser } from '../../lib/rights.js';
 import { go, patchQuery, usePlace } from '../../lib/router.js';
 import { Button, useWidth } from '../../ui/basics.js';
 import { optionsOf, Select } from '../../ui/form.js';
+import { lazyDialog } from '../../ui/lazy.js';
 import { Counts, List } from '../../ui/list/list.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Empty } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
-import { CredentialsDialog, ManyCredentialsDialog } from './credentials.js';
 import { OwnBudget } from './fields/budget.js';
 import { useSellers } from './fields/owner-choice.js';
 import { AccountChips, AccountMenus, filterOf } from './filters.js';
-import { CreateDialog, type Created } from './new/create.js';
-import { ExportDialog } from './new/export.js';
-import { ImportDialog } from './new/import.js';
+import type { Created } from './new/create.js';
+
+const CreateDialog = lazyDialog(async () => (await import('./new/create.js')).CreateDialog);
+const ExportDialog = lazyDialog(async () => (await import('./new/export.js')).ExportDialog);
+const ImportDialog = lazyDialog(async () => (await import('./new/import.js')).ImportDialog);
+const CredentialsDialog = lazyDialog(async () => (await import('./credentials.js')).CredentialsDialog);
+const ManyCredentialsDialog = lazyDialog(
+  async () => (await import('./credentials.js')).ManyCredentialsDialog,
+);
 
 const PAGE_SIZES = ['100', '500', '1000'];
 const FILES = [

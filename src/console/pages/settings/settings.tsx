@@ -2,11 +2,11 @@
 import { type TextKey, t } from '../../lib/i18n.js';
 import { may, type Right } from '../../lib/rights.js';
 import { href } from '../../lib/router.js';
+import { lazyPage } from '../../ui/lazy.js';
 import { Tabs } from '../../ui/tabs.js';
 import { AdminSettings } from './access/admin.js';
 import { OperatorSettings } from './access/operators.js';
 import { TokenSettings } from './access/tokens.js';
-import { ApiDocument } from './api-document.js';
 import { AuditPage } from './audit.js';
 import { EffectiveSettings, RetentionSettings } from './data.js';
 import { ExitSettings } from './exits/exits.js';
@@ -19,6 +19,8 @@ import { PacSettings } from './pac.js';
 import { PlanSettings } from './plans.js';
 import { PublicAddressSettings } from './public-address.js';
 import { WhitelistSettings } from './whitelist.js';
+
+const ApiDocument = lazyPage(async () => (await import('./api-document.js')).ApiDocument);
 
 const SECTIONS = {
   whitelist: { text: 'settings.whitelist', Page: WhitelistSettings, right: 'getWhitelist' },
@@ -38,7 +40,10 @@ const SECTIONS = {
   retention: { text: 'settings.retention', Page: RetentionSettings, right: 'getRetention' },
   effective: { text: 'settings.effective', Page: EffectiveSettings, right: 'getEffectiveConfig' },
   api: { text: 'settings.api', Page: ApiDocument },
-} as const satisfies Record<string, { text: TextKey; Page: () => unknown; right?: Right }>;
+} as const satisfies Record<
+  string,
+  { text: TextKey; Page: (props: Record<never, never>) => unknown; right?: Right }
+>;
 type Section = keyof typeof SECTIONS;
 
 export function SettingsPage({ tab }: { tab: string | undefined }) {

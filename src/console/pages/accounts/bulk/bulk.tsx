@@ -3,13 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
+import { lazyDialog } from '../../../ui/lazy.js';
 import { MoreActions, SelectionBar } from '../../../ui/list/selection-bar.js';
-import { ManyCredentialsDialog } from '../credentials.js';
 import { useNamed } from '../fields/account-fields.js';
 import { useSellers } from '../fields/owner-choice.js';
 import { usePlans } from '../fields/plans.js';
-import { BulkDialog } from './bulk-dialog.js';
 import type { BulkActionType } from './bulk-preview.js';
+
+const BulkDialog = lazyDialog(async () => (await import('./bulk-dialog.js')).BulkDialog);
+const ManyCredentialsDialog = lazyDialog(
+  async () => (await import('../credentials.js')).ManyCredentialsDialog,
+);
 
 interface BarProps {
   readonly ids: readonly string[];

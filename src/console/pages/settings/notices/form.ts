@@ -2,7 +2,7 @@
 import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
-import { notices } from '../../../locales/notices.js';
+import { LEFT_EXAMPLE } from '../../../locales/notices.js';
 
 /** The fields as typed, by their path in the request. A secret's field is empty until the operator types one. */
 export type NoticeFields = Readonly<Record<string, string>>;
@@ -161,7 +161,7 @@ export function exampleOf(template: string, language: 'zh' | 'en'): string {
   const values = new Map([
     ['username', 'player01'],
     ['expires', '2026-12-31 23:59'],
-    ['left', notices['notices.example.left'][language === 'en' ? 0 : 1]],
+    ['left', LEFT_EXAMPLE[language === 'en' ? 0 : 1]],
     ['used', '90'],
     ['traffic', '45.0 GB / 50.0 GB'],
   ]);
